@@ -21,7 +21,7 @@ foreach(source ${program_sources})
   if(group STREQUAL stem OR NOT EXISTS ${folder}/${group}.cc)
     set(group "")
   endif()
-  string(APPEND declared "void ${function}(CLI::App& parent);\n")
+  string(APPEND declared "void ${function}(Command& parent);\n")
   string(APPEND listed "  if (group == \"${group}\") ${function}(parent);\n")
 endforeach()
 file(CONFIGURE OUTPUT ${command_source} @ONLY CONTENT "#include \"headlight/cli/commands.h\"
@@ -29,7 +29,7 @@ file(CONFIGURE OUTPUT ${command_source} @ONLY CONTENT "#include \"headlight/cli/
 namespace headlight {
 
 @declared@
-void AddCommandsOf(std::string_view group, CLI::App& parent) {
+void AddCommandsOf(std::string_view group, Command& parent) {
 @listed@}
 
 }  // namespace headlight

@@ -24,13 +24,14 @@ endfunction()
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE headlight_drawing headlight_decoding headlight_structures headlight_demo
-    headlight_core headlight_light_options PkgConfig::hwy
-    PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock
-    GTest::gtest_main)
+    headlight_core headlight_precompiled_options PkgConfig::hwy
+    PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}." ${ARGN}
     PROPERTIES LABELS "${label}" TIMEOUT 600 ${test_environment})
 endfunction()
+
+set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${common_headers})
 
 function(headlight_add_tests folder)
   cmake_path(GET folder FILENAME room)
@@ -54,12 +55,18 @@ function(headlight_add_tests folder)
     else()
       headlight_add_test_program(${name} ${label} "${${label}_tests}")
     endif()
-    # The first room's test precompiles GoogleTest's headers, the others take them from it.
-    if(HEADLIGHT_FUZZ)
-    elseif(TARGET test_autograd AND NOT name STREQUAL test_autograd)
+    # The first room's test precompiles the headers, the others take them from it. Assertions gain nothing from
+    # optimisation, but the kernels' references do.
+    if(room STREQUAL kernels)
+      target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+      target_precompile_headers(${name} PRIVATE ${test_headers})
+      continue()
+    endif()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+    if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
     else()
-      target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+      target_precompile_headers(${name} PRIVATE ${test_headers})
     endif()
     if(room STREQUAL cli)
       target_sources(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:headlight_program>,EXCLUDE,/main\\.cc>")

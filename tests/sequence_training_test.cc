@@ -1,4 +1,5 @@
 // Span corruption and denoising of texts, and encoder-decoders that are trained on them and on pairs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

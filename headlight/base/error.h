@@ -1,7 +1,7 @@
 // The one exception of headlight, and the ways to throw it.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>
@@ -25,24 +25,27 @@ class HEADLIGHT_API Error : public std::runtime_error {
   Blame blame_;
 };
 
-// Fail("{}: line {}: ...", path, line, ...) throws Error, blaming the user.
+/// Throws Error with the formatted message. Out of line, so that a check costs its callers little code.
+[[noreturn]] HEADLIGHT_API void ThrowError(Blame blame, fmt::string_view format, fmt::format_args args);
+
+/// Fail("{}: line {}: ...", path, line, ...) throws Error, blaming the user.
 template <typename... Args>
 [[noreturn]] void Fail(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...));
+  ThrowError(Blame::user, format, fmt::make_format_args(args...));
 }
 
-// Check(condition, "...", ...) is Fail unless the condition holds.
+/// Check(condition, "...", ...) is Fail unless the condition holds.
 template <typename... Args>
 void Check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]
-    Fail(format, std::forward<Args>(args)...);
+    ThrowError(Blame::user, format, fmt::make_format_args(args...));
 }
 
-// Like Check, for internal invariants: blames this code.
+/// Like Check, for internal invariants: blames this code.
 template <typename... Args>
 void Ensure(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]
-    throw Error(fmt::format(format, std::forward<Args>(args)...), Blame::internal);
+    ThrowError(Blame::internal, format, fmt::make_format_args(args...));
 }
 
 }  // namespace headlight

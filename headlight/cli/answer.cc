@@ -11,7 +11,6 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/answer_pictures.h"
 #include "headlight/cli/answer_regions.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -31,7 +30,7 @@ constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
 
 struct Options : PictureQuestionOptions {
   std::string context;
-  const CLI::Option* question_given = nullptr;
+  const Option* question_given = nullptr;
   bool always = false;
 };
 
@@ -106,7 +105,7 @@ Reply Writes(const Options& options) {
 }
 
 void Run(const Options& options) {
-  Check(options.question_given->count() == 0 || !options.context.empty() || !options.picture.empty(),
+  Check(!options.question_given->given() || !options.context.empty() || !options.picture.empty(),
         "--question needs --context or --picture");
   const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
   if (kind == CaptionModel::kKind) {
@@ -146,34 +145,33 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddAnswer(CLI::App& program) {
+void AddAnswer(Command& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or pictures", Run);
   AddFolder(
       command, options.folder,
       "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT, "
       "VisualBERT or ViLT with answers");
-  CLI::Option& input = *command.add_option("FILE", options.input,
-                                           "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
-                                           "path, plain or gzip; - is standard input [-]");
-  CLI::Option& question = *command.add_option("--question", options.question, "One question, instead of a file's");
-  CLI::Option& context =
-      *command.add_option("--context", options.context, "The passage: this whole file; - is standard input");
-  CLI::Option& picture =
-      *AddFile(command, "--picture", options.picture, "The picture: JPEG, PNG or WebP; - is standard input");
-  question.type_name("TEXT")->excludes(&input);
-  context.type_name("FILE")->needs(&question);
-  picture.needs(&question)->excludes(&context);
+  Option& input = command.Add("FILE", options.input,
+                              "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
+                              "path, plain or gzip; - is standard input [-]");
+  Option& question = command.Add("--question", options.question, "One question, instead of a file's");
+  Option& context = command.Add("--context", options.context, "The passage: this whole file; - is standard input");
+  Option& picture =
+      command.AddFile("--picture", options.picture, "The picture: JPEG, PNG or WebP; - is standard input");
+  question.Type("TEXT").Excludes(input);
+  context.Type("FILE").Needs(question);
+  picture.Needs(question).Excludes(context);
   options.question_given = &question;
-  command.add_option("--detector", options.detector, "Folder of a detector that finds what is in the picture")
-      ->check(Folder())
-      ->type_name("DIR");
-  AddNumber(command, "--max-length", options.max_length, AtLeast(1),
-            "Most tokens per answer [15; of a written answer the model's]");
-  command.add_flag("--always", options.always, "Answer even where \"no answer\" is more probable");
-  command.add_flag("--json", options.json, "Print one JSON object per answer");
-  AddSkipErrors(command, options)->excludes(&question);
+  command.Add("--detector", options.detector, "Folder of a detector that finds what is in the picture")
+      .Check(Folder())
+      .Type("DIR");
+  command.Add("--max-length", options.max_length, AtLeast(1),
+              "Most tokens per answer [15; of a written answer the model's]");
+  command.Add("--always", options.always, "Answer even where \"no answer\" is more probable");
+  command.Add("--json", options.json, "Print one JSON object per answer");
+  AddSkipErrors(command, options).Excludes(question);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
       "and\n"
@@ -195,7 +193,7 @@ void AddAnswer(CLI::App& program) {
       "  headlight answer blip-vqa-base --picture cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilt-b32-finetuned-vqa --picture cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilbert --picture street.jpg --question 'How many cars are there?' --detector "
-      "detr-resnet-50");
+      "detr-resnet-50";
 }
 
 }  // namespace headlight

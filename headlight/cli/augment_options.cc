@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/train/tasks/image_classification.h"
 
 namespace headlight {
@@ -30,16 +30,16 @@ const std::map<std::string, OptionValues> kAugmentations = {
 
 }  // namespace
 
-void AddAugmentOptions(CLI::App& command, AugmentOptions& options) {
+void AddAugmentOptions(OptionTable& command, AugmentOptions& options) {
   command
-      .add_option("--augment", options.preset,
-                  "Random changes of the training pictures, new in each epoch; the options below take precedence")
-      ->check(OneOf({"none", "light", "standard", "strong"}))
-      ->type_name("none|light|standard|strong")
-      ->capture_default_str()
-      ->group("Augmentation");
-  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    AddNumber(command, name, value, check, description)->group("Augmentation");
+      .Add("--augment", options.preset,
+           "Random changes of the training pictures, new in each epoch; the options below take precedence")
+      .Check(OneOf({"none", "light", "standard", "strong"}))
+      .Type("none|light|standard|strong")
+      .ShowDefault()
+      .Group("Augmentation");
+  const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) {
+    command.Add(name, value, check, description).Group("Augmentation");
   };
   add("--random-resized-crop", options.least_share, NumberAbove(0, 1),
       "Crop a region with this share of the area, or more, to the model's size; 1: all of the picture");

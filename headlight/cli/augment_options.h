@@ -1,10 +1,10 @@
 // The options of a training that change its pictures at random.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "headlight/base/json.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/image/augment.h"
 #include "headlight/image/mix.h"
@@ -24,7 +24,7 @@ struct AugmentOptions {
   MixOptions mix;
 };
 
-void AddAugmentOptions(CLI::App& command, AugmentOptions& options);
+void AddAugmentOptions(OptionTable& command, AugmentOptions& options);
 
 // Takes from --augment what is not given itself.
 void CompleteAugmentOptions(const PictureTrainingOptions& training, const AugmentOptions& options);

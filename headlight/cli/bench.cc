@@ -3,8 +3,8 @@
 
 namespace headlight {
 
-void AddBench(CLI::App& program) {
-  AddCommandsOf("bench", *program.add_subcommand("bench", "Measure the speed of models on this machine"));
+void AddBench(Command& program) {
+  AddCommandsOf("bench", program.AddCommand("bench", "Measure the speed of models on this machine"));
 }
 
 }  // namespace headlight

@@ -1,7 +1,6 @@
 // headlight bench encode: throughput and latency of an encoder of texts or pictures.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/bench_texts.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -126,10 +124,10 @@ std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   for (const std::string& text : options.sizes) {
     const std::size_t cross = text.find('x');
     const auto side = [&](const std::string& part) {
-      std::int32_t pixels = 0;
-      Check(CLI::detail::lexical_cast(part, pixels) && pixels >= 1 && pixels <= 4096,
+      const std::int64_t pixels = IntegerOf(part).value_or(0);
+      Check(pixels >= 1 && pixels <= 4096,
             "--picture-size: {} is no width and height of 1 to 4096 pixels, such as 640x480", text);
-      return pixels;
+      return static_cast<std::int32_t>(pixels);
     };
     const std::int32_t width = side(text.substr(0, cross));
     sizes.push_back({.height = side(cross == std::string::npos ? "" : text.substr(cross + 1)), .width = width});
@@ -278,34 +276,34 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchEncode(CLI::App& bench) {
+void AddBenchEncode(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or pictures", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
-  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts or pictures per batch, divided as by `embed`")
-      ->capture_default_str();
+  command.Add("--batch", options.batch, Between(1, 65536), "Texts or pictures per batch, divided as by `embed`")
+      .ShowDefault();
+  command.Add("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than pictures")
+      .Check(NotEmpty())
+      .Type("FROM:TO");
   command
-      .add_option("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than pictures")
-      ->check(NotEmpty())
-      ->type_name("FROM:TO");
-  command
-      .add_option("--picture-size", options.sizes,
-                  "Pixels of the pictures of a batch, in turns [the model's; of a detector 1066x800]")
-      ->check(NotEmpty())
-      ->type_name("WIDTHxHEIGHT");
+      .Add("--picture-size", options.sizes,
+           "Pixels of the pictures of a batch, in turns [the model's; of a detector 1066x800]")
+      .Check(NotEmpty())
+      .Type("WIDTHxHEIGHT");
   AddComputeOption(command, options.compute);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
-      ->capture_default_str();
-  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the texts or pictures")->capture_default_str();
-  AddFile(command, "--states", options.states,
-          "Write each text's ids and the mean of its hidden states, or its vector, to this file, as JSON lines");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the texts or pictures").ShowDefault();
+  command.AddFile(
+      "--states", options.states,
+      "Write each text's ids and the mean of its hidden states, or its vector, to this file, as JSON lines");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nExamples:\n"
       "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
       "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2\n"
       "  headlight bench encode clip-vit-base-patch32 --batch 32 --length 6:30 --threads 2\n"
-      "  headlight bench encode detr-resnet-50 --batch 4 --picture-size 1066x800 800x1066 --threads 2");
+      "  headlight bench encode detr-resnet-50 --batch 4 --picture-size 1066x800 800x1066 --threads 2";
 }
 
 }  // namespace headlight

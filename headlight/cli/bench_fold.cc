@@ -5,7 +5,6 @@
 
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/models/family.h"
@@ -77,25 +76,24 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchFold(CLI::App& bench) {
+void AddBenchFold(Command& bench) {
   const auto [command, options] = NewCommand(bench, "fold", "Measure how fast a model folds a random chain", Run);
-  command.add_option("MODEL", options.model, "The model's folder, or an .npz file of AlphaFold 2")
-      ->required()
-      ->check(NotEmpty());
-  AddNumber(command, "--residues", options.residues, Between(1, 1 << 15), "Residues of the chain")
-      ->capture_default_str();
-  AddNumber(command, "--rows", options.rows, Between(1, 1 << 20), "Rows of its alignment [the model's, 512]");
-  AddNumber(command, "--extra-rows", options.extra, Between(0, 1 << 20), "Further rows [the model's, 1024 or 5120]");
-  AddNumber(command, "--recycles", options.recycles, Between(0, 1000), "Passes after the first [the model's, 3]");
+  command.Add("MODEL", options.model, "The model's folder, or an .npz file of AlphaFold 2")
+      .Required()
+      .Check(NotEmpty());
+  command.Add("--residues", options.residues, Between(1, 1 << 15), "Residues of the chain").ShowDefault();
+  command.Add("--rows", options.rows, Between(1, 1 << 20), "Rows of its alignment [the model's, 512]");
+  command.Add("--extra-rows", options.extra, Between(0, 1 << 20), "Further rows [the model's, 1024 or 5120]");
+  command.Add("--recycles", options.recycles, Between(0, 1000), "Passes after the first [the model's, 3]");
   AddComputeOption(command, options.compute);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Chains to measure, after one to warm up")
-      ->capture_default_str();
-  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the chains")->capture_default_str();
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Chains to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the chains").ShowDefault();
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nThe time is that of the model alone, without reading an alignment and drawing its rows.\n\n"
       "Example:\n"
-      "  headlight bench fold params_model_3_ptm.npz --residues 256 --rows 128 --compute bfloat16 --threads 2");
+      "  headlight bench fold params_model_3_ptm.npz --residues 256 --rows 128 --compute bfloat16 --threads 2";
 }
 
 }  // namespace headlight

@@ -9,7 +9,6 @@
 #include "headlight/base/file.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -136,25 +135,26 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchGenerate(CLI::App& bench) {
+void AddBenchGenerate(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
-  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Texts generated at once")->capture_default_str();
-  AddNumber(command, "--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt")->capture_default_str();
-  AddNumber(command, "--length", options.length, AtLeast(1),
-            "Tokens generated after the first, which comes with reading the prompt")
-      ->capture_default_str();
+  command.Add("--batch", options.batch, Between(1, 65536), "Texts generated at once").ShowDefault();
+  command.Add("--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt").ShowDefault();
+  command
+      .Add("--length", options.length, AtLeast(1),
+           "Tokens generated after the first, which comes with reading the prompt")
+      .ShowDefault();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
-      ->capture_default_str();
-  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the prompts")->capture_default_str();
-  AddFile(command, "--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the prompts").ShowDefault();
+  command.AddFile("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nExample:\n"
-      "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2");
+      "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2";
 }
 
 }  // namespace headlight

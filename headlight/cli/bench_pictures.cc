@@ -7,7 +7,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -57,20 +56,21 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchPictures(CLI::App& bench) {
+void AddBenchPictures(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "pictures", "Measure how fast pictures are read and prepared for a model", Run);
   AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
-  command.add_option("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns")->required();
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1),
-            "How many times all pictures are read, after one time to warm up")
-      ->capture_default_str();
+  command.Add("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of pictures, patterns").Required();
+  command
+      .Add("--repetitions", options.repetitions, AtLeast(1),
+           "How many times all pictures are read, after one time to warm up")
+      .ShowDefault();
   AddMostPixels(command);
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nEach picture is decoded, resized, cropped and normalized.\n\n"
       "Example:\n"
-      "  headlight bench pictures vit-base-patch16-224 photos/ --threads 1");
+      "  headlight bench pictures vit-base-patch16-224 photos/ --threads 1";
 }
 
 }  // namespace headlight

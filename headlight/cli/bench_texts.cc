@@ -1,18 +1,17 @@
 #include "headlight/cli/bench_texts.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
 
 namespace headlight {
 
 LengthRange ReadLengths(const char* option, const std::string& text, std::int64_t most) {
   const std::size_t colon = text.find(':');
   const auto number = [&](const std::string& part) {
-    std::int64_t value = 0;
-    Check(CLI::detail::lexical_cast(part, value) && value >= 1 && value <= most,
-          "{}: {} is no range of lengths from 1 to {}, such as 10:30", option, text, most);
+    const std::int64_t value = IntegerOf(part).value_or(0);
+    Check(value >= 1 && value <= most, "{}: {} is no range of lengths from 1 to {}, such as 10:30", option, text, most);
     return value;
   };
   const std::int64_t least = number(text.substr(0, colon));

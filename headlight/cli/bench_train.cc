@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "headlight/cli/bench_report.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -100,32 +99,32 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchTrain(CLI::App& bench) {
+void AddBenchTrain(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "train", "Measure how fast a translation model of given sizes trains", Run);
-  command.add_option("--train", options.train, "Parallel text, plain or gzip")
-      ->check(NotEmpty())
-      ->required()
-      ->expected(2)
-      ->type_name("SOURCE TARGET");
-  const auto add = [&command = command](const char* name, auto& value, const CLI::Validator& check,
-                                        const char* description) {
-    return AddNumber(command, name, value, check, description)->capture_default_str();
+  command.Add("--train", options.train, "Parallel text, plain or gzip")
+      .Check(NotEmpty())
+      .Required()
+      .Values(2)
+      .Type("SOURCE TARGET");
+  const auto add = [&command = command](const char* name, auto& value, const OptionCheck& check,
+                                        const char* description) -> Option& {
+    return command.Add(name, value, check, description).ShowDefault();
   };
   add("--layers", options.layers, AtLeast(1), "Layers of the encoder and of the decoder");
   add("--model-dim", options.model.model, AtLeast(1), "Size of embeddings and layers");
   add("--heads", options.heads, AtLeast(1), "Attention heads");
   add("--ffn-dim", options.ffn, AtLeast(1), "Inner size of the feed-forward network");
-  add("--dropout", options.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers")->type_name("X");
+  add("--dropout", options.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers").Type("X");
   add("--vocabulary-size", options.vocabulary.size, AtLeast(1), "Subwords of both languages together");
   add("--batch-tokens", options.training.batches.batch_tokens, AtLeast(1), "Target tokens per step");
   AddTrainingCompute(command, options.compute);
   add("--steps", options.steps, AtLeast(1), "Steps to measure");
   add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them to warm up, not measured");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nExample:\n"
-      "  headlight bench train --train train.de train.en --layers 3 --model-dim 256 --ffn-dim 1024 --compute float32");
+      "  headlight bench train --train train.de train.en --layers 3 --model-dim 256 --ffn-dim 1024 --compute float32";
 }
 
 }  // namespace headlight

@@ -7,7 +7,6 @@
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/bench_texts.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/translation_options.h"
@@ -99,30 +98,26 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchTranslate(CLI::App& bench) {
+void AddBenchTranslate(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
-  AddNumber(command, "--batch", options.batch, Between(1, 65536), "Sentences translated at once")
-      ->capture_default_str();
-  AddNumber(command, "--beam-size", options.decoding.beam_size, Between(1, 1024), "Beams; 1: greedy")
-      ->capture_default_str();
-  command.add_option("--source-length", options.source_length, "Tokens per source sentence")
-      ->type_name("FROM:TO")
-      ->capture_default_str();
-  AddNumber(command, "--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
-      ->capture_default_str();
+  command.Add("--batch", options.batch, Between(1, 65536), "Sentences translated at once").ShowDefault();
+  command.Add("--beam-size", options.decoding.beam_size, Between(1, 1024), "Beams; 1: greedy").ShowDefault();
+  command.Add("--source-length", options.source_length, "Tokens per source sentence").Type("FROM:TO").ShowDefault();
+  command.Add("--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
+      .ShowDefault();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
-  AddNumber(command, "--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
-      ->capture_default_str();
-  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sentences")->capture_default_str();
-  AddFile(command, "--tokens", options.tokens,
-          "Write each sentence and its translation to this file, as JSON lines of ids");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the sentences").ShowDefault();
+  command.AddFile("--tokens", options.tokens,
+                  "Write each sentence and its translation to this file, as JSON lines of ids");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nExample:\n"
-      "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2");
+      "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2";
 }
 
 }  // namespace headlight

@@ -41,21 +41,20 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBleu(CLI::App& program) {
+void AddBleu(Command& program) {
   const auto [command, options] = NewCommand(program, "bleu", "Score translations by BLEU and chrF, as sacreBLEU", Run);
   command
-      .add_option("--reference", options.references,
-                  "Reference translations, a line for each line of input; may be repeated")
-      ->required()
-      ->type_name("FILE");
-  command.add_flag("--lowercase", options.lowercase, "Ignore case");
-  command.add_flag("--chrf", options.chrf, "Print chrF as well");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+      .Add("--reference", options.references, "Reference translations, a line for each line of input; may be repeated")
+      .Required()
+      .Type("FILE");
+  command.Add("--lowercase", options.lowercase, "Ignore case");
+  command.Add("--chrf", options.chrf, "Print chrF as well");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nReads translations from standard input. Tokenization 13a, exponential smoothing.\n\n"
       "Examples:\n"
       "  headlight bleu --reference test.en < translations\n"
-      "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations");
+      "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations";
 }
 
 }  // namespace headlight

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -52,34 +51,34 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddCaption(CLI::App& program) {
+void AddCaption(Command& program) {
   const auto [command, options] = NewCommand(program, "caption", "Describe pictures in words", Run);
   CaptionOptions& caption = options.caption;
   AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
-  command.add_option("PICTURE", options.inputs,
-                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
-  command.add_option("--prompt", caption.prompt, "Begin every caption with this, such as 'a picture of'")
-      ->type_name("TEXT")
-      ->check(NotEmpty());
-  AddNumber(command, "--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
-  AddNumber(command, "--length-penalty", caption.length_penalty, AnyNumber(),
-            "With beams, score captions by log-probability / length^X [1]");
-  AddNumber(command, "--n-best", caption.n_best, Between(1, 1024),
-            "Write N captions of each picture: the best of the beams, or samples")
-      ->capture_default_str();
-  AddNumber(command, "--max-length", caption.max_length, AtLeast(1),
-            "Most tokens of a caption, those of a prompt and its end included [19]");
-  AddNumber(command, "--min-length", caption.min_length, AtLeast(0), "Tokens before which a caption does not end [0]");
+  command.Add("PICTURE", options.inputs,
+              "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'a picture of'")
+      .Type("TEXT")
+      .Check(NotEmpty());
+  command.Add("--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--length-penalty", caption.length_penalty, AnyNumber(),
+              "With beams, score captions by log-probability / length^X [1]");
+  command
+      .Add("--n-best", caption.n_best, Between(1, 1024),
+           "Write N captions of each picture: the best of the beams, or samples")
+      .ShowDefault();
+  command.Add("--max-length", caption.max_length, AtLeast(1),
+              "Most tokens of a caption, those of a prompt and its end included [19]");
+  command.Add("--min-length", caption.min_length, AtLeast(0), "Tokens before which a caption does not end [0]");
   AddSamplingOptions(command, caption);
-  AddNumber(command, "--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
-            "Repeat no n-gram of this size; 0: any may repeat [0]");
-  command.add_flag(
-      "--json", options.json,
-      "Print one JSON object per caption: picture, text, score, complete (false where --max-length cut it)");
+  command.Add("--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
+              "Repeat no n-gram of this size; 0: any may repeat [0]");
+  command.Add("--json", options.json,
+              "Print one JSON object per caption: picture, text, score, complete (false where --max-length cut it)");
   AddSkipErrors(command, options);
   AddShard(command, options.shard);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints PICTURE<tab>CAPTION for each caption, the best of a picture first, with #N after the path of an IDX "
       "file\n"
       "for its Nth picture. Unless given, options are what the model's generation_config.json says. A picture's "
@@ -88,7 +87,7 @@ void AddCaption(CLI::App& program) {
       "Examples:\n"
       "  headlight caption vit-gpt2-image-captioning cat.jpg photos/ --beam-size 4\n"
       "  headlight caption blip-image-captioning-base cat.jpg --prompt 'a picture of' --beam-size 5 --n-best 3 --json\n"
-      "  headlight caption blip-image-captioning-base cat.jpg --temperature 0.8 --n-best 4 --seed 7");
+      "  headlight caption blip-image-captioning-base cat.jpg --temperature 0.8 --n-best 4 --seed 7";
 }
 
 }  // namespace headlight

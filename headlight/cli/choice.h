@@ -1,52 +1,41 @@
 // Options with a fixed set of values.
 #pragma once
 
-#include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/compute.h"
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_table.h"
 #include "headlight/kernels/gemm.h"
 
 namespace headlight {
 
 // The initial `value` is the default; a std::optional without one has none.
 template <typename Enum, typename Value>
-CLI::Option* AddChoice(CLI::App& command, const std::string& name, Value& value,
-                       const std::vector<std::pair<std::string, Enum>>& choices, const std::string& description) {
+Option& AddChoice(OptionTable& table, const char* name, Value& value,
+                  const std::vector<std::pair<std::string, Enum>>& choices, std::string description) {
   std::vector<std::string> words;
-  std::string chosen;
+  std::vector<Enum> values;
+  std::optional<std::size_t> initial;
   for (const auto& [word, choice] : choices) {
+    if (value == choice) initial = words.size();
     words.push_back(word);
-    if (value == choice) chosen = word;
+    values.push_back(choice);
   }
-  // CLI11 reads an enumeration from its number.
-  const CLI::Validator number_of(
-      [words, choices](std::string& text) {
-        const auto found = std::ranges::find(words, text);
-        if (found == words.end()) return OneOf(words)(text);
-        text = std::to_string(static_cast<int>(choices[static_cast<std::size_t>(found - words.begin())].second));
-        return std::string();
-      },
-      "");
-  return command.add_option(name, value, description)
-      ->transform(number_of)
-      ->type_name(fmt::format("{}", fmt::join(words, "|")))
-      ->default_str(chosen);
+  return table.AddChoice(
+      name, words, initial, [&value, values = std::move(values)](std::size_t index) { value = values[index]; },
+      std::move(description));
 }
 
 // The type of a training's matrix products.
 enum class ComputeChoice { automatic, float32, bfloat16 };
 
-inline CLI::Option* AddTrainingCompute(CLI::App& command, ComputeChoice& choice) {
+inline Option& AddTrainingCompute(OptionTable& table, ComputeChoice& choice) {
   return AddChoice<ComputeChoice>(
-      command, "--compute", choice,
+      table, "--compute", choice,
       {{"auto", ComputeChoice::automatic}, {"float32", ComputeChoice::float32}, {"bfloat16", ComputeChoice::bfloat16}},
       "Type of the matrix products' inputs; weights and sums are float32 (auto: the fastest)");
 }

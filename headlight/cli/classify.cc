@@ -11,7 +11,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -35,7 +34,7 @@ struct Options : LineOptions {
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
   bool truncate = false;
-  const CLI::Option* most_pixels = nullptr;
+  const Option* most_pixels = nullptr;
 };
 
 // The labels to print, the best first.
@@ -162,7 +161,7 @@ void Run(const Options& options) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
     return ClassifyPictures(options);
   }
-  Check(options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts", options.folder);
+  Check(!options.most_pixels->given(), "{}: --most-pixels is for pictures, and this model reads texts", options.folder);
   Options texts = options;
   texts.input = OneInput(options.folder, options.inputs);
   ClassifyTexts(texts);
@@ -170,37 +169,35 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddClassify(CLI::App& program) {
+void AddClassify(Command& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
   AddFolder(command, options.folder,
             "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
-  command.add_option("FILE", options.inputs,
-                     "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
-                     "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
-  auto* labels = command
-                     .add_option("--labels", options.labels,
-                                 "Classes, in words, for a model such as CLIP that has none of its own")
-                     ->type_name("TEXT")
-                     ->check(NotEmpty());
+  command.Add("FILE", options.inputs,
+              "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
+              "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
+  Option& labels =
+      command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
+          .Type("TEXT")
+          .Check(NotEmpty());
   command
-      .add_option("--template", options.templates,
-                  "A text with {} in the place of a class, such as 'a photo of a {}.'; repeated, the mean of all is "
-                  "taken [{}]")
-      ->type_name("TEXT")
-      ->check(NotEmpty())
-      ->allow_extra_args(false)
-      ->needs(labels);
-  AddNumber(command, "--top", options.top, AtLeast(1),
-            "Print the N most probable classes [the best, with --json all; with several labels those of at least "
-            "0.5; of a regression all]");
-  command.add_flag(
-      "--truncate", options.truncate,
-      "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
-  command.add_flag("--json", options.json, "Print one JSON object per line or picture");
-  options.most_pixels = AddMostPixels(command);
+      .Add("--template", options.templates,
+           "A text with {} in the place of a class, such as 'a photo of a {}.'; repeated, the mean of all is "
+           "taken [{}]")
+      .Type("TEXT")
+      .Check(NotEmpty())
+      .OneAtATime()
+      .Needs(labels);
+  command.Add("--top", options.top, AtLeast(1),
+              "Print the N most probable classes [the best, with --json all; with several labels those of at least "
+              "0.5; of a regression all]");
+  command.Add("--truncate", options.truncate,
+              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command.Add("--json", options.json, "Print one JSON object per line or picture");
+  options.most_pixels = &AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints LABEL<tab>PROBABILITY, with further classes after further tabs, a line for each line; of a picture "
       "its\n"
       "path and a tab come first, with #N after the path of an IDX file for its Nth picture. problem_type in the\n"
@@ -211,7 +208,7 @@ void AddClassify(CLI::App& program) {
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json\n"
       "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5\n"
-      "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'");
+      "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'";
 }
 
 }  // namespace headlight

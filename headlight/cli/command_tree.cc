@@ -78,49 +78,42 @@ std::string Filled(std::string_view text) {
   return at > 0 ? filled + "\n" : filled;
 }
 
-std::string Names(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
-std::vector<const CLI::App*> CommandsOf(const CLI::App& command) {
-  std::vector<const CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
-  std::ranges::sort(commands, {}, [](const CLI::App* one) { return one->get_name(); });
+std::vector<const Command*> CommandsOf(const Command& command) {
+  std::vector<const Command*> commands;
+  for (const auto& one : command.commands) commands.push_back(one.get());
+  std::ranges::sort(commands, {}, [](const Command* one) { return one->name; });
   return commands;
 }
 
-std::vector<const CLI::App*> LeavesOf(const CLI::App& command) {
-  std::vector<const CLI::App*> leaves;
-  for (const CLI::App* one : CommandsOf(command)) {
-    const std::vector<const CLI::App*> below = LeavesOf(*one);
+std::vector<const Command*> LeavesOf(const Command& command) {
+  std::vector<const Command*> leaves;
+  for (const Command* one : CommandsOf(command)) {
+    const std::vector<const Command*> below = LeavesOf(*one);
     leaves.insert(leaves.end(), below.begin(), below.end());
     if (below.empty()) leaves.push_back(one);
   }
   return leaves;
 }
 
-std::string FullName(const CLI::App& command) {
-  return command.get_parent() == nullptr ? command.get_name()
-                                         : FullName(*command.get_parent()) + " " + command.get_name();
+std::string FullName(const Command& command) {
+  return command.parent == nullptr ? command.name : FullName(*command.parent) + " " + command.name;
 }
 
-const CLI::App& FindCommand(const CLI::App& program, std::span<const std::string> names) {
-  const CLI::App* command = &program;
+Command& FindCommand(Command& program, std::span<const std::string> names) {
+  Command* command = &program;
   for (const std::string& name : names) {
-    const std::vector<const CLI::App*> commands = CommandsOf(*command);
-    const auto found = std::ranges::find(commands, name, [](const CLI::App* one) { return one->get_name(); });
-    if (found == commands.end()) {
+    const auto found = std::ranges::find(command->commands, name, [](const auto& one) { return one->name; });
+    if (found == command->commands.end()) {
       std::vector<std::string> known;
-      for (const CLI::App* one : commands) known.push_back(one->get_name());
+      for (const Command* one : CommandsOf(*command)) known.push_back(one->name);
       const std::string meant = Nearest(name, known), of = FullName(*command);
-      Check(!commands.empty(), "{} has no commands, such as \"{}\"", of, name);
+      Check(!known.empty(), "{} has no commands, such as \"{}\"", of, name);
       Check(meant.empty(), "{} has no command \"{}\"; did you mean \"{}\"?", of, name, meant);
-      Fail("{} has no command \"{}\"; there are: {}", of, name, Names(commands));
+      Fail("{} has no command \"{}\"; there are: {}", of, name, fmt::join(known, ", "));
     }
-    command = *found;
+    command = found->get();
   }
   return *command;
 }
@@ -136,77 +129,74 @@ std::string Nearest(const std::string& word, const std::vector<std::string>& wor
   return nearest;
 }
 
-std::vector<OptionGroup> OptionGroupsOf(const CLI::App& command) {
+std::vector<OptionGroup> OptionGroupsOf(const Command& command) {
   std::vector<OptionGroup> groups = {{"Arguments", {}}, {"Options", {}}};
   OptionGroup common{kCommonOptions, {}};
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;
-    const std::string title = option->get_positional() ? "Arguments" : option->get_group();
+  for (const auto& option : command.options()) {
+    if (option->group().empty()) continue;
+    const std::string title = option->is_argument() ? "Arguments" : option->group();
     if (title == kCommonOptions) {
-      common.options.push_back(option);
+      common.options.push_back(option.get());
       continue;
     }
     auto group = std::ranges::find(groups, title, &OptionGroup::title);
     if (group == groups.end()) group = groups.insert(group, {title, {}});
-    group->options.push_back(option);
+    group->options.push_back(option.get());
   }
-  // --config belongs to the program, and is found there by its commands.
-  const CLI::App* program = &command;
-  while (program->get_parent() != nullptr) program = program->get_parent();
-  if (program != &command && CommandsOf(command).empty()) common.options.push_back(program->get_config_ptr());
   groups.push_back(std::move(common));
   std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
   return groups;
 }
 
-std::string NamesOf(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true, false);
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return fmt::format("{}", fmt::join(names, ", "));
+std::string NamesOf(const Option& option) { return fmt::format("{}", fmt::join(option.names(), ", ")); }
+
+std::string ValueOf(const Option& option) {
+  if (option.is_argument() || option.is_flag()) return "";
+  return option.type() + (option.takes_many() && !option.one_at_a_time() ? " ..." : "");
 }
 
-std::string ValueOf(const CLI::Option& option) {
-  if (option.get_positional() || option.get_expected_max() == 0) return "";
-  const bool several = option.get_expected_max() == CLI::detail::expected_max_vector_size;
-  return option.get_type_name() + (several && option.get_allow_extra_args() ? " ..." : "");
-}
-
-std::string DescriptionOf(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (option.get_required()) text += " (required)";
-  if (!option.get_default_str().empty()) text += " [" + option.get_default_str() + "]";
+std::string DescriptionOf(const Option& option) {
+  std::string text = option.description();
+  if (option.required()) text += " (required)";
+  if (!option.default_text().empty()) text += " [" + option.default_text() + "]";
   return text;
 }
 
-std::string UsageOf(const CLI::App& command) {
+std::string UsageOf(const Command& command) {
   std::string usage = FullName(command);
-  if (!CommandsOf(command).empty()) return usage + " COMMAND [OPTIONS]";
+  if (!command.commands.empty()) return usage + " COMMAND [OPTIONS]";
   usage += " [OPTIONS]";
-  for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional()) continue;
-    const std::string name =
-        NamesOf(*option) + (option->get_expected_max() == CLI::detail::expected_max_vector_size ? "..." : "");
-    usage += option->get_required() ? " " + name : " [" + name + "]";
+  for (const auto& option : command.options()) {
+    if (!option->is_argument()) continue;
+    const std::string name = option->name() + (option->takes_many() ? "..." : "");
+    usage += option->required() ? " " + name : " [" + name + "]";
   }
   return usage;
 }
 
-std::string HelpFormatter::make_help(const CLI::App* command, std::string /*name*/, CLI::AppFormatMode /*mode*/) const {
-  std::string help = fmt::format("{}\n\nUsage: {}\n", command->get_description(), UsageOf(*command));
-  if (const std::vector<const CLI::App*> commands = CommandsOf(*command); !commands.empty()) {
+std::vector<std::string> LongNamesOf(const Command& command) {
+  std::vector<std::string> names;
+  for (const OptionGroup& group : OptionGroupsOf(command))
+    for (const Option* option : group.options)
+      for (const std::string& name : option->names())
+        if (name.starts_with("--")) names.push_back(name);
+  return names;
+}
+
+std::string HelpOf(const Command& command) {
+  std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
+  if (!command.commands.empty()) {
     help += "\nCommands:\n";
-    for (const CLI::App* one : commands) help += Entry(one->get_name(), one->get_description());
+    for (const Command* one : CommandsOf(command)) help += Entry(one->name, one->description);
   }
-  for (const OptionGroup& group : OptionGroupsOf(*command)) {
+  for (const OptionGroup& group : OptionGroupsOf(command)) {
     help += fmt::format("\n{}:\n", group.title);
-    for (const CLI::Option* option : group.options) {
+    for (const Option* option : group.options) {
       const std::string value = ValueOf(*option);
       help += Entry(NamesOf(*option) + (value.empty() ? "" : " " + value), DescriptionOf(*option));
     }
   }
-  std::string footer = command->get_footer();
+  std::string footer = command.footer;
   footer.erase(0, footer.find_first_not_of('\n'));
   while (footer.ends_with('\n')) footer.pop_back();
   return footer.empty() ? help : help + "\n" + Filled(footer);

@@ -1,32 +1,59 @@
 // Shared by the commands of the program. A command is a file of this folder without a header: NAME.cc defines
 // AddName, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. Its options
-// follow; those that every command has are added by main.cc. cmake/commands.cmake finds the files.
+// follow; those that every command has are added by program.cc. cmake/commands.cmake finds the files.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/option_checks.h"
+#include "headlight/base/option_table.h"
 
 namespace headlight {
 
-// Adds the program's commands, or where `group` is not empty those of that command.
-void AddCommandsOf(std::string_view group, CLI::App& parent);
+/// The program, one of its commands, or a group of commands, such as `train`.
+struct Command : OptionTable {
+  Command(std::string its_name, std::string its_description, Command* its_parent = nullptr)
+      : name(std::move(its_name)), description(std::move(its_description)), parent(its_parent) {}
+
+  std::string name, description;
+  std::string footer;  // of help: explanations and examples
+  Command* parent;
+  std::function<void()> run;
+  std::vector<std::unique_ptr<Command>> commands;
+
+  Command& AddCommand(std::string its_name, std::string its_description) {
+    commands.push_back(std::make_unique<Command>(std::move(its_name), std::move(its_description), this));
+    return *commands.back();
+  }
+};
+
+/// Adds the program's commands, or where `group` is not empty those of that command.
+void AddCommandsOf(std::string_view group, Command& parent);
 
 template <typename Options>
-struct Command {
-  CLI::App& command;
+struct NewCommandResult {
+  Command& command;
   Options& options;
 };
 
-// A command that calls run(options), which begin as Options() and live as long as the program.
+/// Adds a command that calls run(options), which begin as Options() and live as long as the program.
 template <typename Options>
-Command<Options> NewCommand(CLI::App& parent, const std::string& name, const std::string& description,
-                            void (*run)(const Options&)) {
+NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::string description,
+                                     void (*run)(const Options&)) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *parent.add_subcommand(name, description);
-  command.callback([options, run] { run(*options); });
+  Command& command = parent.AddCommand(std::move(name), std::move(description));
+  command.run = [options, run] { run(*options); };
   return {command, *options};
+}
+
+/// Adds the argument DIR, which is required.
+inline Option& AddFolder(OptionTable& table, std::string& folder, std::string description) {
+  return table.Add("DIR", folder, Folder(), std::move(description)).Required();
 }
 
 }  // namespace headlight

@@ -6,7 +6,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/inspect/drawing/superposed_drawing.h"
@@ -84,27 +83,28 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddCompare(CLI::App& program) {
+void AddCompare(Command& program) {
   const auto [command, options] =
       NewCommand(program, "compare", "Score a structure against another of the same protein", Run);
-  AddFile(command, "MODEL", options.model, "PDB or mmCIF, plain or gzip")->required();
-  AddFile(command, "REFERENCE", options.reference, "The same, to which the scores are relative")->required();
-  command.add_option("--model-chain", options.model_chain, "The model's chain, where it has several")
-      ->check(NotEmpty())
-      ->type_name("NAME");
-  command.add_option("--reference-chain", options.reference_chain, "The reference's chain, where it has several")
-      ->check(NotEmpty())
-      ->type_name("NAME");
-  AddFile(command, "--out", options.out, "Write the model, superposed on the reference, as mmCIF", "FILE.cif");
-  AddFile(command, "--picture", options.picture,
-          "Draw both, superposed, to this file (.png, .svg or .pdf): the reference grey, the model by the distance of "
-          "its residues");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.AddFile("MODEL", options.model, "PDB or mmCIF, plain or gzip").Required();
+  command.AddFile("REFERENCE", options.reference, "The same, to which the scores are relative").Required();
+  command.Add("--model-chain", options.model_chain, "The model's chain, where it has several")
+      .Check(NotEmpty())
+      .Type("NAME");
+  command.Add("--reference-chain", options.reference_chain, "The reference's chain, where it has several")
+      .Check(NotEmpty())
+      .Type("NAME");
+  command.AddFile("--out", options.out, "Write the model, superposed on the reference, as mmCIF", "FILE.cif");
+  command.AddFile(
+      "--picture", options.picture,
+      "Draw both, superposed, to this file (.png, .svg or .pdf): the reference grey, the model by the distance of "
+      "its residues");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nResidues correspond by their place where both chains have the same sequence, else by number and insertion "
       "code.\n\nExamples:\n  headlight compare predicted.cif experiment.cif.gz\n"
       "  headlight compare a.pdb b.pdb --reference-chain B --json\n"
-      "  headlight compare predicted.cif experiment.cif --picture both.svg");
+      "  headlight compare predicted.cif experiment.cif --picture both.svg";
 }
 
 }  // namespace headlight

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -92,24 +91,24 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddContacts(CLI::App& program) {
+void AddContacts(Command& program) {
   const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
   AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, of an AlphaFold or of an ESMFold");
-  command.add_option("FILE", options.input,
-                     "ESM-2: sequences as FASTA; others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
-                     "is the query; plain or gzip; - is standard input [-]");
-  AddNumber(command, "--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
-      ->capture_default_str();
-  command.add_flag("--json", options.json, "Print one JSON object per sequence");
+  command.Add("FILE", options.input,
+              "ESM-2: sequences as FASTA; others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
+              "is the query; plain or gzip; - is standard input [-]");
+  command.Add("--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
+      .ShowDefault();
+  command.Add("--json", options.json, "Print one JSON object per sequence");
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints NAME<tab>RESIDUE<tab>RESIDUE<tab>PROBABILITY, residues counted from 1, the most probable pairs first: "
       "as\n"
       "many as the sequence has residues.\n\n"
       "Examples:\n"
       "  headlight contacts esm2_t33_650M_UR50D proteins.fasta\n"
       "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json\n"
-      "  headlight contacts alphafold query.a3m --separation 24");
+      "  headlight contacts alphafold query.a3m --separation 24";
 }
 
 }  // namespace headlight

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
@@ -61,18 +60,18 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddConvert(CLI::App& program) {
+void AddConvert(Command& program) {
   const auto [command, options] =
       NewCommand(program, "convert", "Write a model's folder anew: in int8, int4 or float32", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  command.add_option("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
-      ->required()
-      ->check(NotEmpty());
-  command.add_option("--compute", options.compute, "Type of the weights")
-      ->required()
-      ->type_name("float32|int8|int4")
-      ->check(OneOf({"float32", "int8", "int4"}));
-  command.footer(
+  command.Add("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
+      .Required()
+      .Check(NotEmpty());
+  command.Add("--compute", options.compute, "Type of the weights")
+      .Required()
+      .Type("float32|int8|int4")
+      .Check(OneOf({"float32", "int8", "int4"}));
+  command.footer =
       "\nWeight matrices become 8-bit integers with a scale for each output (int8: a quarter of the size), or 4-bit "
       "ones\n"
       "with scales for groups of them too (int4: an eighth). Tables of embeddings that are only looked up become int8\n"
@@ -83,7 +82,7 @@ void AddConvert(CLI::App& program) {
       "rounded: weights that were published in another layout get the names and the order of the family's folders.\n\n"
       "Examples:\n"
       "  headlight convert model model-int8 --compute int8\n"
-      "  headlight convert params_model_3_ptm.npz model_3_ptm --compute float32");
+      "  headlight convert params_model_3_ptm.npz model_3_ptm --compute float32";
 }
 
 }  // namespace headlight

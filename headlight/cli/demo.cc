@@ -7,7 +7,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/demo_shapes.h"
 #include "headlight/cli/output.h"
@@ -133,22 +132,22 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDemo(CLI::App& program) {
+void AddDemo(Command& program) {
   const auto [command, options] = NewCommand(
       program, "demo", "Train on a built-in grammar, translate, learn drawn shapes, and draw the attention", Run);
-  command.add_option("--out", options.out, "Folder for the data, the model and the pictures")
-      ->check(NotEmpty())
-      ->capture_default_str()
-      ->type_name("DIR");
-  command.add_option("--steps", options.steps, "Training steps of each of the two models")
-      ->check(AtLeast(200))
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_option("--seed", options.seed, "Random seed; the same seed gives the same demo")
-      ->check(Seed())
-      ->capture_default_str()
-      ->type_name("N");
-  command.footer("\nExample:\n  headlight demo --out my-demo");
+  command.Add("--out", options.out, "Folder for the data, the model and the pictures")
+      .Check(NotEmpty())
+      .ShowDefault()
+      .Type("DIR");
+  command.Add("--steps", options.steps, "Training steps of each of the two models")
+      .Check(AtLeast(200))
+      .ShowDefault()
+      .Type("N");
+  command.Add("--seed", options.seed, "Random seed; the same seed gives the same demo")
+      .Check(Seed())
+      .ShowDefault()
+      .Type("N");
+  command.footer = "\nExample:\n  headlight demo --out my-demo";
 }
 
 }  // namespace headlight

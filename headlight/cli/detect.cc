@@ -12,7 +12,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -148,36 +147,34 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDetect(CLI::App& program) {
+void AddDetect(Command& program) {
   const auto [command, options] = NewCommand(program, "detect", "Detect objects in pictures", Run);
-  command.add_option("DIR", options.folder, "Folder of a DETR")->required()->check(Folder());
-  command.add_option("FILE", options.inputs,
-                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.Add("DIR", options.folder, "Folder of a DETR").Required().Check(Folder());
+  command.Add("FILE", options.inputs,
+              "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.Add("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")
+      .Check(NumberFrom(0, 1))
+      .Type("P");
   command
-      .add_option("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")
-      ->check(NumberFrom(0, 1))
-      ->type_name("P");
-  command
-      .add_option("--out", options.out,
-                  "Draw the boxes on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
-      ->check(NotEmpty())
-      ->type_name("FILE|DIR");
-  command.add_flag("--json", options.json, "Print one JSON object per picture");
-  auto* coco =
-      command.add_option("--coco", options.coco, "Also write the boxes to this file, in COCO's results format")
-          ->check(NotEmpty())
-          ->type_name("FILE");
-  auto* annotations = command
-                          .add_option("--annotations", options.annotations,
-                                      "JSON file in COCO's format whose ids of pictures and classes --coco uses")
-                          ->check(NotEmpty())
-                          ->type_name("FILE");
-  coco->needs(annotations);
-  annotations->needs(coco);
+      .Add("--out", options.out,
+           "Draw the boxes on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
+      .Check(NotEmpty())
+      .Type("FILE|DIR");
+  command.Add("--json", options.json, "Print one JSON object per picture");
+  Option& coco = command.Add("--coco", options.coco, "Also write the boxes to this file, in COCO's results format")
+                     .Check(NotEmpty())
+                     .Type("FILE");
+  Option& annotations = command
+                            .Add("--annotations", options.annotations,
+                                 "JSON file in COCO's format whose ids of pictures and classes --coco uses")
+                            .Check(NotEmpty())
+                            .Type("FILE");
+  coco.Needs(annotations);
+  annotations.Needs(coco);
   AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints a line for each box, by descending score for each picture: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, "
       "BOTTOM, with\ntabs between them, in pixels of the original picture, from its upper left corner. A picture's "
       "boxes do not depend on\n"
@@ -186,7 +183,7 @@ void AddDetect(CLI::App& program) {
       "  headlight detect detr-resnet-50 street.jpg\n"
       "  headlight detect detr-resnet-50 street.jpg --threshold 0.8 --out boxes.png\n"
       "  headlight detect detr-resnet-50 photos/ --json --out drawn/ > boxes.jsonl\n"
-      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations val2017.json");
+      "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations val2017.json";
 }
 
 }  // namespace headlight

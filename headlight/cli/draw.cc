@@ -11,7 +11,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -162,52 +161,52 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDraw(CLI::App& program) {
+void AddDraw(Command& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
   AddFolder(command, options.folder,
             "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
-  command.add_option("TEXT", options.texts, "Text to draw; several are drawn one after another")->check(NotEmpty());
-  AddFile(command, "--texts", options.texts_file, "Draw each line of this file, too; - is standard input", "FILE");
-  CLI::Option* out = AddFile(command, "--out", options.out,
-                             "PNG file to write: the picture, or a sheet of all; or a folder, in which the text's "
-                             "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
-                             "FILE|DIR");
-  CLI::Option* from = AddFile(command, "--from", options.from,
-                              "Complete this picture, of which the upper half stays: JPEG, PNG or WebP, or of an IDX "
-                              "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
-  AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of codes to keep of it [half of the picture's]")
-      ->needs(from);
-  AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw of each text")
-      ->capture_default_str();
-  CLI::Option* rank = command
-                          .add_option("--rank", options.ranker,
-                                      "Order the pictures of each text by how well this CLIP or SigLIP finds that they "
-                                      "fit it, the best first")
-                          ->type_name("DIR")
-                          ->check(Folder());
-  AddNumber(command, "--best", options.best, AtLeast(1), "Of --count pictures of each text keep the N best [all]")
-      ->needs(rank);
-  AddNumber(command, "--columns", options.columns, Between(1, 10'000),
-            "Columns of the sheet [as many as rows; of several texts those of one]")
-      ->needs(out);
-  AddNumber(command, "--temperature", options.draw.temperature, NumberAbove(0),
-            "Divide the logits by X before sampling")
-      ->capture_default_str();
-  AddNumber(command, "--guidance", options.draw.guidance, NumberFrom(0, 100),
-            "Follow the text X times as far as the model learned, which must have been trained with --drop-text; 16 is "
-            "usual for a DALL-E mini; costs twice the time")
-      ->capture_default_str();
-  AddNumber(command, "--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
-      ->capture_default_str();
-  AddNumber(command, "--top-p", options.draw.top_p, NumberAbove(0, 1),
-            "Sample from the most probable codes whose probabilities sum to X")
-      ->capture_default_str();
-  AddNumber(command, "--seed", options.draw.seed, Seed(), "Random seed of the sampling")->capture_default_str();
-  command.add_flag("--json", options.json,
-                   "Print one JSON object per picture: text, drawing (from 1), codes, with a folder picture (its "
-                   "path), with --rank score");
+  command.Add("TEXT", options.texts, "Text to draw; several are drawn one after another").Check(NotEmpty());
+  command.AddFile("--texts", options.texts_file, "Draw each line of this file, too; - is standard input", "FILE");
+  Option& out = command.AddFile("--out", options.out,
+                                "PNG file to write: the picture, or a sheet of all; or a folder, in which the text's "
+                                "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
+                                "FILE|DIR");
+  Option& from =
+      command.AddFile("--from", options.from,
+                      "Complete this picture, of which the upper half stays: JPEG, PNG or WebP, or of an IDX "
+                      "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
+  command.Add("--rows", options.rows, AtLeast(1), "Rows of codes to keep of it [half of the picture's]").Needs(from);
+  command.Add("--count", options.count, Between(1, 10'000), "Pictures to draw of each text").ShowDefault();
+  Option& rank = command
+                     .Add("--rank", options.ranker,
+                          "Order the pictures of each text by how well this CLIP or SigLIP finds that they "
+                          "fit it, the best first")
+                     .Type("DIR")
+                     .Check(Folder());
+  command.Add("--best", options.best, AtLeast(1), "Of --count pictures of each text keep the N best [all]").Needs(rank);
+  command
+      .Add("--columns", options.columns, Between(1, 10'000),
+           "Columns of the sheet [as many as rows; of several texts those of one]")
+      .Needs(out);
+  command.Add("--temperature", options.draw.temperature, NumberAbove(0), "Divide the logits by X before sampling")
+      .ShowDefault();
+  command
+      .Add("--guidance", options.draw.guidance, NumberFrom(0, 100),
+           "Follow the text X times as far as the model learned, which must have been trained with --drop-text; 16 is "
+           "usual for a DALL-E mini; costs twice the time")
+      .ShowDefault();
+  command.Add("--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
+      .ShowDefault();
+  command
+      .Add("--top-p", options.draw.top_p, NumberAbove(0, 1),
+           "Sample from the most probable codes whose probabilities sum to X")
+      .ShowDefault();
+  command.Add("--seed", options.draw.seed, Seed(), "Random seed of the sampling").ShowDefault();
+  command.Add("--json", options.json,
+              "Print one JSON object per picture: text, drawing (from 1), codes, with a folder picture (its "
+              "path), with --rank score");
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nThe same seed draws the same pictures; a picture does not depend on the others of the call. Texts are those "
       "that\n"
       "the model was trained on: `headlight train text-to-picture` makes one.\n\n"
@@ -217,7 +216,7 @@ void AddDraw(CLI::App& program) {
       "  headlight draw shapes 'a red circle' --count 8 --rank clip --best 1 --out best.png\n"
       "  headlight draw shapes 'a red circle' --guidance 2 --temperature 0.7 --out red.png\n"
       "  headlight draw shapes --texts captions.txt --count 8 --rank clip --best 1 --out drawn/\n"
-      "  headlight draw shapes 'a red circle' --from half.png --out whole.png");
+      "  headlight draw shapes 'a red circle' --from half.png --out whole.png";
 }
 
 }  // namespace headlight

@@ -16,7 +16,6 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/ranks.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/embedders.h"
 #include "headlight/cli/line_batches.h"
@@ -40,7 +39,7 @@ struct Options : LineOptions {
   std::int64_t top = 10;
   std::optional<Compute> compute;
   bool truncate = false;
-  const CLI::Option* most_pixels = nullptr;
+  const Option* most_pixels = nullptr;
 };
 
 // NumPy's format, version 1.0: magic bytes, the length of a header with type and shape, the header, the numbers.
@@ -258,7 +257,7 @@ void Run(const Options& options) {
   }
   const bool pictures = EmbedsPictures(options.folder, options.inputs);
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
-  Check(pictures || options.most_pixels->empty(), "{}: --most-pixels is for pictures, and this model reads texts",
+  Check(pictures || !options.most_pixels->given(), "{}: --most-pixels is for pictures, and this model reads texts",
         options.folder);
   Options own = options;
   if (!pictures) own.input = OneInput(options.folder, options.inputs);
@@ -275,59 +274,56 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddEmbed(CLI::App& program) {
+void AddEmbed(Command& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or pictures as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
             "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of pictures, such as "
             "DINO, or of both, such as CLIP");
-  command.add_option(
-      "FILE", options.inputs,
-      "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
-      "pictures, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
-      "input [-]");
-  auto* out =
-      AddFile(command, "--out", options.out,
-              "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
-              "array (a picture's after its path and a tab); the paths are printed in the order of the rows",
-              "FILE.npy");
-  auto* search =
+  command.Add("FILE", options.inputs,
+              "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
+              "pictures, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
+              "input [-]");
+  Option& out = command.AddFile(
+      "--out", options.out,
+      "Write the vectors to this NumPy file, a row per line or picture, instead of printing each as a JSON "
+      "array (a picture's after its path and a tab); the paths are printed in the order of the rows",
+      "FILE.npy");
+  Option& search =
       command
-          .add_option("--search", options.search,
-                      "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT, or the "
-                      "pictures nearest to the picture in this file, as COSINE<tab>PICTURE")
-          ->check(NotEmpty())
-          ->type_name("QUERY")
-          ->excludes(out);
-  auto* index =
+          .Add("--search", options.search,
+               "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT, or the "
+               "pictures nearest to the picture in this file, as COSINE<tab>PICTURE")
+          .Check(NotEmpty())
+          .Type("QUERY")
+          .Excludes(out);
+  Option& index =
       command
-          .add_option(
-              "--index", options.index,
-              "Add the vectors with their names to this folder, which headlight search reads; what is there and "
-              "has not changed is left out")
-          ->check(NotEmpty())
-          ->type_name("DIR")
-          ->excludes(out)
-          ->excludes(search);
-  AddFile(command, "--faiss", options.faiss,
-          "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
-      ->needs(index);
-  AddNumber(command, "--top", options.top, AtLeast(1), "Lines or pictures that --search prints")
-      ->capture_default_str()
-      ->needs(search);
-  command.add_flag(
-      "--truncate", options.truncate,
-      "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+          .Add("--index", options.index,
+               "Add the vectors with their names to this folder, which headlight search reads; what is there and "
+               "has not changed is left out")
+          .Check(NotEmpty())
+          .Type("DIR")
+          .Excludes(out)
+          .Excludes(search);
   command
-      .add_flag("--json", options.json,
-                "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
-                "of pictures picture in the place of line and text")
-      ->excludes(out);
-  options.most_pixels = AddMostPixels(command);
+      .AddFile(
+          "--faiss", options.faiss,
+          "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
+      .Needs(index);
+  command.Add("--top", options.top, AtLeast(1), "Lines or pictures that --search prints").ShowDefault().Needs(search);
+  command.Add("--truncate", options.truncate,
+              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command
+      .Add("--json", options.json,
+           "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
+           "of pictures picture in the place of line and text")
+      .Excludes(out);
+  options.most_pixels = &AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::either);
-  AddShard(command, options.shard)->excludes(search);
+  AddShard(command, options.shard).Excludes(search);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
       "that\n"
       "file it is their mean. A picture's vector is the state of its class token after the last norm, or of a model\n"
@@ -338,7 +334,7 @@ void AddEmbed(CLI::App& program) {
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"
       "  headlight embed dino-vits16 photos/ --search query.jpg\n"
       "  headlight embed clip-vit-base-patch32 photos/ --search 'a dog on the beach'\n"
-      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index");
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index";
 }
 
 }  // namespace headlight

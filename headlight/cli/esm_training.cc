@@ -1,9 +1,8 @@
 #include "headlight/cli/esm_training.h"
 
-#include <CLI/CLI.hpp>
 #include <map>
 
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/text/tokenizers/esm_tokenizer.h"
 
 namespace headlight {
@@ -24,15 +23,15 @@ const std::map<std::string, OptionValues> kPresets = {{"esm2-8m", Published("6",
 
 }  // namespace
 
-void AddEsmPresets(CLI::App& command, std::string& preset) {
+void AddEsmPresets(OptionTable& command, std::string& preset) {
   command
-      .add_option("--preset", preset,
-                  "An ESM-2 of this size with its own tokenizer, and its paper's settings to start from; for sequences "
-                  "of residues")
-      ->check(OneOf({"esm2-8m", "esm2-35m", "esm2-150m", "esm2-650m", "esm2-3b"}))
-      ->excludes(command.get_option("--from"))
-      ->excludes(command.get_option("--tokenizer"))
-      ->type_name("esm2-8m|esm2-35m|esm2-150m|esm2-650m|esm2-3b");
+      .Add("--preset", preset,
+           "An ESM-2 of this size with its own tokenizer, and its paper's settings to start from; for sequences "
+           "of residues")
+      .Check(OneOf({"esm2-8m", "esm2-35m", "esm2-150m", "esm2-650m", "esm2-3b"}))
+      .Excludes(command.Get("--from"))
+      .Excludes(command.Get("--tokenizer"))
+      .Type("esm2-8m|esm2-35m|esm2-150m|esm2-650m|esm2-3b");
 }
 
 void BeginEsmTraining(TextTrainingOptions& options, const std::string& preset) {

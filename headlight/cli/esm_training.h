@@ -4,13 +4,14 @@
 #include <memory>
 #include <string>
 
+#include "headlight/base/option_table.h"
 #include "headlight/cli/text_training.h"
 #include "headlight/models/esm.h"
 
 namespace headlight {
 
 // Adds --preset, which excludes --from and --tokenizer.
-void AddEsmPresets(CLI::App& command, std::string& preset);
+void AddEsmPresets(OptionTable& command, std::string& preset);
 
 // Completes the options by those of the preset where the user gives none.
 void BeginEsmTraining(TextTrainingOptions& options, const std::string& preset);

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/evaluate_captions.h"
 #include "headlight/cli/evaluate_drawings.h"
@@ -34,14 +33,14 @@ namespace headlight {
 namespace {
 
 struct Options : EvaluateOptions {
-  const CLI::App* command = nullptr;
+  const OptionTable* command = nullptr;
 };
 
 // Refuses options that a model's task does not have, and asks for files.
 void CheckOptions(const Options& options, std::string_view kind, std::initializer_list<std::string_view> own) {
-  for (const CLI::Option* option : options.command->get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() == 0 || !name.starts_with("--")) continue;
+  for (const auto& option : options.command->options()) {
+    const std::string name = option->name();
+    if (!option->given() || !name.starts_with("--")) continue;
     const auto is = [&](std::initializer_list<std::string_view> names) {
       return std::ranges::find(names, name) != names.end();
     };
@@ -106,12 +105,12 @@ void Run(const Options& options) {
     Check(!options.end, "{}: --end is for language models", options.folder);
     Check(options.pictures.empty(), "{}: --pictures is for detectors and models of pictures with texts",
           options.folder);
-    Check(options.command->count("--most-pixels") == 0, "{}: --most-pixels is for models of pictures", options.folder);
+    Check(!options.command->Given("--most-pixels"), "{}: --most-pixels is for models of pictures", options.folder);
     Check(!options.zero_shot, "{}: --zero-shot is for CLIP and SigLIP", options.folder);
     for (const char* name : {"--confusion", "--knn", "--linear-probe", "--pixels"})
-      Check(options.command->count(name) == 0, "{}: {} is for encoders of pictures", options.folder, name);
+      Check(!options.command->Given(name), "{}: {} is for encoders of pictures", options.folder, name);
     for (const char* name : {"--boxes", "--detector"})
-      Check(options.command->count(name) == 0, "{}: {} is for models that read regions", options.folder, name);
+      Check(!options.command->Given(name), "{}: {} is for models that read regions", options.folder, name);
     Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
     Check(!options.lowercase || !options.rouge, "--lowercase is for BLEU and chrF; ROUGE has no case");
     EvaluatePairs(options);
@@ -120,75 +119,71 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddEvaluate(CLI::App& program) {
+void AddEvaluate(Command& program) {
   const auto [command, options] = NewCommand(
       program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
   options.command = &command;
-  command.add_option("DIR", options.folder, "The model's folder")->required()->check(Folder());
-  command.add_option("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
-  command.add_flag("--json", options.json, "Print one JSON object");
+  command.Add("DIR", options.folder, "The model's folder").Required().Check(Folder());
+  command.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
+  command.Add("--json", options.json, "Print one JSON object");
   command
-      .add_option("--pictures", options.pictures,
-                  "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie beside FILE")
-      ->check(Folder())
-      ->type_name("DIR");
+      .Add("--pictures", options.pictures,
+           "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie beside FILE")
+      .Check(Folder())
+      .Type("DIR");
   command
-      .add_option("--confusion", options.confusions,
-                  "Classes of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  CLI::Option* zero_shot = command.add_flag(
-      "--zero-shot", options.zero_shot, "CLIP: FILE holds pictures by class, which are found by the classes' names");
+      .Add("--confusion", options.confusions,
+           "Classes of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
+      .Check(NotEmpty())
+      .Type("FILE");
+  Option& zero_shot = command.Add("--zero-shot", options.zero_shot,
+                                  "CLIP: FILE holds pictures by class, which are found by the classes' names");
   command
-      .add_option("--template", options.templates,
-                  "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken "
-                  "[{}]")
-      ->type_name("TEXT")
-      ->check(NotEmpty())
-      ->allow_extra_args(false)
-      ->needs(zero_shot);
-  AddNumber(command, "--knn", options.neighbours, AtLeast(1),
-            "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of --train (20 in "
-            "DINO's paper)");
-  command.add_flag("--linear-probe", options.linear_probe,
-                   "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
+      .Add("--template", options.templates,
+           "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken "
+           "[{}]")
+      .Type("TEXT")
+      .Check(NotEmpty())
+      .OneAtATime()
+      .Needs(zero_shot);
+  command.Add("--knn", options.neighbours, AtLeast(1),
+              "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of --train (20 in "
+              "DINO's paper)");
+  command.Add("--linear-probe", options.linear_probe,
+              "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
   command
-      .add_option(
-          "--train", options.train,
-          "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
-          "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
-          "model; or the texts that "
-          "a translator has learned to read, for scores of "
-          "groups: by length, by the rarest word and by likeness to these texts")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+      .Add("--train", options.train,
+           "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
+           "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
+           "model; or the texts that "
+           "a translator has learned to read, for scores of "
+           "groups: by length, by the rarest word and by likeness to these texts")
+      .Check(NotEmpty())
+      .Type("FILE");
   command
-      .add_option("--boxes", options.boxes,
-                  "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  command.add_option("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
-      ->check(Folder())
-      ->type_name("DIR");
-  command.add_flag("--pixels", options.pixels,
-                   "Evaluate the preprocessed pixels instead of the features, as a baseline");
-  AddMostPixels(command)->description("Models of pictures: refuse pictures with more pixels than this");
-  command.add_flag("--end", options.end, "Language models: also count the token that ends each text");
-  command.add_option("--source", options.source, "Instead of FILE: texts to read, one per line")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  command.add_option("--reference", options.reference, "Their reference translations or summaries")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  command.add_flag("--rouge", options.rouge, "Score summaries: ROUGE instead of BLEU and chrF");
-  command.add_flag("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
-  command.add_flag("--lowercase", options.lowercase, "BLEU and chrF ignore case");
-  command.add_option("--output", options.output, "Write the model's texts to this file")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+      .Add("--boxes", options.boxes,
+           "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's")
+      .Check(NotEmpty())
+      .Type("FILE");
+  command.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
+      .Check(Folder())
+      .Type("DIR");
+  command.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
+  AddMostPixels(command).Describe("Models of pictures: refuse pictures with more pixels than this");
+  command.Add("--end", options.end, "Language models: also count the token that ends each text");
+  command.Add("--source", options.source, "Instead of FILE: texts to read, one per line")
+      .Check(NotEmpty())
+      .Type("FILE");
+  command.Add("--reference", options.reference, "Their reference translations or summaries")
+      .Check(NotEmpty())
+      .Type("FILE");
+  command.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of BLEU and chrF");
+  command.Add("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
+  command.Add("--lowercase", options.lowercase, "BLEU and chrF ignore case");
+  command.Add("--output", options.output, "Write the model's texts to this file").Check(NotEmpty()).Type("FILE");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
-  command.footer(
+  command.footer =
       "\nThe model determines the task and its scores:\n"
       "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class\n"
       "  classes of tokens     F1, precision and recall of spans, as conlleval and seqeval count, and accuracy\n"
@@ -242,7 +237,7 @@ void AddEvaluate(CLI::App& program) {
       "  headlight evaluate shapes/vae photos/\n"
       "  headlight evaluate folding valid.tsv --train train.tsv\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
-      "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer");
+      "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer";
 }
 
 }  // namespace headlight

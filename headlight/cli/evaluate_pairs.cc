@@ -1,5 +1,7 @@
 #include "headlight/cli/evaluate_pairs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -1,5 +1,7 @@
 #include "headlight/cli/evaluate_texts.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <utility>

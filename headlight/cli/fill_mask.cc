@@ -5,7 +5,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -48,21 +47,21 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddFillMask(CLI::App& program) {
+void AddFillMask(Command& program) {
   const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
-  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
-  AddNumber(command, "--top", options.top, AtLeast(1), "Words per mask")->capture_default_str();
-  command.add_flag("--json", options.json, "Print one JSON object per line of input");
+  command.Add("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.Add("--top", options.top, AtLeast(1), "Words per mask").ShowDefault();
+  command.Add("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Prints "
       "LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
       "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
-      "  headlight fill-mask roberta-base texts.txt --top 1 --json");
+      "  headlight fill-mask roberta-base texts.txt --top 1 --json";
 }
 
 }  // namespace headlight

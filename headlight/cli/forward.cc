@@ -7,7 +7,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/forward_captions.h"
 #include "headlight/cli/forward_drawings.h"
@@ -141,14 +140,12 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddForward(CLI::App& program) {
+void AddForward(Command& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  command.add_option("IN", options.in, "Safetensors file with the inputs; - is standard input")
-      ->required()
-      ->check(NotEmpty());
-  command.add_option("OUT", options.out, "Safetensors file to write the outputs to")->required()->check(NotEmpty());
-  command.footer(
+  command.Add("IN", options.in, "Safetensors file with the inputs; - is standard input").Required().Check(NotEmpty());
+  command.Add("OUT", options.out, "Safetensors file to write the outputs to").Required().Check(NotEmpty());
+  command.footer =
       "\nInputs are integers [batch, length]: input_ids, and optionally attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
       "Without a mask every token counts. An encoder of pictures reads pixel_values, numbers [batch, channels, "
@@ -206,7 +203,7 @@ void AddForward(CLI::App& program) {
       "does\n"
       "this. T5 1.0's decoder_last_hidden_state is scaled by model^-0.5, as its output layer reads it.\n\n"
       "Example:\n"
-      "  headlight forward model inputs.safetensors outputs.safetensors");
+      "  headlight forward model inputs.safetensors outputs.safetensors";
 }
 
 }  // namespace headlight

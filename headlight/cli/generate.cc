@@ -8,7 +8,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/generate_images.h"
 #include "headlight/cli/line_batches.h"
@@ -31,7 +30,7 @@ struct Options : LineOptions {  // the input is the file of prompts
   bool draft = false;
   GenerateOptions generate;
   GenerateImagesOptions images;
-  const CLI::App* command = nullptr;  // whose options these are
+  const OptionTable* command = nullptr;  // whose options these are
 };
 
 // Options of models of texts and of pictures.
@@ -109,11 +108,11 @@ void RunFile(const Generator& generator, const Options& options) {
 
 // Refuses options of the other kind of models.
 void CheckOptions(const Options& options, bool pictures) {
-  for (const CLI::Option* option : options.command->get_options()) {
-    const std::string name = option->get_name();
-    const bool of_pictures = option->get_group() == kOptionsOfPictures;
+  for (const auto& option : options.command->options()) {
+    const std::string name = option->name();
+    const bool of_pictures = option->group() == kOptionsOfPictures;
     const bool fits = pictures ? of_pictures || std::ranges::find(kOfBoth, name) != std::end(kOfBoth) : !of_pictures;
-    Check(option->count() == 0 || fits, "{}: {} is for models of {}, and this is {}", options.folder, name,
+    Check(!option->given() || fits, "{}: {} is for models of {}, and this is {}", options.folder, name,
           pictures ? "texts" : "pictures", pictures ? "one of pictures" : "none");
   }
 }
@@ -141,41 +140,40 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddGenerate(CLI::App& program) {
+void AddGenerate(Command& program) {
   const auto [command, options] =
       NewCommand(program, "generate", "Continue prompts with a language model, or draw pictures", Run);
   options.command = &command;
   GenerateOptions& generate = options.generate;
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT");
-  auto* prompt = command.add_option("PROMPT", options.prompt, "Text to continue; may be empty");
-  AddFile(command, "--prompts", options.input,
-          "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
-      ->excludes(prompt);
-  AddNumber(command, "--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
-  AddNumber(command, "--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
-  AddNumber(command, "--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
-  AddNumber(command, "--length-penalty", generate.length_penalty, AnyNumber(),
-            "With beams, score texts by log-probability / length^X [1]");
-  AddNumber(command, "--n-best", generate.n_best, Between(1, 1024),
-            "Write N texts for each prompt: the best of the beams, or samples [1]");
+  Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue; may be empty");
+  command
+      .AddFile("--prompts", options.input,
+               "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
+      .Excludes(prompt);
+  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
+  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
+  command.Add("--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
+              "With beams, score texts by log-probability / length^X [1]");
+  command.Add("--n-best", generate.n_best, Between(1, 1024),
+              "Write N texts for each prompt: the best of the beams, or samples [1]");
   AddSamplingOptions(command, generate);
-  AddNumber(command, "--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
-            "Repeat no n-gram of this size; 0: any may repeat [0]");
-  command.add_option("--stop", generate.stop, "End the text before this; may be repeated")
-      ->check(NotEmpty())
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  AddNumber(command, "--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once")
-      ->capture_default_str();
-  command.add_flag(
-      "--json", options.json,
-      "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
-      "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
-  AddSkipErrors(command, options)->excludes(prompt);
+  command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
+              "Repeat no n-gram of this size; 0: any may repeat [0]");
+  command.Add("--stop", generate.stop, "End the text before this; may be repeated")
+      .Check(NotEmpty())
+      .Type("TEXT")
+      .OneAtATime();
+  command.Add("--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once").ShowDefault();
+  command.Add("--json", options.json,
+              "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
+              "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+  AddSkipErrors(command, options).Excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   AddGenerateImagesOptions(command, options.images);
-  command.footer(
+  command.footer =
       "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
       "line\n"
       "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
@@ -187,7 +185,7 @@ void AddGenerate(CLI::App& program) {
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
       "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl\n"
       "  headlight generate imagegpt-small --count 16 --out new.png\n"
-      "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png");
+      "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png";
 }
 
 }  // namespace headlight

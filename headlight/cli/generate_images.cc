@@ -4,32 +4,33 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 
 namespace headlight {
 
-void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options) {
-  command.add_option("--out", options.out, "PNG file to write: a sheet of the pictures")
-      ->check(NotEmpty())
-      ->type_name("FILE")
-      ->group(kOptionsOfPictures);
-  CLI::Option* from =
-      command.add_option("--from", options.from,
-                         "Complete these pictures: JPEG, PNG or WebP files, or of an IDX file one by its number, as in "
-                         "t10k-images-idx3-ubyte#7; - is standard input");
-  from->check(NotEmpty())->type_name("FILE")->group(kOptionsOfPictures);
-  AddNumber(command, "--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
-      ->needs(from)
-      ->group(kOptionsOfPictures);
-  AddMostPixels(command)->needs(from)->group(kOptionsOfPictures);
-  AddNumber(command, "--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]")
-      ->group(kOptionsOfPictures);
-  AddNumber(command, "--columns", options.columns, Between(1, 10'000),
-            "Columns of the sheet [as many as rows; with several --from, --count]")
-      ->group(kOptionsOfPictures);
+void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options) {
+  command.Add("--out", options.out, "PNG file to write: a sheet of the pictures")
+      .Check(NotEmpty())
+      .Type("FILE")
+      .Group(kOptionsOfPictures);
+  Option& from =
+      command.Add("--from", options.from,
+                  "Complete these pictures: JPEG, PNG or WebP files, or of an IDX file one by its number, as in "
+                  "t10k-images-idx3-ubyte#7; - is standard input");
+  from.Check(NotEmpty()).Type("FILE").Group(kOptionsOfPictures);
+  command.Add("--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the picture's]")
+      .Needs(from)
+      .Group(kOptionsOfPictures);
+  AddMostPixels(command).Needs(from).Group(kOptionsOfPictures);
+  command.Add("--count", options.count, Between(1, 10'000), "Pictures to draw; with --from, for each [1]")
+      .Group(kOptionsOfPictures);
+  command
+      .Add("--columns", options.columns, Between(1, 10'000),
+           "Columns of the sheet [as many as rows; with several --from, --count]")
+      .Group(kOptionsOfPictures);
 }
 
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,

@@ -1,13 +1,13 @@
 // `generate` with a model of pictures.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/compute.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/picture_sheet.h"
 #include "headlight/tasks/image_generator.h"
 
@@ -22,7 +22,7 @@ struct GenerateImagesOptions : SheetOptions {
 inline constexpr const char* kOptionsOfPictures = "Models of pictures";
 
 // Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program.
-void AddGenerateImagesOptions(CLI::App& command, GenerateImagesOptions& options);
+void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options);
 
 // Writes a sheet of pictures.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
@@ -197,17 +196,17 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddInfo(CLI::App& program) {
+void AddInfo(Command& program) {
   const auto [command, options] =
       NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  command.add_flag("--json", options.json, "Print one JSON object");
-  command.footer(
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
       "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "
       "files,\n"
       "by type. positions is the longest input in tokens, and longest_text that of embed. Sizes that config.json\n"
       "leaves out are not listed.\n\n"
-      "Example:\n  headlight info model --json");
+      "Example:\n  headlight info model --json";
 }
 
 }  // namespace headlight

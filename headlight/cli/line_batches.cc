@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -152,17 +152,16 @@ LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::
 
 }  // namespace
 
-CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options, ReadBy unit) {
+Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
   const char* const what = unit == ReadBy::line ? "line" : unit == ReadBy::picture ? "picture" : "line or picture";
   const char* const place =
       unit == ReadBy::picture
           ? ""
           : " and an empty line takes its place, or nothing where the printed lines have numbers or paths";
-  return command.add_flag(
-      "--skip-errors", options.skip_errors,
-      fmt::format("Continue after a {0} that cannot be processed: its error goes to standard error{1}; "
-                  "with --json an object with {0} and error; the closing line counts them",
-                  what, place));
+  return command.Add("--skip-errors", options.skip_errors,
+                     fmt::format("Continue after a {0} that cannot be processed: its error goes to standard error{1}; "
+                                 "with --json an object with {0} and error; the closing line counts them",
+                                 what, place));
 }
 
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/option_table.h"
 #include "headlight/cli/shard.h"
 
 namespace CLI {
@@ -29,7 +30,7 @@ struct LineOptions {
 enum class ReadBy { line, picture, either };
 
 // Binds --skip-errors to `options`, which must outlive the program.
-CLI::Option* AddSkipErrors(CLI::App& command, LineOptions& options, ReadBy unit = ReadBy::line);
+Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit = ReadBy::line);
 
 // The input of a command that reads several files where they are pictures, and of texts one: - where there is none.
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);

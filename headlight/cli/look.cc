@@ -9,7 +9,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/look_models.h"
 #include "headlight/cli/look_structure.h"
@@ -148,94 +147,86 @@ void Run(const LookOptions& options) {
 
 }  // namespace
 
-void AddLook(CLI::App& program) {
+void AddLook(Command& program) {
   const auto [command, options] =
       NewCommand(program, "look", "Show the attention of every head as a page or picture", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  auto* source = command.add_option("--source", options.source, "Sentence for the encoder")->type_name("TEXT");
-  command
-      .add_option("--target", options.target,
-                  "Sentence for the decoder, or caption of the picture [what the model writes]")
-      ->type_name("TEXT");
-  auto* text =
+  Option& source = command.Add("--source", options.source, "Sentence for the encoder").Type("TEXT");
+  command.Add("--target", options.target, "Sentence for the decoder, or caption of the picture [what the model writes]")
+      .Type("TEXT");
+  Option& text =
       command
-          .add_option("--text", options.text,
-                      "Text for an encoder, a language model or a model that draws; with --picture for a CLIP: show "
-                      "which patches move their score")
-          ->type_name("TEXT")
-          ->excludes(source);
-  command.add_option("--second", options.second, "Second text of a pair, for an encoder")
-      ->type_name("TEXT")
-      ->needs(text);
-  auto* picture = command
-                      .add_option("--picture", options.picture,
-                                  "Picture (JPEG, PNG, WebP, or of an IDX file one by its number: "
-                                  "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
-                                  "model of captions; - is standard input")
-                      ->type_name("FILE")
-                      ->check(NotEmpty())
-                      ->excludes(source);
+          .Add("--text", options.text,
+               "Text for an encoder, a language model or a model that draws; with --picture for a CLIP: show "
+               "which patches move their score")
+          .Type("TEXT")
+          .Excludes(source);
+  command.Add("--second", options.second, "Second text of a pair, for an encoder").Type("TEXT").Needs(text);
+  Option& picture = command
+                        .Add("--picture", options.picture,
+                             "Picture (JPEG, PNG, WebP, or of an IDX file one by its number: "
+                             "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
+                             "model of captions; - is standard input")
+                        .Type("FILE")
+                        .Check(NotEmpty())
+                        .Excludes(source);
   command
-      .add_option(
-          "--patch", options.patch,
-          "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel; a detector's boxes]")
-      ->type_name("ROW:COLUMN")
-      ->check(NotEmpty())
-      ->needs(picture);
+      .Add("--patch", options.patch,
+           "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel; a detector's boxes]")
+      .Type("ROW:COLUMN")
+      .Check(NotEmpty())
+      .Needs(picture);
   command
-      .add_option("--mass", options.mass,
-                  "Show, for each head, the patches that hold this share of its weight, such as 0.6")
-      ->type_name("SHARE")
-      ->check(NumberAbove(0, 1))
-      ->needs(picture);
-  AddMostPixels(command)->needs(picture);
+      .Add("--mass", options.mass, "Show, for each head, the patches that hold this share of its weight, such as 0.6")
+      .Type("SHARE")
+      .Check(NumberAbove(0, 1))
+      .Needs(picture);
+  AddMostPixels(command).Needs(picture);
   command
-      .add_option("--question", options.question,
-                  "Show where the words of this question look, for a model that answers or reads regions")
-      ->type_name("TEXT")
-      ->needs(picture);
+      .Add("--question", options.question,
+           "Show where the words of this question look, for a model that answers or reads regions")
+      .Type("TEXT")
+      .Needs(picture);
   command
-      .add_option("--detector", options.detector,
-                  "Folder of a detector that finds the regions of the picture, for a ViLBERT")
-      ->check(Folder())
-      ->type_name("DIR")
-      ->needs(picture);
-  command
-      .add_option("--threshold", options.threshold,
-                  "Show the objects that a detector finds with a score above this [0.5]")
-      ->check(NumberFrom(0, 1))
-      ->type_name("P")
-      ->needs(picture);
-  auto* msa = AddFile(command, "--msa", options.msa,
+      .Add("--detector", options.detector, "Folder of a detector that finds the regions of the picture, for a ViLBERT")
+      .Check(Folder())
+      .Type("DIR")
+      .Needs(picture);
+  command.Add("--threshold", options.threshold, "Show the objects that a detector finds with a score above this [0.5]")
+      .Check(NumberFrom(0, 1))
+      .Type("P")
+      .Needs(picture);
+  Option& msa =
+      command.AddFile("--msa", options.msa,
                       "Alignment of the protein that an AlphaFold folds, A3M, A2M, FASTA or Stockholm, plain or gzip");
-  command.add_option("--sequence", options.sequence, "The protein by its letters, without an alignment")
-      ->check(NotEmpty())
-      ->excludes(msa)
-      ->type_name("LETTERS");
-  AddNumber(command, "--residue", options.residue, AtLeast(1),
-            "Draw lines to where this residue looks, counted from 1, in the last invariant point attention or that of "
-            "--layer");
-  command.add_option("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
-      ->check(NotEmpty())
-      ->required()
-      ->type_name("FILE");
-  auto* against =
-      command.add_option("--against", options.against, "Another model's folder, to compare with on one page")
-          ->type_name("DIR")
-          ->check(Folder());
+  command.Add("--sequence", options.sequence, "The protein by its letters, without an alignment")
+      .Check(NotEmpty())
+      .Excludes(msa)
+      .Type("LETTERS");
+  command.Add(
+      "--residue", options.residue, AtLeast(1),
+      "Draw lines to where this residue looks, counted from 1, in the last invariant point attention or that of "
+      "--layer");
+  command.Add("--out", options.out, "Page (.html) or picture (.svg, .png, .pdf) to write; may be repeated")
+      .Check(NotEmpty())
+      .Required()
+      .Type("FILE");
+  Option& against = command.Add("--against", options.against, "Another model's folder, to compare with on one page")
+                        .Type("DIR")
+                        .Check(Folder());
   command
-      .add_flag(
+      .Add(
           "--checkpoints", options.checkpoints,
           "Show all models that a training in DIR has kept on one page: its best, its last and those of --average-last")
-      ->excludes(against);
-  command.add_option("--attention", options.attention, "Which attention to show [all]")
-      ->check(OneOf({"encoder", "decoder", "cross", "text-to-picture", "picture-to-text", "rollout"}))
-      ->type_name("encoder|decoder|cross|text-to-picture|picture-to-text|rollout");
-  AddNumber(command, "--layer", options.layer, AtLeast(1), "One layer, counted from 1 [all]");
+      .Excludes(against);
+  command.Add("--attention", options.attention, "Which attention to show [all]")
+      .Check(OneOf({"encoder", "decoder", "cross", "text-to-picture", "picture-to-text", "rollout"}))
+      .Type("encoder|decoder|cross|text-to-picture|picture-to-text|rollout");
+  command.Add("--layer", options.layer, AtLeast(1), "One layer, counted from 1 [all]");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
-    command.get_option(name)->needs(source);
-  command.footer(
+    command.Get(name).Needs(source);
+  command.footer =
       "\nExamples:\n"
       "  headlight look model --source 'Ein Hund läuft.' --out dog.html\n"
       "  headlight look bert --text 'Who runs?' --second 'A dog runs.' --attention encoder --out pair.html\n"
@@ -251,7 +242,7 @@ void AddLook(CLI::App& program) {
       "  headlight look detr --picture street.jpg --layer 6 --out street.html --out boxes.png\n"
       "  headlight look params_model_3_ptm.npz --msa query.a3m --layer 48 --out fold.html --out fold.png\n"
       "  headlight look model --checkpoints --source 'Ein Hund läuft.' --target 'A dog runs.' --out training.html\n"
-      "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf");
+      "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf";
 }
 
 }  // namespace headlight

@@ -8,8 +8,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/command_line.h"
 #include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/program.h"
@@ -34,18 +36,16 @@ void LimitCpu() {
 }
 
 int Run(int argc, char** argv) {
-  const std::unique_ptr<CLI::App> program = MakeProgram();
+  const std::unique_ptr<Command> program = MakeProgram();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  Command* command = program.get();
   try {
     LimitCpu();
     JoinRanks();
-    CheckCommand(*program, argc, argv);
-    try {
-      program->parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-      WriteResult(program->help());
-    } catch (const CLI::CallForVersion& version) {
-      WriteResult(std::string(version.what()) + "\n");
-    }
+    command = &NamedCommand(*program, arguments);
+    CheckRanks(*command);
+    ParseOptions(*command, arguments);
+    command->run();
     GatherResults();
     FlushResults();
     LeaveRanks();
@@ -58,7 +58,7 @@ int Run(int argc, char** argv) {
     AbortRanks(2);
   } catch (...) {
     const bool reports = ReportsFailure();
-    const int exit_code = reports ? ExitCodeOf(*program, std::current_exception()) : 2;
+    const int exit_code = reports ? ExitCodeOf(*command, std::current_exception()) : 2;
     if (JoinedRanks() != nullptr) AbortRanks(exit_code);
     return exit_code;
   }

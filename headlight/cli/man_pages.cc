@@ -26,42 +26,42 @@ std::string Roff(std::string_view text) {
 }
 
 // "headlight-train-translation"
-std::string PageName(const CLI::App& command) {
+std::string PageName(const Command& command) {
   std::string name = FullName(command);
   std::ranges::replace(name, ' ', '-');
   return name;
 }
 
-void WritePages(const CLI::App& command, const std::string& folder) {
+void WritePages(const Command& command, const std::string& folder) {
   WriteFile(fmt::format("{}/{}.1", folder, PageName(command)), ManPage(command));
-  for (const CLI::App* one : CommandsOf(command)) WritePages(*one, folder);
+  for (const Command* one : CommandsOf(command)) WritePages(*one, folder);
 }
 
 }  // namespace
 
-std::string ManPage(const CLI::App& command) {
+std::string ManPage(const Command& command) {
   const std::string name = PageName(command);
   std::string upper = name;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::string page =
       fmt::format(".TH {} 1 \"\" \"headlight {}\" \"headlight\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
-                  Roff(upper), HEADLIGHT_VERSION, Roff(name), Roff(command.get_description()), Roff(UsageOf(command)));
-  const std::string footer = command.get_footer();
+                  Roff(upper), HEADLIGHT_VERSION, Roff(name), Roff(command.description), Roff(UsageOf(command)));
+  const std::string footer = command.footer;
   const std::size_t examples = std::min(footer.find("Example"), footer.size());
   std::string_view text(footer);
   text = text.substr(0, examples);
   text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
   if (!text.empty()) page += fmt::format(".SH DESCRIPTION\n{}\n", Roff(text));
-  if (const std::vector<const CLI::App*> commands = CommandsOf(command); !commands.empty()) {
+  if (const std::vector<const Command*> commands = CommandsOf(command); !commands.empty()) {
     page += ".SH COMMANDS\n";
-    for (const CLI::App* one : commands)
-      page += fmt::format(".TP\n.BR {} (1)\n{}\n", Roff(PageName(*one)), Roff(one->get_description()));
+    for (const Command* one : commands)
+      page += fmt::format(".TP\n.BR {} (1)\n{}\n", Roff(PageName(*one)), Roff(one->description));
   }
   for (const OptionGroup& group : OptionGroupsOf(command)) {
     std::string title = group.title;
     for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     page += fmt::format(".SH \"{}\"\n", Roff(title));
-    for (const CLI::Option* option : group.options)
+    for (const Option* option : group.options)
       page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", Roff(NamesOf(*option)), Roff(ValueOf(*option)),
                           Roff(DescriptionOf(*option)));
   }
@@ -69,12 +69,11 @@ std::string ManPage(const CLI::App& command) {
     const std::size_t line = std::min(footer.find('\n', examples), footer.size() - 1) + 1;
     page += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", Roff(std::string_view(footer).substr(line)));
   }
-  if (command.get_parent() != nullptr)
-    page += fmt::format(".SH \"SEE ALSO\"\n.BR {} (1)\n", Roff(PageName(*command.get_parent())));
+  if (command.parent != nullptr) page += fmt::format(".SH \"SEE ALSO\"\n.BR {} (1)\n", Roff(PageName(*command.parent)));
   return page;
 }
 
-void WriteManual(const CLI::App& program, const std::string& folder) {
+void WriteManual(const Command& program, const std::string& folder) {
   const std::string pages = folder + "/man/man1", bash = folder + "/bash-completion/completions",
                     zsh = folder + "/zsh/site-functions";
   for (const std::string& one : {pages, bash, zsh}) std::filesystem::create_directories(one);

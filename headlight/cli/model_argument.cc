@@ -1,13 +1,15 @@
 #include "headlight/cli/model_argument.h"
 
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/io/model_folder.h"
 
 namespace headlight {
 
-CLI::Option* AddModel(CLI::App& command, std::string& path, const std::string& description) {
-  const auto check = [folder = Folder()](std::string& given) { return IsNpz(given) ? "" : folder(given); };
-  return command.add_option("DIR", path, description)->required()->check(CLI::Validator(check, ""));
+Option& AddModel(OptionTable& command, std::string& path, const std::string& description) {
+  const auto check = [folder = Folder()](const std::string& given) {
+    return IsNpz(given) ? std::string() : folder(given);
+  };
+  return command.Add("DIR", path, description).Required().Check(check);
 }
 
 }  // namespace headlight

@@ -1,40 +1,36 @@
 #include "headlight/cli/model_training.h"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/cli/training_run.h"
 
 namespace headlight {
 
-CLI::Option* AddModelTrainingOptions(CLI::App& command, ModelTrainingOptions& options,
-                                     const ModelTrainingWords& words) {
+Option& AddModelTrainingOptions(OptionTable& command, ModelTrainingOptions& options, const ModelTrainingWords& words) {
   TrainingOptions& training = options.training;
   training.schedule = {.kind = ScheduleKind::cosine, .warmup = kWarmupUnlessGiven, .peak = 1e-3};
   training.adam.clip_norm = 1;
   options.command = &command;
-  command.add_option("--train", options.train, words.train)->required()->type_name("FILE");
+  command.Add("--train", options.train, words.train).Required().Type("FILE");
   if (!words.valid.empty()) {
-    command.add_option("--valid", options.valid, words.valid)->type_name("FILE");
+    command.Add("--valid", options.valid, words.valid).Type("FILE");
     AddValidateSplit(command, options.validate_split);
   }
-  command.add_option("--out", options.out, "Folder for the model and the training's state")
-      ->required()
-      ->type_name("DIR");
-  CLI::Option* from = command.add_option("--from", options.from, words.from);
-  from->check(Folder())->type_name("DIR");
+  command.Add("--out", options.out, "Folder for the model and the training's state").Required().Type("DIR");
+  Option& from = command.Add("--from", options.from, words.from);
+  from.Check(Folder()).Type("DIR");
   ModelSizes& sizes = options.sizes;
-  const auto add_size = [&](const char* name, auto& value, const char* description) {
-    return AddNumber(command, name, value, Between(1, 1 << 15), description)->excludes(from)->group(kModelGroup);
+  const auto add_size = [&](const char* name, auto& value, const char* description) -> Option& {
+    return command.Add(name, value, Between(1, 1 << 15), description).Excludes(from).Group(kModelGroup);
   };
-  add_size("--layers", sizes.layers, "Layers")->capture_default_str();
-  add_size("--model-dim", sizes.model, "Size of embeddings and layers")->capture_default_str();
-  add_size("--heads", sizes.heads, "Attention heads")->capture_default_str();
+  add_size("--layers", sizes.layers, "Layers").ShowDefault();
+  add_size("--model-dim", sizes.model, "Size of embeddings and layers").ShowDefault();
+  add_size("--heads", sizes.heads, "Attention heads").ShowDefault();
   add_size("--ffn-dim", sizes.ffn, "Inner size of the feed-forward network [4 times the model's]");
   const auto add_dropout = [&](const char* name, auto& value, const std::string& description) {
-    AddNumber(command, name, value, NumberBelow(0, 1), description)->group("Training");
+    command.Add(name, value, NumberBelow(0, 1), description).Group("Training");
   };
   add_dropout("--dropout", options.dropout,
               fmt::format("Dropout of embeddings, sublayers and attention [{}; with --from the model's own]",
@@ -58,19 +54,18 @@ ModelTrainingWords WordsOfPictures(std::string from) {
           .unit = {"--batch-size", "Pictures per batch"}};
 }
 
-void Describe(CLI::App& command, const std::string& option, const std::string& description) {
-  command.get_option(option)->default_str("")->description(description);
+void Describe(OptionTable& command, const std::string& option, const std::string& description) {
+  command.Get(option).Default("").Describe(description);
 }
 
 void SetUnlessGiven(const ModelTrainingOptions& options, const OptionValues& values) {
   const TrainingOptions& training = options.training;
   const bool has_end = training.epochs > 0 || training.steps > 0 || training.minutes > 0;
   for (const auto& [name, value] : values) {
-    CLI::Option* option = options.command->get_option(name);
-    const bool is_size = option->get_group() == kModelGroup;
-    if (!option->empty() || (is_size && !options.from_scratch()) || (name == "--epochs" && has_end)) continue;
-    option->add_result(value);
-    option->run_callback();
+    Option& option = options.command->Get(name);
+    const bool is_size = option.group() == kModelGroup;
+    if (option.given() || (is_size && !options.from_scratch()) || (name == "--epochs" && has_end)) continue;
+    option.Give({value});
   }
 }
 
@@ -80,8 +75,7 @@ void CompleteModelTraining(ModelTrainingOptions& options) {
   if (!options.from_scratch() && !options.given("--learning-rate")) training.schedule.peak = options.tuning_rate;
   if (!options.from_scratch() && !has_end) training.epochs = options.tuning_epochs;
   CompleteTrainingOptions(training);
-  if (options.command->get_option_no_throw("--valid") != nullptr)
-    CheckValidation(!options.valid.empty(), options.validate_split);
+  if (options.command->Find("--valid") != nullptr) CheckValidation(!options.valid.empty(), options.validate_split);
   Check(!options.from_scratch() || options.sizes.model % options.sizes.heads == 0,
         "--heads {} does not divide --model-dim {}", options.sizes.heads, options.sizes.model);
   Chosen(options.compute);

@@ -38,10 +38,10 @@ struct ModelTrainingOptions {
   BatchOptions batches;
   ComputeChoice compute = ComputeChoice::automatic;
   bool profile = false, resume = false;
-  CLI::App* command = nullptr;  // whose options these are
+  OptionTable* command = nullptr;  // whose options these are
 
   bool from_scratch() const { return from.empty(); }
-  bool given(const std::string& option) const { return !command->get_option(option)->empty(); }
+  bool given(const std::string& option) const { return command->Given(option); }
   // Of a model from scratch; that of a folder's is its own unless given.
   double new_dropout() const { return dropout.value_or(usual_dropout); }
   double new_attention_dropout() const { return attention_dropout.value_or(new_dropout()); }
@@ -71,23 +71,20 @@ struct ModelTrainingWords {
 };
 
 // Binds the options to variables that must outlive the command, whose values are the defaults. Returns --from.
-CLI::Option* AddModelTrainingOptions(CLI::App& command, ModelTrainingOptions& options, const ModelTrainingWords& words);
+Option& AddModelTrainingOptions(OptionTable& command, ModelTrainingOptions& options, const ModelTrainingWords& words);
 
 // The words of a training on pictures without labels or texts.
 ModelTrainingWords WordsOfPictures(std::string from);
 
 // Adds a number of a model from scratch, for a command that has --from.
 template <typename Value>
-CLI::Option* AddModelNumber(CLI::App& command, const std::string& name, Value& value, const CLI::Validator& check,
-                            const std::string& description) {
-  return AddNumber(command, name, value, check, description)
-      ->excludes(command.get_option("--from"))
-      ->group(kModelGroup)
-      ->capture_default_str();
+Option& AddModelNumber(OptionTable& command, const std::string& name, Value& value, const OptionCheck& check,
+                       const std::string& description) {
+  return command.Add(name, value, check, description).Excludes(command.Get("--from")).Group(kModelGroup).ShowDefault();
 }
 
 // Replaces an option's description, in which its default is said.
-void Describe(CLI::App& command, const std::string& option, const std::string& description);
+void Describe(OptionTable& command, const std::string& option, const std::string& description);
 
 // Values of options by their names, which hold where the user gives none. Those of a model from scratch are left out
 // where it is not, and --epochs where another end is given.

@@ -9,7 +9,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/cli/command_tree.h"
-#include "headlight/cli/output.h"
 
 namespace headlight {
 namespace {
@@ -88,24 +87,12 @@ class LineReading {
 
 }  // namespace
 
-std::vector<CLI::ConfigItem> OptionsFile::from_config(std::istream& input) const {
-  std::vector<std::string> path;
-  const CLI::App* command = &program_;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path.push_back(command->get_name());
-  }
-  std::vector<std::string> known;
-  for (const OptionGroup& group : OptionGroupsOf(*command))
-    for (const CLI::Option* option : group.options)
-      for (const std::string& name : option->get_lnames()) known.push_back(name);
-  const std::string file = program_.get_config_ptr()->as<std::string>();
-  SetOptionsFile(file);
-  std::vector<CLI::ConfigItem> read;
+std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& file, const Command& command) {
   std::string text(kMostBytes + 1, '\0');
   input.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(input.gcount()));
   Check(text.size() <= kMostBytes, "{}: a file of options has at most {} bytes", file, kMostBytes);
+  std::vector<OptionLine> read;
   std::istringstream lines(std::move(text));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -114,33 +101,23 @@ std::vector<CLI::ConfigItem> OptionsFile::from_config(std::istream& input) const
     if (reading.empty()) continue;
     Check(!line.starts_with('['), "{}: a section; the options are those of the command that is run, without sections",
           place);
-    CLI::ConfigItem item;
-    item.parents = path;
-    item.name = reading.Name();
-    item.inputs = reading.Values();
-    const CLI::Option* option = command->get_option_no_throw("--" + item.name);
-    if (option == nullptr || item.name == "help") {
-      const std::string meant = Nearest(item.name, known);
-      Fail("{}: {} has no option --{}{}", place, FullName(*command), item.name,
-           meant.empty() ? "" : fmt::format("; did you mean --{}?", meant));
+    const std::string name = "--" + reading.Name();
+    OptionLine one{.option = name, .values = reading.Values(), .place = place};
+    const Option* option = command.Find(name);
+    if (option == nullptr || name == "--help") {
+      const std::string meant = Nearest(name, LongNamesOf(command));
+      Fail("{}: {} has no option {}{}", place, FullName(command), name,
+           meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
     }
-    if (!option->empty()) continue;  // the command line has it
-    if (option->get_expected_min() == 0) {
-      const std::string value = item.inputs.size() == 1 ? item.inputs[0] : "";
-      Check(value == "true" || value == "false", "{}: --{} must be true or false", place, item.name);
+    if (option->is_flag()) {
+      const std::string value = one.values.size() == 1 ? one.values[0] : "";
+      Check(value == "true" || value == "false", "{}: {} must be true or false", place, name);
       if (value == "false") continue;
     }
-    const std::string name = option->get_name();
-    std::erase_if(read, [&](const CLI::ConfigItem& one) { return one.name == item.name; });  // the last wins
-    places_.insert_or_assign(name, place + ": ");
-    read.push_back(std::move(item));
+    std::erase_if(read, [&](const OptionLine& other) { return other.option == name; });
+    read.push_back(std::move(one));
   }
   return read;
-}
-
-std::string OptionsFile::PlaceOf(const std::string& option) const {
-  const auto place = places_.find(option);
-  return place == places_.end() ? "" : place->second;
 }
 
 }  // namespace headlight

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "headlight/cli/command_line.h"
 #include "headlight/cli/command_tree.h"
 #include "headlight/cli/program.h"
 #include "headlight/cli/testing.h"
@@ -46,52 +47,45 @@ const std::set<std::string> kOtherValues = {"FILE",
                                             "SRC TGT",
                                             "SOURCE TARGET"};
 
-bool IsNumber(const CLI::Option& option) {
+bool IsNumber(const Option& option) {
   const std::string value = ValueOf(option);
   return !value.empty() && value.find('|') == std::string::npos && !kOtherValues.contains(value);
 }
 
-// The program without its commands' effects.
 struct Options : testing::Test {
-  Options() : program(MakeProgram()) {
-    for (const CLI::App* leaf : LeavesOf(*program)) const_cast<CLI::App*>(leaf)->callback([] {});
-  }
-
   // The message for an option with a value, where the rest of the command is missing; "" where it has none.
-  std::string MessageFor(const CLI::App& command, const std::string& option, const std::string& value) const {
+  std::string MessageFor(const Command& command, const std::string& option, const std::string& value) const {
     std::vector<std::string> arguments = {option + "=" + value};
-    for (const CLI::App* one = &command; one->get_parent() != nullptr; one = one->get_parent())
-      arguments.push_back(one->get_name());
+    for (const Command* one = &command; one->parent != nullptr; one = one->parent)
+      arguments.insert(arguments.begin(), one->name);
     try {
-      program->parse(arguments);  // the last first
-    } catch (const CLI::RequiredError&) {
+      ParseOptions(NamedCommand(*program, arguments), arguments);
+    } catch (const MissingOption&) {
       return "";
-    } catch (const CLI::ParseError& error) {
-      return MessageOf(*program, error);
     } catch (const Error& error) {
       return error.what();
     }
     return "";
   }
 
-  std::unique_ptr<CLI::App> program;
+  const std::unique_ptr<Command> program = MakeProgram();
 };
 
 TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
   int numbers = 0;
-  for (const CLI::App* command : LeavesOf(*program))
+  for (const Command* command : LeavesOf(*program))
     for (const OptionGroup& group : OptionGroupsOf(*command))
-      for (const CLI::Option* option : group.options) {
-        if (option->get_positional() || !IsNumber(*option)) continue;
+      for (const Option* option : group.options) {
+        if (option->is_argument() || !IsNumber(*option)) continue;
         ++numbers;
         const std::string huge(400, '9');
         for (const std::string& value :
              std::vector<std::string>{"nan", "inf", "-inf", "many", "3x", " 3", "0x10", "1e999", huge})
-          EXPECT_THAT(MessageFor(*command, option->get_name(), value), StartsWith(option->get_name() + " must be "))
-              << FullName(*command) << " " << option->get_name() << "=" << value;
-        if (option->get_name() != "--length-penalty") {
-          EXPECT_THAT(MessageFor(*command, option->get_name(), "-1"), HasSubstr(" must be "))
-              << FullName(*command) << " " << option->get_name();
+          EXPECT_THAT(MessageFor(*command, option->name(), value), StartsWith(option->name() + " must be "))
+              << FullName(*command) << " " << option->name() << "=" << value;
+        if (option->name() != "--length-penalty") {
+          EXPECT_THAT(MessageFor(*command, option->name(), "-1"), HasSubstr(" must be "))
+              << FullName(*command) << " " << option->name();
         }
       }
   EXPECT_GT(numbers, 200);
@@ -99,13 +93,12 @@ TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
 
 TEST_F(Options, OfTwoValuesNeedBoth) {
   int pairs = 0;
-  for (const CLI::App* command : LeavesOf(*program))
+  for (const Command* command : LeavesOf(*program))
     for (const OptionGroup& group : OptionGroupsOf(*command))
-      for (const CLI::Option* option : group.options) {
-        if (option->get_expected_min() != 2) continue;
+      for (const Option* option : group.options) {
+        if (option->least_values() != 2) continue;
         ++pairs;
-        EXPECT_THAT(MessageFor(*command, option->get_name(), "a"), HasSubstr(" needs two values: "))
-            << FullName(*command);
+        EXPECT_THAT(MessageFor(*command, option->name(), "a"), HasSubstr(" needs two values: ")) << FullName(*command);
       }
   EXPECT_GE(pairs, 4);
 }
@@ -113,35 +106,35 @@ TEST_F(Options, OfTwoValuesNeedBoth) {
 TEST_F(Options, RefuseEmptyValues) {
   const std::set<std::string> may_be_empty = {"--prefix", "--text",     "--second",       "--source",
                                               "--target", "--question", "--target-prefix"};
-  for (const CLI::App* command : LeavesOf(*program))
+  for (const Command* command : LeavesOf(*program))
     for (const OptionGroup& group : OptionGroupsOf(*command))
-      for (const CLI::Option* option : group.options) {
-        const std::string name = option->get_name();
-        if (option->get_positional() || ValueOf(*option).empty() || may_be_empty.contains(name) || name == "--config")
+      for (const Option* option : group.options) {
+        const std::string& name = option->name();
+        if (option->is_argument() || ValueOf(*option).empty() || may_be_empty.contains(name) || name == "--config")
           continue;
         EXPECT_NE(MessageFor(*command, name, ""), "") << FullName(*command) << " " << name;
       }
 }
 
 TEST_F(Options, AreDescribedInOneStyle) {
-  for (const CLI::App* command : LeavesOf(*program)) {
-    EXPECT_THAT(command->get_footer(), HasSubstr("Example")) << FullName(*command);
-    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(command->get_description()[0]))) << FullName(*command);
+  for (const Command* command : LeavesOf(*program)) {
+    EXPECT_THAT(command->footer, HasSubstr("Example")) << FullName(*command);
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(command->description[0]))) << FullName(*command);
     for (const OptionGroup& group : OptionGroupsOf(*command))
-      for (const CLI::Option* option : group.options) {
-        const std::string text = option->get_description();
+      for (const Option* option : group.options) {
+        const std::string text = option->description();
         EXPECT_TRUE(!text.empty() && std::islower(static_cast<unsigned char>(text[0])) == 0)
-            << FullName(*command) << " " << option->get_name() << ": " << text;
-        EXPECT_THAT(ValueOf(*option), testing::Not(testing::AnyOf("INT", "UINT", "FLOAT"))) << option->get_name();
+            << FullName(*command) << " " << option->name() << ": " << text;
+        EXPECT_THAT(ValueOf(*option), testing::Not(testing::AnyOf("INT", "UINT", "FLOAT"))) << option->name();
       }
   }
 }
 
 TEST_F(Options, HelpFitsATerminal) {
-  for (const CLI::App* command : LeavesOf(*program))
-    for (const std::string& line : Lines(const_cast<CLI::App*>(command)->help()))
+  for (const Command* command : LeavesOf(*program))
+    for (const std::string& line : Lines(HelpOf(*command)))
       EXPECT_LE(line.size(), 112U) << FullName(*command) << ": " << line;
-  for (const std::string& line : Lines(program->help())) EXPECT_LE(line.size(), 112U) << line;
+  for (const std::string& line : Lines(HelpOf(*program))) EXPECT_LE(line.size(), 112U) << line;
 }
 
 TEST_F(Options, TheLastOfARepeatedOptionWins) {
@@ -228,7 +221,7 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
   const TemporaryFolder folder;
   ASSERT_EQ(RunProgram({"help", "--manual", folder.path()}).exit_code, 0);
   const auto program = MakeProgram();
-  for (const CLI::App* command : LeavesOf(*program)) {
+  for (const Command* command : LeavesOf(*program)) {
     std::string name = FullName(*command);
     std::ranges::replace(name, ' ', '-');
     const std::string page = ReadFile(folder.File("man/man1/" + name + ".1"));

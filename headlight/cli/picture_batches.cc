@@ -10,8 +10,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/prefetch.h"
@@ -146,10 +146,11 @@ void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSo
     Note("{} of {} pictures could not be processed", printer.skipped(), printer.done() - first);
 }
 
-CLI::Option* AddMostPixels(CLI::App& command) {
-  return AddNumber(command, "--most-pixels", most_pixels, Between(1, std::int64_t{1} << 40),
-                   "Refuse pictures with more pixels than this")
-      ->capture_default_str();
+Option& AddMostPixels(OptionTable& command) {
+  return command
+      .Add("--most-pixels", most_pixels, Between(1, std::int64_t{1} << 40),
+           "Refuse pictures with more pixels than this")
+      .ShowDefault();
 }
 
 std::int64_t MostPixels() { return most_pixels; }

@@ -1,13 +1,13 @@
 // Commands over pictures: files, folders or an IDX file in, for each picture what is printed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headlight/base/option_table.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/image/picture_files.h"
@@ -38,7 +38,7 @@ void ForEachPictureBatch(const LineOptions& options, const std::vector<PictureSo
                          const std::string& progress, const FitPicture& fit, const PictureRows& rows);
 
 // Adds --most-pixels, which changes MostPixels: larger pictures are refused before they are decoded.
-CLI::Option* AddMostPixels(CLI::App& command);
+Option& AddMostPixels(OptionTable& command);
 std::int64_t MostPixels();
 
 // The pictures that a command names, standard input where it names none.

@@ -1,7 +1,6 @@
 // Commands that draw pictures: where they write the sheet of them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,13 +1,12 @@
 #include "headlight/cli/picture_training.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
@@ -16,40 +15,38 @@
 
 namespace headlight {
 
-void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& options, const std::string& pictures,
+void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& options, const std::string& pictures,
                                bool validates) {
   options.training.adam.beta2 = 0.999;
   options.training.adam.epsilon = 1e-8;
   options.training.adam.weight_decay = 0.05;
-  CLI::Option* from = AddModelTrainingOptions(command, options,
-                                              {.train = "Pictures to train on: " + pictures,
-                                               .valid = validates ? "Pictures to validate on, likewise" : "",
-                                               .from = "Folder of an encoder of pictures to fine-tune",
-                                               .unit = {"--batch-size", "Pictures per batch"}});
+  Option& from = AddModelTrainingOptions(command, options,
+                                         {.train = "Pictures to train on: " + pictures,
+                                          .valid = validates ? "Pictures to validate on, likewise" : "",
+                                          .from = "Folder of an encoder of pictures to fine-tune",
+                                          .unit = {"--batch-size", "Pictures per batch"}});
   AddMostPixels(command);
   const auto add_side = [&](const char* name, auto& value, const char* description) {
-    AddNumber(command, name, value, Between(1, 4096), description)
-        ->excludes(from)
-        ->group(kModelGroup)
-        ->capture_default_str();
+    command.Add(name, value, Between(1, 4096), description).Excludes(from).Group(kModelGroup).ShowDefault();
   };
   add_side("--image-size", options.picture, "Resize pictures to this many pixels per side");
   add_side("--patch-size", options.patch, "Pixels per side of a patch");
-  AddNumber(
-      command, "--drop-path", options.drop_path, NumberBelow(0, 1),
-      "Probability that the last layer is skipped for a picture, falling linearly to 0 at the first (stochastic depth)")
-      ->capture_default_str()
-      ->group("Training");
+  command
+      .Add("--drop-path", options.drop_path, NumberBelow(0, 1),
+           "Probability that the last layer is skipped for a picture, falling linearly to 0 at the first (stochastic "
+           "depth)")
+      .ShowDefault()
+      .Group("Training");
 }
 
-void AddResnetOptions(CLI::App& command, PictureTrainingOptions& options) {
+void AddResnetOptions(OptionTable& command, PictureTrainingOptions& options) {
   const auto add = [&](const char* name, std::vector<std::int64_t>& values, std::int64_t most,
                        const char* description) {
-    AddNumber(command, name, values, Between(1, most), description)
-        ->type_name("N")
-        ->delimiter(',')
-        ->excludes(command.get_option("--from"))
-        ->group(kPictureModelGroup);
+    command.Add(name, values, Between(1, most), description)
+        .Type("N")
+        .Delimiter(',')
+        .Excludes(command.Get("--from"))
+        .Group(kPictureModelGroup);
   };
   add("--channels", options.channels, 4096, "Train a ResNet, with so many channels in each stage, not a ViT");
   add("--depths", options.depths, 256, "Layers, of two convolutions each, in each of its stages [2 in each]");

@@ -32,7 +32,7 @@ inline constexpr const char* kPictureModelGroup = kModelGroup;
 
 // Binds the options to variables that must outlive the command; `pictures` describes what is learned from. Options for
 // what to validate on are added where `validates`.
-void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& options, const std::string& pictures,
+void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& options, const std::string& pictures,
                                bool validates);
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each
@@ -41,7 +41,7 @@ void AddPictureTrainingOptions(CLI::App& command, PictureTrainingOptions& option
                                                   std::string_view kind = PictureEncoder::kKind);
 
 // Adds --channels and --depths, of a ResNet.
-void AddResnetOptions(CLI::App& command, PictureTrainingOptions& options);
+void AddResnetOptions(OptionTable& command, PictureTrainingOptions& options);
 // Checks the sizes of a model from scratch. `chosen_by` says where --channels are from, if they were not given.
 void CompletePictureSizes(PictureTrainingOptions& options, const std::string& chosen_by = "which is given");
 

@@ -1,13 +1,12 @@
 #include "headlight/cli/region_training.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/box_regions.h"
 #include "headlight/image/decoding/decode.h"
@@ -19,35 +18,32 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options, const std::string& train,
+void AddRegionTrainingOptions(OptionTable& command, RegionTrainingOptions& options, const std::string& train,
                               const char* unit) {
-  CLI::Option* from =
+  Option& from =
       AddModelTrainingOptions(command, options,
                               {.train = train,
                                .valid = "Files to validate on, likewise",
                                .from = "Folder of a ViLBERT, LXMERT or VisualBERT to go on from, with its tokenizer",
                                .unit = {"--batch-size", unit}});
-  command.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      ->check(Folder())
-      ->excludes(from)
-      ->type_name("DIR");
+  command.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(Folder())
+      .Excludes(from)
+      .Type("DIR");
   command
-      .add_option(
-          "--boxes", options.boxes,
-          "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
-      ->type_name("FILE");
-  command.add_option("--detector", options.detector, "Folder of a detector that finds the boxes")
-      ->check(Folder())
-      ->type_name("DIR");
-  AddNumber(command, "--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
-  AddNumber(command, "--region-size", options.region_side, Between(1, 64),
-            "Pixels of a side, to which the regions are resized")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
+      .Add("--boxes", options.boxes,
+           "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
+      .Type("FILE");
+  command.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Check(Folder()).Type("DIR");
+  command.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .ShowDefault();
+  command
+      .Add("--region-size", options.region_side, Between(1, 64), "Pixels of a side, to which the regions are resized")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .ShowDefault();
   Describe(command, "--layers", "Layers of the text, and of the picture; co-attention precedes the upper half [4]");
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/base/hash.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/text_training.h"
 #include "headlight/image/box.h"
 #include "headlight/image/picture.h"
@@ -32,7 +33,7 @@ struct RegionTrainingOptions : TextTrainingOptions {
 };
 
 // Binds the options to variables that must outlive the command. `train` describes the files, `unit` what a batch has.
-void AddRegionTrainingOptions(CLI::App& command, RegionTrainingOptions& options, const std::string& train,
+void AddRegionTrainingOptions(OptionTable& command, RegionTrainingOptions& options, const std::string& train,
                               const char* unit);
 
 // Completes them, and checks all that can be known before anything is read. Throws Error for options that exclude each

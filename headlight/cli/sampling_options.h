@@ -1,31 +1,28 @@
 // The options of commands that can sample.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 
 namespace headlight {
 
 // Binds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty to the fields of these
 // names of GenerateOptions or TranslateOptions, which must outlive the program.
 template <typename Options>
-void AddSamplingOptions(CLI::App& command, Options& options) {
-  auto* sample = command.add_flag_callback(
+void AddSamplingOptions(OptionTable& command, Options& options) {
+  Option& sample = command.AddFlag(
       "--sample", [&options] { options.sample = true; },
       "Sample tokens by their probabilities; --temperature, --top-k and --top-p imply it");
   command
-      .add_flag_callback(
+      .AddFlag(
           "--no-sample", [&options] { options.sample = false; }, "Do not sample, whatever generation_config.json says")
-      ->excludes(sample);
-  AddNumber(command, "--temperature", options.temperature, NumberAbove(0),
-            "Divide the logits by X before sampling [1]");
-  AddNumber(command, "--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [0]");
-  AddNumber(command, "--top-p", options.top_p, NumberAbove(0, 1),
-            "Sample from the most probable tokens whose probabilities sum to X [1]");
-  AddNumber(command, "--seed", options.seed, Seed(), "Random seed of the sampling [0]");
-  AddNumber(command, "--repetition-penalty", options.repetition_penalty, NumberAbove(0),
-            "Divide the logits of tokens that occurred before by X, multiply negative ones [1]");
+      .Excludes(sample);
+  command.Add("--temperature", options.temperature, NumberAbove(0), "Divide the logits by X before sampling [1]");
+  command.Add("--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [0]");
+  command.Add("--top-p", options.top_p, NumberAbove(0, 1),
+              "Sample from the most probable tokens whose probabilities sum to X [1]");
+  command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [0]");
+  command.Add("--repetition-penalty", options.repetition_penalty, NumberAbove(0),
+              "Divide the logits of tokens that occurred before by X, multiply negative ones [1]");
 }
 
 }  // namespace headlight

@@ -6,7 +6,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -125,29 +124,27 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddScore(CLI::App& program) {
+void AddScore(Command& program) {
   const auto [command, options] = NewCommand(
       program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
-  command.add_option("FILE", options.input,
-                     "Texts, one per line, plain or gzip, or for --variant FASTA; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or for --variant FASTA; - is standard input [-]");
   command
-      .add_option("--variant", options.variants,
-                  "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
-                  "several at once are joined by colons, A45G:K50R")
-      ->check(NotEmpty())
-      ->type_name("VARIANT");
-  command.add_flag("--tokens", options.tokens,
-                   "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
-                   "log_probabilities to the object");
-  command.add_flag(
-      "--json", options.json,
-      "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
-  AddNumber(command, "--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once")
-      ->capture_default_str();
+      .Add("--variant", options.variants,
+           "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
+           "several at once are joined by colons, A45G:K50R")
+      .Check(NotEmpty())
+      .Type("VARIANT");
+  command.Add("--tokens", options.tokens,
+              "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
+              "log_probabilities to the object");
+  command.Add("--json", options.json,
+              "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once").ShowDefault();
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
       "them\n"
       "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
@@ -162,7 +159,7 @@ void AddScore(CLI::App& program) {
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
-      "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G");
+      "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
 }
 
 }  // namespace headlight

@@ -10,7 +10,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/embedders.h"
 #include "headlight/cli/html.h"
@@ -164,32 +163,32 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddSearch(CLI::App& program) {
+void AddSearch(Command& program) {
   const auto [command, options] = NewCommand(program, "search", "Search pictures or texts by a text or a picture", Run);
   command
-      .add_option("INDEX", options.index,
-                  "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP or "
-                  "IndexIVFFlat")
-      ->required()
-      ->check(NotEmpty());
-  command.add_option("QUERY", options.query, "A text, or the path of a picture (JPEG, PNG or WebP)")
-      ->required()
-      ->check(NotEmpty());
+      .Add("INDEX", options.index,
+           "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP or "
+           "IndexIVFFlat")
+      .Required()
+      .Check(NotEmpty());
+  command.Add("QUERY", options.query, "A text, or the path of a picture (JPEG, PNG or WebP)")
+      .Required()
+      .Check(NotEmpty());
   command
-      .add_option("--model", options.model,
-                  "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
-      ->check(Folder())
-      ->type_name("DIR");
-  AddFile(command, "--names", options.names,
-          "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
-  AddNumber(command, "--probes", options.probes, AtLeast(1),
-            "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
-  AddNumber(command, "--top", options.top, AtLeast(1), "Results to print")->capture_default_str();
-  AddFile(command, "--out", options.out, "Write a page of the results with the pictures", "FILE.html");
-  command.add_flag("--json", options.json,
-                   "Print one JSON object per result: picture or text (or id), and score, the cosine");
+      .Add("--model", options.model,
+           "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
+      .Check(Folder())
+      .Type("DIR");
+  command.AddFile("--names", options.names,
+                  "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
+  command.Add("--probes", options.probes, AtLeast(1),
+              "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
+  command.Add("--top", options.top, AtLeast(1), "Results to print").ShowDefault();
+  command.AddFile("--out", options.out, "Write a page of the results with the pictures", "FILE.html");
+  command.Add("--json", options.json,
+              "Print one JSON object per result: picture or text (or id), and score, the cosine");
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared. Those of FAISS are as they were added: "
       "the\n"
       "first number is the product with the query's vector of length 1.\n\n"
@@ -198,7 +197,7 @@ void AddSearch(CLI::App& program) {
       "  headlight search photos.index 'a dog on the beach'\n"
       "  headlight search photos.index query.jpg --top 20 --out results.html\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index --faiss photos.faiss > names.txt\n"
-      "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt");
+      "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt";
 }
 
 }  // namespace headlight

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -76,36 +75,36 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddSegment(CLI::App& program) {
+void AddSegment(Command& program) {
   const auto [command, options] = NewCommand(program, "segment", "Segment pictures into objects and regions", Run);
-  command.add_option("DIR", options.folder, "Folder of a DETR with masks")->required()->check(Folder());
-  command.add_option("FILE", options.inputs,
-                     "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
-  command.add_option("--threshold", options.threshold, "Only segments with a score above this [0.5]")
-      ->check(NumberFrom(0, 1))
-      ->type_name("P");
+  command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Check(Folder());
+  command.Add("FILE", options.inputs,
+              "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
+  command.Add("--threshold", options.threshold, "Only segments with a score above this [0.5]")
+      .Check(NumberFrom(0, 1))
+      .Type("P");
   command
-      .add_option("--out", options.out,
-                  "Write the segment of each pixel as a PNG, or of each picture into a folder: red + 256 green + 65536 "
-                  "blue is the segment's id, 0 where there is none")
-      ->check(NotEmpty())
-      ->type_name("FILE.png|DIR");
+      .Add("--out", options.out,
+           "Write the segment of each pixel as a PNG, or of each picture into a folder: red + 256 green + 65536 "
+           "blue is the segment's id, 0 where there is none")
+      .Check(NotEmpty())
+      .Type("FILE.png|DIR");
   command
-      .add_option("--overlay", options.overlay,
-                  "Draw the segments on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
-      ->check(NotEmpty())
-      ->type_name("FILE|DIR");
-  command.add_flag("--json", options.json, "Print one JSON object per picture");
+      .Add("--overlay", options.overlay,
+           "Draw the segments on the picture (.png, .svg or .pdf), or on each picture into a folder as PNG")
+      .Check(NotEmpty())
+      .Type("FILE|DIR");
+  command.Add("--json", options.json, "Print one JSON object per picture");
   AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::picture);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "
       "belongs\nto the most probable segment there; a segment that loses most of its pixels to others is dropped. "
       "--out has the\nformat of COCO's panoptic annotations.\n\n"
       "Examples:\n"
       "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
-      "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl");
+      "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl";
 }
 
 }  // namespace headlight

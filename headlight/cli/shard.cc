@@ -1,6 +1,5 @@
 #include "headlight/cli/shard.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
 
@@ -52,13 +52,13 @@ std::optional<SignsOfLife>& TheSigns() {
 
 }  // namespace
 
-CLI::Option* AddShard(CLI::App& command, Shard& shard) {
+Option& AddShard(OptionTable& command, Shard& shard) {
   return command
-      .add_option_function<std::string>(
+      .AddFunction(
           "--shard", [&shard](const std::string& text) { shard = Parse(text); },
           "Process part I of N parts of the input alone, whose outputs one after another are those of all; under "
           "mpirun each rank takes its own")
-      ->type_name("I/N");
+      .Type("I/N");
 }
 
 Shard ShardOfRun(const Shard& given) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "headlight/base/option_table.h"
 #include "headlight/base/ranks.h"
 
 namespace CLI {
@@ -29,7 +30,7 @@ struct Shard {
 };
 
 // Binds --shard to `shard`, which must outlive the program.
-CLI::Option* AddShard(CLI::App& command, Shard& shard);
+Option& AddShard(OptionTable& command, Shard& shard);
 
 // `given`, or under mpirun the rank's. Throws Error where it is both.
 Shard ShardOfRun(const Shard& given);

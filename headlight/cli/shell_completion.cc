@@ -12,24 +12,23 @@
 namespace headlight {
 namespace {
 
-bool IsFolder(const CLI::Option& option) {
-  return option.get_type_name() == "DIR" || (option.get_positional() && option.get_name(true, false) == "DIR");
+bool IsFolder(const Option& option) {
+  return option.type() == "DIR" || (option.is_argument() && option.name() == "DIR");
 }
-bool IsFile(const CLI::Option& option) {
-  return !IsFolder(option) &&
-         (option.get_positional() || option.get_type_name().starts_with("FILE") ||
-          option.get_type_name().starts_with("SRC") || option.get_type_name().starts_with("SOURCE"));
+bool IsFile(const Option& option) {
+  return !IsFolder(option) && (option.is_argument() || option.type().starts_with("FILE") ||
+                               option.type().starts_with("SRC") || option.type().starts_with("SOURCE"));
 }
 
-std::vector<std::string> NamesOf(const std::vector<const CLI::App*>& commands) {
+std::vector<std::string> NamesOf(const std::vector<const Command*>& commands) {
   std::vector<std::string> names;
-  for (const CLI::App* one : commands) names.push_back(one->get_name());
+  for (const Command* one : commands) names.push_back(one->name);
   return names;
 }
 
 // The words of a|b|c, the commands of the argument of `help`, or none.
-std::string Choices(const CLI::Option& option, const CLI::App& program) {
-  if (option.get_positional() && option.get_name(true, false) == "COMMAND")
+std::string Choices(const Option& option, const Command& program) {
+  if (option.is_argument() && option.name() == "COMMAND")
     return fmt::format("{}", fmt::join(NamesOf(CommandsOf(program)), " "));
   std::string words = ValueOf(option);
   if (IsFile(option) || words.find('|') == std::string::npos) return "";
@@ -37,15 +36,16 @@ std::string Choices(const CLI::Option& option, const CLI::App& program) {
   return words;
 }
 
-std::vector<std::string> FlagsOf(const CLI::Option& option) {
+std::vector<std::string> FlagsOf(const Option& option) {
   std::vector<std::string> flags;
-  for (const std::string& name : option.get_lnames()) flags.push_back("--" + name);
+  for (const std::string& name : option.names())
+    if (name.starts_with("--")) flags.push_back(name);
   return flags;
 }
 
-void ForEachCommand(const CLI::App& command, const auto& body) {
+void ForEachCommand(const Command& command, const auto& body) {
   body(command);
-  for (const CLI::App* one : CommandsOf(command)) ForEachCommand(*one, body);
+  for (const Command* one : CommandsOf(command)) ForEachCommand(*one, body);
 }
 
 // Text between [ and ] of a zsh specification within single quotes.
@@ -64,7 +64,7 @@ std::string ForZsh(std::string_view text) {
 
 }  // namespace
 
-std::string BashCompletion(const CLI::App& program) {
+std::string BashCompletion(const Command& program) {
   std::string script =
       "# bash completion for headlight, made by `headlight completion bash`\n"
       "_headlight() {\n"
@@ -72,13 +72,13 @@ std::string BashCompletion(const CLI::App& program) {
       "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
       "    case \"$command $word\" in\n";
   std::string cases;
-  ForEachCommand(program, [&](const CLI::App& command) {
+  ForEachCommand(program, [&](const Command& command) {
     const std::string name = FullName(command);
     if (&command != &program) script += fmt::format("      '{}') command='{}' ;;\n", name, name);
     std::vector<std::string> words = NamesOf(CommandsOf(command));
     std::string values;
     for (const OptionGroup& group : OptionGroupsOf(command)) {
-      for (const CLI::Option* option : group.options) {
+      for (const Option* option : group.options) {
         const std::vector<std::string> flags = FlagsOf(*option);
         words.insert(words.end(), flags.begin(), flags.end());
         const std::string choices = Choices(*option, program);
@@ -105,7 +105,7 @@ std::string BashCompletion(const CLI::App& program) {
   return script;
 }
 
-std::string ZshCompletion(const CLI::App& program) {
+std::string ZshCompletion(const Command& program) {
   std::string script = "#compdef headlight\n# made by `headlight completion zsh`\n\n_headlight() {\n";
   script +=
       "  local command=headlight word\n"
@@ -113,28 +113,28 @@ std::string ZshCompletion(const CLI::App& program) {
       "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
       "    case \"$command $word\" in\n";
   std::string cases;
-  ForEachCommand(program, [&](const CLI::App& command) {
+  ForEachCommand(program, [&](const Command& command) {
     const std::string name = FullName(command);
     if (&command != &program) script += fmt::format("      '{}') command='{}'; (( index++ )) ;;\n", name, name);
-    const std::vector<const CLI::App*> commands = CommandsOf(command);
+    const std::vector<const Command*> commands = CommandsOf(command);
     cases += fmt::format("    '{}')\n", name);
     if (!commands.empty()) {
       cases += "      local -a commands=(\n";
-      for (const CLI::App* one : commands)
-        cases += fmt::format("        '{}:{}'\n", one->get_name(), ForZsh(one->get_description()));
+      for (const Command* one : commands)
+        cases += fmt::format("        '{}:{}'\n", one->name, ForZsh(one->description));
       cases += "      )\n      _describe command commands\n      ;;\n";
       return;
     }
     cases += "      _arguments \\\n";
     for (const OptionGroup& group : OptionGroupsOf(command)) {
-      for (const CLI::Option* option : group.options) {
+      for (const Option* option : group.options) {
         const std::string value = ValueOf(*option), choices = Choices(*option, program);
         const std::string action = !choices.empty()    ? "(" + choices + ")"
                                    : IsFolder(*option) ? "_files -/"
                                    : IsFile(*option)   ? "_files"
                                                        : "";
-        if (option->get_positional()) {
-          const bool several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+        if (option->is_argument()) {
+          const bool several = option->takes_many();
           cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", headlight::NamesOf(*option), action);
           continue;
         }

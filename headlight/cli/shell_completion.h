@@ -1,12 +1,13 @@
 // Completion scripts of the program's commands, options and their values.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "headlight/cli/commands.h"
 
 namespace headlight {
 
-std::string BashCompletion(const CLI::App& program);
-std::string ZshCompletion(const CLI::App& program);
+std::string BashCompletion(const Command& program);
+std::string ZshCompletion(const Command& program);
 
 }  // namespace headlight

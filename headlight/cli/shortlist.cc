@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
@@ -62,29 +61,29 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddShortlist(CLI::App& program) {
+void AddShortlist(Command& program) {
   const auto [command, options] =
       NewCommand(program, "shortlist", "Learn a lexical shortlist, which makes translation faster", Run);
   AddFolder(command, options.folder, "The model's folder; shortlist.safetensors is written to it");
   command
-      .add_option("--train", options.train,
-                  "Source and target text, line by line a pair, plain or gzip; best the model's training data")
-      ->check(NotEmpty())
-      ->required()
-      ->expected(2)
-      ->type_name("SOURCE TARGET");
-  AddNumber(command, "--per-word", options.shortlist.per_word, AtLeast(1), "Most translations per source word")
-      ->capture_default_str();
-  AddNumber(command, "--frequent", options.shortlist.frequent, AtLeast(0),
-            "Most frequent target words, allowed in every sentence")
-      ->capture_default_str();
-  command.footer(
+      .Add("--train", options.train,
+           "Source and target text, line by line a pair, plain or gzip; best the model's training data")
+      .Check(NotEmpty())
+      .Required()
+      .Values(2)
+      .Type("SOURCE TARGET");
+  command.Add("--per-word", options.shortlist.per_word, AtLeast(1), "Most translations per source word").ShowDefault();
+  command
+      .Add("--frequent", options.shortlist.frequent, AtLeast(0),
+           "Most frequent target words, allowed in every sentence")
+      .ShowDefault();
+  command.footer =
       "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
       "that the output layer computes a fraction of the vocabulary. `translate --shortlist` uses it; `evaluate\n"
       "--shortlist` tells what it costs in BLEU.\n\n"
       "Example:\n"
       "  headlight shortlist model --train train.de.gz train.en.gz\n"
-      "  headlight translate model --shortlist < news.de");
+      "  headlight translate model --shortlist < news.de";
 }
 
 }  // namespace headlight

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "headlight/base/json.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -47,14 +46,14 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTag(CLI::App& program) {
+void AddTag(Command& program) {
   const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
-  command.add_option("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
-  command.add_flag("--json", options.json, "Print one JSON object per line of input");
+  command.Add("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.Add("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
-  command.footer(
+  command.footer =
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
       "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X\n"
       "continues it; labels without these prefixes continue while they are the same; O is no label. A text of more\n"
@@ -63,7 +62,7 @@ void AddTag(CLI::App& program) {
       "window whose edges it is farthest from.\n\n"
       "Examples:\n"
       "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
-      "  headlight tag xlm-roberta-ner articles.txt --json");
+      "  headlight tag xlm-roberta-ner articles.txt --json";
 }
 
 }  // namespace headlight

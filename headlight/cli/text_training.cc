@@ -1,12 +1,13 @@
 #include "headlight/cli/text_training.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/nn/encoder_decoder.h"
@@ -17,20 +18,20 @@
 
 namespace headlight {
 
-void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts) {
-  CLI::Option* from = AddModelTrainingOptions(command, options,
-                                              {.train = "Text to train on: " + texts,
-                                               .valid = "Text to validate on, likewise",
-                                               .from = "Folder of a model to fine-tune, with its tokenizer",
-                                               .unit = {}});
-  command.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      ->check(Folder())
-      ->excludes(from)
-      ->type_name("DIR");
-  AddNumber(command, "--positions", options.positions, AtLeast(1), "Tokens of the longest text")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
+void AddTextTrainingOptions(OptionTable& command, TextTrainingOptions& options, const std::string& texts) {
+  Option& from = AddModelTrainingOptions(command, options,
+                                         {.train = "Text to train on: " + texts,
+                                          .valid = "Text to validate on, likewise",
+                                          .from = "Folder of a model to fine-tune, with its tokenizer",
+                                          .unit = {}});
+  command.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(Folder())
+      .Excludes(from)
+      .Type("DIR");
+  command.Add("--positions", options.positions, AtLeast(1), "Tokens of the longest text")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .ShowDefault();
   Describe(command, "--schedule", "Learning rate schedule after the warm-up [cosine; with --from linear]");
   Describe(command, "--learning-rate", "Peak learning rate [0.001; with --from 0.00005]");  // in place of 5e-05
   Describe(command, "--weight-decay", "AdamW's weight decay [0; with --from 0.01]");

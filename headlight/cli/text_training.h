@@ -30,7 +30,7 @@ struct TextTrainingOptions : ModelTrainingOptions {
 };
 
 // Binds the options to variables that must outlive the command; `texts` describes the files.
-void AddTextTrainingOptions(CLI::App& command, TextTrainingOptions& options, const std::string& texts);
+void AddTextTrainingOptions(OptionTable& command, TextTrainingOptions& options, const std::string& texts);
 
 // Completes them, and checks all that can be known before texts are read. Throws Error for options that exclude each
 // other, for files that are missing, and for a folder that is taken.

@@ -10,7 +10,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
@@ -112,33 +111,39 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTokenize(CLI::App& program) {
+void AddTokenize(Command& program) {
   const auto [command, options] =
       NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
   AddFolder(command, options.folder, "Folder with a tokenizer, such as a model's");
-  command.add_option("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
-  auto* ids = command.add_flag("--ids", options.ids, "Print token ids instead of tokens");
-  auto* json = command.add_flag(
+  command.Add("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
+  Option& ids = command.Add("--ids", options.ids, "Print token ids instead of tokens");
+  Option& json = command.Add(
       "--json", options.json,
       "Print one JSON object per line: line, text, ids, type_ids, pieces, and each token's [start, end) in bytes "
       "and in characters: byte_spans, character_spans");
-  auto* decode = command.add_flag("--decode", options.decode, "Decode lines of token ids into text");
-  ids->excludes(json)->excludes(decode);
-  json->excludes(decode);
-  command.add_flag("!--no-special", options.encode.add_special, "Do not add the model's special tokens, such as [CLS]")
-      ->excludes(decode);
-  command.add_flag("!--plain", options.encode.read_special, "Read text that spells a special token as text")
-      ->excludes(decode);
+  Option& decode = command.Add("--decode", options.decode, "Decode lines of token ids into text");
+  ids.Excludes(json).Excludes(decode);
+  json.Excludes(decode);
+  command
+      .AddFlag(
+          "--no-special", [&value = options.encode.add_special] { value = false; },
+          "Do not add the model's special tokens, such as [CLS]")
+      .Excludes(decode);
+  command
+      .AddFlag(
+          "--plain", [&value = options.encode.read_special] { value = false; },
+          "Read text that spells a special token as text")
+      .Excludes(decode);
   AddChoice<Side>(command, "--side", options.side, {{"source", Side::source}, {"target", Side::target}},
                   "In a MarianMT folder, tokenize as a text to translate or as a translation")
-      ->excludes(decode);
+      .Excludes(decode);
   AddSkipErrors(command, options);
-  command.footer(
+  command.footer =
       "\nExamples:\n"
       "  echo 'A dog runs.' | headlight tokenize bert-base-uncased\n"
       "  headlight tokenize gpt2 news.en.gz --ids > news.ids\n"
       "  headlight tokenize gpt2 news.ids --decode\n"
-      "  headlight tokenize roberta-base --json < questions");
+      "  headlight tokenize roberta-base --json < questions";
 }
 
 }  // namespace headlight

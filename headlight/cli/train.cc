@@ -3,8 +3,6 @@
 
 namespace headlight {
 
-void AddTrain(CLI::App& program) {
-  AddCommandsOf("train", *program.add_subcommand("train", "Train models and tokenizers"));
-}
+void AddTrain(Command& program) { AddCommandsOf("train", program.AddCommand("train", "Train models and tokenizers")); }
 
 }  // namespace headlight

@@ -1,5 +1,6 @@
 // headlight train captions: models that describe pictures.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_training.h"
@@ -129,35 +129,36 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainCaptions(CLI::App& train) {
+void AddTrainCaptions(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("captions", "Train a model that describes pictures (from scratch a ViT with a GPT-2)");
+  Command& command =
+      train.AddCommand("captions", "Train a model that describes pictures (from scratch a ViT with a GPT-2)");
   options->sizes = {.model = 192, .heads = 3, .layers = 6};
   options->tuning_rate = 5e-5;
   AddPictureTrainingOptions(command, *options,
                             "a .tsv, .csv or .jsonl file of path and text, a folder of pictures with a text file "
                             "beside each, or COCO's captions in .json",
                             /*validates=*/true);
-  CLI::Option* from = command.get_option("--from")->description("Folder of a model of captions to fine-tune");
-  command.get_option("--batch-size")->description("Pictures per batch, one for each caption");
-  command.add_option("--pictures", options->pictures, "Folders of the pictures that a COCO file names [beside it]")
-      ->check(NotEmpty())
-      ->type_name("DIR");
-  command.add_option("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
-      ->check(Folder())
-      ->excludes(from)
-      ->type_name("DIR");
-  AddNumber(command, "--positions", options->positions, Between(2, 1 << 15), "Tokens of the longest caption")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
+  Option& from = command.Get("--from").Describe("Folder of a model of captions to fine-tune");
+  command.Get("--batch-size").Describe("Pictures per batch, one for each caption");
+  command.Add("--pictures", options->pictures, "Folders of the pictures that a COCO file names [beside it]")
+      .Check(NotEmpty())
+      .Type("DIR");
+  command.Add("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(Folder())
+      .Excludes(from)
+      .Type("DIR");
+  command.Add("--positions", options->positions, Between(2, 1 << 15), "Tokens of the longest caption")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .ShowDefault();
   AddLabelSmoothing(command, options->label_smoothing);
-  AddNumber(command, "--validate-pictures", options->validated_pictures, AtLeast(1),
-            "Write captions for the first N pictures of a validation")
-      ->capture_default_str()
-      ->group("Training");
-  command.footer(
+  command
+      .Add("--validate-pictures", options->validated_pictures, AtLeast(1),
+           "Write captions for the first N pictures of a validation")
+      .ShowDefault()
+      .Group("Training");
+  command.footer =
       "\nJPEG, PNG and WebP are read. A picture with several captions is an example with each. Pictures are resized "
       "and\n"
       "not changed otherwise: a flipped picture has another left and right. A validation's scores are the share of\n"
@@ -169,8 +170,8 @@ void AddTrainCaptions(CLI::App& train) {
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out tokens captions.txt\n"
       "  headlight train captions --train train.tsv --valid valid.tsv --tokenizer tokens --image-size 64 --out model\n"
       "  headlight train captions --train captions.json --pictures train2017 --valid val.tsv --from vit-gpt2 --out m\n"
-      "  headlight caption model photos/");
-  command.callback([options] { Run(*options); });
+      "  headlight caption model photos/";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,5 +1,6 @@
 // headlight train contrastive: pictures with texts into one space.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/contrastive_training.h"
@@ -190,15 +190,14 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainContrastive(CLI::App& train) {
+void AddTrainContrastive(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("contrastive", "Train pictures with texts, or texts with texts, into one space");
+  Command& command = train.AddCommand("contrastive", "Train pictures with texts, or texts with texts, into one space");
   // Of the paper's appendix F.
   options->training.adam.beta2 = 0.98;
   options->training.adam.epsilon = 1e-6;
   options->training.adam.weight_decay = 0.2;
-  CLI::Option* from = AddModelTrainingOptions(
+  Option& from = AddModelTrainingOptions(
       command, *options,
       {.train =
            "Pictures with texts to train on: a .tsv of path and text, a .csv or .jsonl file, COCO's captions .json, "
@@ -206,44 +205,44 @@ void AddTrainContrastive(CLI::App& train) {
        .valid = "Pictures with texts to validate on, likewise",
        .from = "Folder of a CLIP or SigLIP to fine-tune, with its tokenizer",
        .unit = {"--batch-size", "Pairs per batch, which are compared with each other"}});
-  command.add_option("--pictures", options->pictures, "Folders of COCO's pictures, unless they lie beside the file")
-      ->check(Folder())
-      ->type_name("DIR");
-  command.add_option("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
-      ->check(Folder())
-      ->excludes(from)
-      ->type_name("DIR");
+  command.Add("--pictures", options->pictures, "Folders of COCO's pictures, unless they lie beside the file")
+      .Check(Folder())
+      .Type("DIR");
+  command.Add("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(Folder())
+      .Excludes(from)
+      .Type("DIR");
   AddChoice<Architecture>(
       command, "--architecture", options->architecture,
       {{"clip", Architecture::clip}, {"siglip", Architecture::siglip}, {"bert", Architecture::bert}},
       "Pictures with texts by a softmax over the batch or a sigmoid for each pair; or texts with "
       "texts")
-      ->excludes(from)
-      ->group(kModelGroup);
-  const auto add_size = [&](const char* name, auto& value, std::int64_t most, const char* description) {
-    return AddNumber(command, name, value, Between(1, most), description)->excludes(from)->group(kModelGroup);
+      .Excludes(from)
+      .Group(kModelGroup);
+  const auto add_size = [&](const char* name, auto& value, std::int64_t most, const char* description) -> Option& {
+    return command.Add(name, value, Between(1, most), description).Excludes(from).Group(kModelGroup);
   };
-  add_size("--image-size", options->picture, 4096, "Pixels of a side, to which pictures are resized")
-      ->capture_default_str();
-  add_size("--patch-size", options->patch, 4096, "Pixels of a patch's side")->capture_default_str();
-  add_size("--positions", options->positions, 1 << 15, "Tokens of the longest text; a longer one is cut")
-      ->capture_default_str();
+  add_size("--image-size", options->picture, 4096, "Pixels of a side, to which pictures are resized").ShowDefault();
+  add_size("--patch-size", options->patch, 4096, "Pixels of a patch's side").ShowDefault();
+  add_size("--positions", options->positions, 1 << 15, "Tokens of the longest text; a longer one is cut").ShowDefault();
   add_size("--text-layers", options->text_layers, 1024, "Layers of the texts' tower [--layers]");
   add_size("--text-model-dim", options->text_model, 1 << 15, "Size of its embeddings and layers [--model-dim]");
   add_size("--text-heads", options->text_heads, 1 << 15, "Its attention heads [--heads]");
   add_size("--vector-dim", options->vector, 1 << 15, "Size of the common space of a CLIP [--model-dim]");
-  AddNumber(command, "--part-size", options->contrastive.part, AtLeast(1),
-            "Pairs whose activations are in memory at a time; a larger batch is computed twice, with the same result")
-      ->capture_default_str()
-      ->group("Training");
-  AddNumber(command, "--random-resized-crop", options->contrastive.least_share, NumberAbove(0, 1),
-            "Learn from random regions that have at least this share of a picture; 1: from the whole")
-      ->capture_default_str()
-      ->group("Training");
-  AddNumber(command, "--scale", options->scale, NumberAbove(0), "Of texts with texts: factor of the cosines [20]")
-      ->group("Training");
+  command
+      .Add("--part-size", options->contrastive.part, AtLeast(1),
+           "Pairs whose activations are in memory at a time; a larger batch is computed twice, with the same result")
+      .ShowDefault()
+      .Group("Training");
+  command
+      .Add("--random-resized-crop", options->contrastive.least_share, NumberAbove(0, 1),
+           "Learn from random regions that have at least this share of a picture; 1: from the whole")
+      .ShowDefault()
+      .Group("Training");
+  command.Add("--scale", options->scale, NumberAbove(0), "Of texts with texts: factor of the cosines [20]")
+      .Group("Training");
   Describe(command, "--learning-rate", "Peak learning rate [0.001; with --from 0.00001]");  // in place of 1e-05
-  command.footer(
+  command.footer =
       "\nA picture with several texts is learned with another one in each epoch. The temperature is learned. "
       "Validated\n"
       "among blocks of 1,000 pairs by recall, the share in per cent of pictures that find their own text first and of\n"
@@ -261,8 +260,8 @@ void AddTrainContrastive(CLI::App& train) {
       "model\n"
       "  headlight train contrastive --train captions.json --pictures photos --valid val.json --from clip --out model\n"
       "  headlight train contrastive --train questions.tsv --validate-split 0.05 --from bert --out sentences\n"
-      "  headlight classify model photo.jpg --labels 'a red circle' 'a blue square'");
-  command.callback([options] { Run(*options); });
+      "  headlight classify model photo.jpg --labels 'a red circle' 'a blue square'";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,7 +1,6 @@
 // headlight train detection: what is in pictures, and where.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <any>
 #include <filesystem>
@@ -14,7 +13,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/augmented_page.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
@@ -206,15 +204,15 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainDetection(CLI::App& train) {
+void AddTrainDetection(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand("detection", "Train an object detector (a DETR)");
+  Command& command = train.AddCommand("detection", "Train an object detector (a DETR)");
   command
-      .add_option("--preset", options->preset,
-                  "Settings to start from: a small model for pictures of about 128 pixels with few objects")
-      ->check(OneOf({"small-scenes"}))
-      ->type_name("small-scenes");
-  CLI::Option* from = AddModelTrainingOptions(
+      .Add("--preset", options->preset,
+           "Settings to start from: a small model for pictures of about 128 pixels with few objects")
+      .Check(OneOf({"small-scenes"}))
+      .Type("small-scenes");
+  Option& from = AddModelTrainingOptions(
       command, *options,
       {.train = "Pictures and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list of "
                 "their names (ImageSets/Main/train.txt)",
@@ -227,9 +225,7 @@ void AddTrainDetection(CLI::App& train) {
   training.adam.epsilon = 1e-8;
   training.adam.weight_decay = 1e-4;
   training.adam.clip_norm = 0.1;
-  const auto add_default = [&](const char* option, const char* value) {
-    command.get_option(option)->default_str(value);
-  };
+  const auto add_default = [&](const char* option, const char* value) { command.Get(option).Default(value); };
   add_default("--weight-decay", "0.0001");
   add_default("--clip-norm", "0.1");
   Describe(command, "--learning-rate", "Peak learning rate [0.0001]");
@@ -241,36 +237,40 @@ void AddTrainDetection(CLI::App& train) {
                        {"resnet34", Backbone::resnet34},
                        {"resnet50", Backbone::resnet50}},
                       "The convolutional network before the encoder; small is for pictures of about 128 pixels")
-      ->excludes(from)
-      ->group(kModelGroup);
-  AddNumber(command, "--queries", options->queries, Between(1, 1 << 14),
-            "Queries, the most objects found in a picture [100; with --from the model's own: another number "
-            "initialises new ones]")
-      ->default_str("")
-      ->group(kModelGroup);
+      .Excludes(from)
+      .Group(kModelGroup);
   command
-      .add_option("--pictures", options->pictures,
-                  "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
-      ->check(Folder())
-      ->type_name("DIR");
+      .Add("--queries", options->queries, Between(1, 1 << 14),
+           "Queries, the most objects found in a picture [100; with --from the model's own: another number "
+           "initialises new ones]")
+      .Default("")
+      .Group(kModelGroup);
+  command
+      .Add("--pictures", options->pictures,
+           "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
+      .Check(Folder())
+      .Type("DIR");
   AddMostPixels(command);
-  AddNumber(command, "--image-size", options->side, Between(16, 1 << 13),
-            "Resize the shorter side of pictures to this many pixels [800; with --from the model's own]")
-      ->default_str("");
-  AddNumber(command, "--cell-loss", options->cell_weight, NumberFrom(0, 1000),
-            "Weight of an auxiliary loss at the encoder's cells, with which a detector from scratch converges sooner; "
-            "DETR's paper has none")
-      ->capture_default_str()
-      ->group("Training");
+  command
+      .Add("--image-size", options->side, Between(16, 1 << 13),
+           "Resize the shorter side of pictures to this many pixels [800; with --from the model's own]")
+      .Default("");
+  command
+      .Add("--cell-loss", options->cell_weight, NumberFrom(0, 1000),
+           "Weight of an auxiliary loss at the encoder's cells, with which a detector from scratch converges sooner; "
+           "DETR's paper has none")
+      .ShowDefault()
+      .Group("Training");
   AddChoice<BoxAugmentation>(
       command, "--augment", options->augment,
       {{"none", BoxAugmentation::none}, {"flip", BoxAugmentation::flip}, {"scale", BoxAugmentation::scale}},
       "Augmentation, drawn anew in each epoch: flip half of the pictures, and with scale also scale and crop them")
-      ->group("Augmentation");
-  AddFile(command, "--show-augmented", options->show_augmented,
-          "Write a page of pictures and boxes as the model sees them, before the training starts", "FILE.html")
-      ->group("Augmentation");
-  command.footer(
+      .Group("Augmentation");
+  command
+      .AddFile("--show-augmented", options->show_augmented,
+               "Write a page of pictures and boxes as the model sees them, before the training starts", "FILE.html")
+      .Group("Augmentation");
+  command.footer =
       "\nJPEG, PNG and WebP are read. Validations, without augmentation, report COCO's AP and the AP at IoU 0.5 and "
       "0.75. --from a model for other classes initialises a new head for them; the backbone then\n"
       "learns at a tenth of the rate, unless --rate says otherwise, and its norms keep their statistics.\n\n"
@@ -279,8 +279,8 @@ void AddTrainDetection(CLI::App& train) {
       "    --from detr-resnet-50 --out model\n"
       "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt \\\n    "
       "--from detr-resnet-50 --out model\n"
-      "  headlight train detection --preset small-scenes --train train.json --valid valid.json --out model");
-  command.callback([options] { Run(*options); });
+      "  headlight train detection --preset small-scenes --train train.json --valid valid.json --out model";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,12 +1,10 @@
 // headlight train masked-language-model, classification, tagging, question-answering: the tasks of text encoders.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/esm_training.h"
 #include "headlight/cli/output.h"
@@ -178,23 +176,23 @@ PreparedTask ReadAnswers(const Reading& reading) {
           }};
 }
 
-CLI::App& AddTask(CLI::App& train, const std::shared_ptr<EncoderOptions>& options, const EncoderTask& task,
-                  const char* description, const char* texts, const std::string& footer) {
-  CLI::App& command = *train.add_subcommand(task.name, description);
+Command& AddTask(Command& train, const std::shared_ptr<EncoderOptions>& options, const EncoderTask& task,
+                 const char* description, const char* texts, const std::string& footer) {
+  Command& command = train.AddCommand(task.name, description);
   AddTextTrainingOptions(command, *options, texts);
-  command.footer("\n" + footer);
-  command.callback([options, task] { Run(task, *options); });
+  command.footer = "\n" + footer;
+  command.run = [options, task] { Run(task, *options); };
   return command;
 }
 
-void AddClassWeights(CLI::App& command, std::string& rule) {
+void AddClassWeights(OptionTable& command, std::string& rule) {
   command
-      .add_option("--class-weights", rule,
-                  "Weights of the classes in the loss: balanced, in inverse proportion to how often each comes, or\n"
-                  "LABEL=WEIGHT,... (others weigh 1); scaled to a mean of 1 over the training labels")
-      ->check(NotEmpty())
-      ->type_name("balanced|LABEL=WEIGHT,...")
-      ->group("Training");
+      .Add("--class-weights", rule,
+           "Weights of the classes in the loss: balanced, in inverse proportion to how often each comes, or\n"
+           "LABEL=WEIGHT,... (others weigh 1); scaled to a mean of 1 over the training labels")
+      .Check(NotEmpty())
+      .Type("balanced|LABEL=WEIGHT,...")
+      .Group("Training");
 }
 
 constexpr const char* kFiles =
@@ -203,9 +201,9 @@ constexpr const char* kFiles =
 
 }  // namespace
 
-void AddTrainEncoder(CLI::App& train) {
+void AddTrainEncoder(Command& train) {
   const auto words = std::make_shared<EncoderOptions>();
-  CLI::App& masked = AddTask(
+  Command& masked = AddTask(
       train, words,
       {"masked-language-model", "headlight fill-mask", "hidden words", &TextHeadsConfig::masked_words, ReadHiddenWords},
       "Train a masked language model (from scratch a BERT, or an ESM-2 of proteins)",
@@ -217,15 +215,15 @@ void AddTrainEncoder(CLI::App& train) {
           "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model\n"
           "  headlight train masked-language-model --preset esm2-8m --train train.fasta --valid val.fasta --out esm");
   AddEsmPresets(masked, words->preset);
-  masked.add_option("--mask-share", words->masking.share, "Share of the tokens that are masked")
-      ->check(NumberAbove(0, 1))
-      ->type_name("X")
-      ->capture_default_str()
-      ->group("Training");
-  masked.add_flag("--whole-words", words->masking.whole_words, "Mask all tokens of a word or none")->group("Training");
+  masked.Add("--mask-share", words->masking.share, "Share of the tokens that are masked")
+      .Check(NumberAbove(0, 1))
+      .Type("X")
+      .ShowDefault()
+      .Group("Training");
+  masked.Add("--whole-words", words->masking.whole_words, "Mask all tokens of a word or none").Group("Training");
 
   const auto classes = std::make_shared<EncoderOptions>();
-  CLI::App& classification = AddTask(
+  Command& classification = AddTask(
       train, classes,
       {"classification", "headlight classify", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
       "Train a classifier of texts or text pairs (from scratch a BERT)",
@@ -237,7 +235,7 @@ void AddTrainEncoder(CLI::App& train) {
   AddClassWeights(classification, classes->class_weights);
 
   const auto tags = std::make_shared<EncoderOptions>();
-  CLI::App& tagging = AddTask(
+  Command& tagging = AddTask(
       train, tags, {"tagging", "headlight tag", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
       "Train a tagger of words, such as named entities (from scratch a BERT)",
       "a word and its tag a line, or JSON lines of {\"tokens\", \"tags\"}",

@@ -1,7 +1,6 @@
 // headlight train folding: protein structures from sequences and alignments.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
@@ -160,9 +158,9 @@ void Run(Options& options) {
       [&](const std::string& to) { model->Save(to); }, progress);
 }
 
-void AddModelOptions(CLI::App& command, Options& options) {
+void AddModelOptions(OptionTable& command, Options& options) {
   for (const char* name : {"--ffn-dim", "--attention-dropout"})  // which it does not have
-    command.remove_option(command.get_option(name));
+    command.Remove(name);
   Describe(command, "--layers", "Blocks of the Evoformer [8]");
   Describe(command, "--model-dim", "Numbers of a cell of the alignment [64]");
   Describe(command, "--heads", "Heads of the alignment's attention [8]");
@@ -180,27 +178,26 @@ void AddModelOptions(CLI::App& command, Options& options) {
   AddModelNumber(command, "--recycles", options.recycles, Between(0, 1000),
                  "Passes after the first; in training a number up to this is drawn for each batch");
   command
-      .add_flag("--covariation", options.covariation,
-                "Also read how the columns of the alignment vary together: by the inverse of their covariances, and by "
-                "mutual information")
-      ->excludes(command.get_option("--from"))
-      ->group(kModelGroup);
+      .Add("--covariation", options.covariation,
+           "Also read how the columns of the alignment vary together: by the inverse of their covariances, and by "
+           "mutual information")
+      .Excludes(command.Get("--from"))
+      .Group(kModelGroup);
   command
-      .add_flag("--no-triangles", options.without_triangles,
-                "Leave out the triangle updates (algorithms 11 to 14), to measure their worth")
-      ->excludes(command.get_option("--from"))
-      ->group(kModelGroup);
+      .Add("--no-triangles", options.without_triangles,
+           "Leave out the triangle updates (algorithms 11 to 14), to measure their worth")
+      .Excludes(command.Get("--from"))
+      .Group(kModelGroup);
 }
 
 }  // namespace
 
-void AddTrainFolding(CLI::App& train) {
+void AddTrainFolding(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("folding", "Train a model of protein structures (an AlphaFold 2) on known ones");
-  command.add_option("--preset", options->preset, "Sizes to start from: a tiny model, or the published one")
-      ->check(OneOf({"tiny", "alphafold"}))
-      ->type_name("tiny|alphafold");
+  Command& command = train.AddCommand("folding", "Train a model of protein structures (an AlphaFold 2) on known ones");
+  command.Add("--preset", options->preset, "Sizes to start from: a tiny model, or the published one")
+      .Check(OneOf({"tiny", "alphafold"}))
+      .Type("tiny|alphafold");
   AddModelTrainingOptions(
       command, *options,
       {.train =
@@ -215,33 +212,37 @@ void AddTrainFolding(CLI::App& train) {
   training.adam.clip_norm = 0;
   training.adam.average_decay = 0.999;
   training.clip_part_norm = 0.1;
-  command.get_option("--clip-norm")->default_str("0");
-  command.get_option("--average-decay")->default_str("0.999");
+  command.Get("--clip-norm").Default("0");
+  command.Get("--average-decay").Default("0.999");
   AddModelOptions(command, *options);
-  AddNumber(command, "--crop", options->crop, Between(1, 1 << 16),
-            "Residues of a chain that are trained on at once, in a row; longer chains are cropped at random")
-      ->capture_default_str()
-      ->group("Training");
-  AddNumber(command, "--clip-example-norm", training.clip_part_norm, NumberFrom(0),
-            "Clip each chain's gradient to this norm; 0: do not clip")
-      ->capture_default_str()
-      ->group("Training");
-  AddNumber(command, "--clamped", options->clamped, NumberFrom(0, 1),
-            "Share of the chains whose backbone's errors count up to 10 angstrom only; with 0 a new model unfolds the "
-            "chain sooner")
-      ->capture_default_str()
-      ->group("Training");
   command
-      .add_flag("--fine-tuning", options->fine_tuning,
-                "Add the losses of the second part of AlphaFold's training: of impossible bonds, angles and clashes, "
-                "and of which atoms an experiment resolves")
-      ->group("Training");
-  AddNumber(command, "--smooth-lddt", options->smooth_lddt, NumberFrom(0),
-            "Weight of AlphaFold 3's loss of distances below 15 angstrom, which prefers one likely structure to the "
-            "mean of several; 0: none")
-      ->capture_default_str()
-      ->group("Training");
-  command.footer(
+      .Add("--crop", options->crop, Between(1, 1 << 16),
+           "Residues of a chain that are trained on at once, in a row; longer chains are cropped at random")
+      .ShowDefault()
+      .Group("Training");
+  command
+      .Add("--clip-example-norm", training.clip_part_norm, NumberFrom(0),
+           "Clip each chain's gradient to this norm; 0: do not clip")
+      .ShowDefault()
+      .Group("Training");
+  command
+      .Add("--clamped", options->clamped, NumberFrom(0, 1),
+           "Share of the chains whose backbone's errors count up to 10 angstrom only; with 0 a new model unfolds the "
+           "chain sooner")
+      .ShowDefault()
+      .Group("Training");
+  command
+      .Add("--fine-tuning", options->fine_tuning,
+           "Add the losses of the second part of AlphaFold's training: of impossible bonds, angles and clashes, "
+           "and of which atoms an experiment resolves")
+      .Group("Training");
+  command
+      .Add("--smooth-lddt", options->smooth_lddt, NumberFrom(0),
+           "Weight of AlphaFold 3's loss of distances below 15 angstrom, which prefers one likely structure to the "
+           "mean of several; 0: none")
+      .ShowDefault()
+      .Group("Training");
+  command.footer =
       "\nOf the chains of one file those with the same sequence count once. Where a chain has no alignment, its\n"
       "sequence alone is the alignment. Templates are aligned by their sequences; how many of them are read, and "
       "which, is\n"
@@ -251,8 +252,8 @@ void AddTrainFolding(CLI::App& train) {
       "Examples:\n"
       "  headlight train folding --train structures --validate-split 0.05 --preset tiny --epochs 50 --out model\n"
       "  headlight train folding --train train.tsv --valid valid.tsv --crop 128 --minutes 180 --out model\n"
-      "  headlight train folding --train train.tsv --valid valid.tsv --from model --fine-tuning --out tuned");
-  command.callback([options] { Run(*options); });
+      "  headlight train folding --train train.tsv --valid valid.tsv --from model --fine-tuning --out tuned";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,5 +1,6 @@
 // headlight train image-classification: one class of each picture.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <any>
 #include <map>
@@ -12,7 +13,6 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/augment_options.h"
 #include "headlight/cli/augmented_page.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -89,7 +89,7 @@ std::unique_ptr<PictureEncoder> ModelFor(const Options& options, std::vector<std
 }
 
 void Run(Options& options) {
-  const bool names_augmentation = !options.command->get_option("--augment")->empty();
+  const bool names_augmentation = options.given("--augment");
   if (!options.preset.empty()) {
     const Preset& preset = kPresets.at(options.preset);
     SetUnlessGiven(options, preset.settings);
@@ -145,31 +145,32 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainImageClassification(CLI::App& train) {
+void AddTrainImageClassification(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("image-classification", "Train a classifier of pictures (from scratch a ViT or a ResNet)");
+  Command& command =
+      train.AddCommand("image-classification", "Train a classifier of pictures (from scratch a ViT or a ResNet)");
   command
-      .add_option(
-          "--preset", options->preset,
-          "Settings of a ResNet to start from: for pictures of 32 to 64 pixels, or for grey ones of 28, such as "
-          "Fashion-MNIST's")
-      ->check(OneOf({"small-pictures", "small-grey-pictures"}))
-      ->type_name("small-pictures|small-grey-pictures");
+      .Add("--preset", options->preset,
+           "Settings of a ResNet to start from: for pictures of 32 to 64 pixels, or for grey ones of 28, such as "
+           "Fashion-MNIST's")
+      .Check(OneOf({"small-pictures", "small-grey-pictures"}))
+      .Type("small-pictures|small-grey-pictures");
   AddPictureTrainingOptions(command, *options,
                             "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
                             "file, or two IDX files, of pictures and of their classes",
                             /*validates=*/true);
   AddResnetOptions(command, *options);
-  AddNumber(command, "--label-smoothing", options->label_smoothing, NumberBelow(0, 1),
-            "Share of the probability that is spread over all classes")
-      ->capture_default_str()
-      ->group("Training");
+  command
+      .Add("--label-smoothing", options->label_smoothing, NumberBelow(0, 1),
+           "Share of the probability that is spread over all classes")
+      .ShowDefault()
+      .Group("Training");
   AddAugmentOptions(command, options->augment);
-  AddFile(command, "--show-augmented", options->show_augmented,
-          "Write a page of pictures as the model sees them, before the training starts", "FILE.html")
-      ->group("Augmentation");
-  command.footer(
+  command
+      .AddFile("--show-augmented", options->show_augmented,
+               "Write a page of pictures as the model sees them, before the training starts", "FILE.html")
+      .Group("Augmentation");
+  command.footer =
       "\nJPEG, PNG and WebP are read. Pictures are resized; validations are without augmentation. Up to 1 GiB of "
       "decoded\n"
       "pictures is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
@@ -179,8 +180,8 @@ void AddTrainImageClassification(CLI::App& train) {
       "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
       "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"
       "  headlight train image-classification --preset small-grey-pictures --validate-split 0.1 --out model \\\n    "
-      "--train train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz");
-  command.callback([options] { Run(*options); });
+      "--train train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

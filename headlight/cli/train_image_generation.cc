@@ -1,7 +1,6 @@
 // headlight train image-generation.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +10,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/colour_pictures.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
@@ -112,19 +110,19 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainImageGeneration(CLI::App& train) {
+void AddTrainImageGeneration(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      *train.add_subcommand("image-generation", "Train a generator of pictures, pixel by pixel (an ImageGPT)");
+  Command& command =
+      train.AddCommand("image-generation", "Train a generator of pictures, pixel by pixel (an ImageGPT)");
   AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of an ImageGPT to train further"));
   AddModelNumber(command, "--image-size", options->side, Between(1, 1024),
                  "Resize pictures to this many pixels per side");
   AddModelNumber(command, "--clusters", options->colours, Between(1, kMostColours),
                  "Colours, learned from the pictures by k-means");
   AddMostPixels(command);
-  command.add_flag("--flip", options->flip, "Mirror a random half of the pictures, left to right, in each epoch")
-      ->group("Training");
-  command.footer(
+  command.Add("--flip", options->flip, "Mirror a random half of the pictures, left to right, in each epoch")
+      .Group("Training");
+  command.footer =
       "\nJPEG, PNG and WebP are read, and kept in memory as they are resized. If all pictures are grey, so are the "
       "colours.\n"
       "Validations report bits per pixel: the mean negative binary logarithm of the probability of a pixel's colour,\n"
@@ -134,8 +132,8 @@ void AddTrainImageGeneration(CLI::App& train) {
       "Examples:\n"
       "  headlight train image-generation --train train-images-idx3-ubyte.gz --validate-split 0.05 --image-size 28 "
       "\\\n    --clusters 16 --out model\n"
-      "  headlight train image-generation --train photos --valid more --from imagegpt-small --flip --out further");
-  command.callback([options] { Run(*options); });
+      "  headlight train image-generation --train photos --valid more --from imagegpt-small --flip --out further";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

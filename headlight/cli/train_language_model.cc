@@ -1,5 +1,4 @@
 // headlight train language-model.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -66,20 +65,20 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainLanguageModel(CLI::App& train) {
-  CLI::App& command = *train.add_subcommand("language-model", "Train a language model (from scratch a GPT-2)");
+void AddTrainLanguageModel(Command& train) {
+  Command& command = train.AddCommand("language-model", "Train a language model (from scratch a GPT-2)");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
   AddLabelSmoothing(command, options->teacher_forcing.label_smoothing);
   AddRDrop(command, options->teacher_forcing);
-  command.footer(
+  command.footer =
       "\nA text longer than the model reads is cut into pieces. Files whose names end in .jsonl or .jsonl.gz are "
       "JSON\n"
       "lines.\n\n"
       "Examples:\n"
       "  headlight train language-model --train train.en --valid val.en --tokenizer gpt2 --out model --layers 6\n"
-      "  headlight train language-model --train news.jsonl.gz --valid val.jsonl --from model --out further");
-  command.callback([options] { Run(*options); });
+      "  headlight train language-model --train news.jsonl.gz --valid val.jsonl --from model --out further";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,14 +1,12 @@
 // headlight train picture-codes.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
@@ -98,13 +96,13 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainPictureCodes(CLI::App& train) {
+void AddTrainPictureCodes(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand("picture-codes", "Train a discrete VAE: pictures as grids of codes");
-  CLI::Option* from =
+  Command& command = train.AddCommand("picture-codes", "Train a discrete VAE: pictures as grids of codes");
+  Option& from =
       AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of a discrete VAE to train further"));
   for (const char* name : {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which it does not have
-    command.remove_option(command.get_option(name));
+    command.Remove(name);
   Describe(command, "--layers", "Convolutions that halve a picture [3]");
   Describe(command, "--model-dim", "Channels [64]");
   AddModelNumber(command, "--image-size", options->vae.picture, Between(2, 4096),
@@ -114,42 +112,39 @@ void AddTrainPictureCodes(CLI::App& train) {
   AddModelNumber(command, "--blocks", options->vae.blocks, Between(0, 1024),
                  "Residual blocks between the halved picture and the codes");
   command
-      .add_option("--loss", options->loss,
-                  "Of the pixels: the squared error, or the logit-Laplace of DALL-E's authors, which gives each pixel "
-                  "a scale too")
-      ->check(OneOf({"l2", "logit-laplace"}))
-      ->type_name("l2|logit-laplace")
-      ->excludes(from)
-      ->group(kModelGroup)
-      ->capture_default_str();
+      .Add("--loss", options->loss,
+           "Of the pixels: the squared error, or the logit-Laplace of DALL-E's authors, which gives each pixel "
+           "a scale too")
+      .Check(OneOf({"l2", "logit-laplace"}))
+      .Type("l2|logit-laplace")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .ShowDefault();
   PictureCodesOptions& codes = options->codes;
   codes.temperature_batches = 3000;
-  const auto anneal = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    return AddNumber(command, name, value, check, description)->group("Training");
+  const auto anneal = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
+    return command.Add(name, value, check, description).Group("Training");
   };
-  anneal("--temperature", codes.temperature, NumberAbove(0), "Last temperature of the Gumbel-softmax")
-      ->capture_default_str();
-  anneal("--first-temperature", codes.first_temperature, NumberAbove(0), "Its first temperature")
-      ->capture_default_str();
+  anneal("--temperature", codes.temperature, NumberAbove(0), "Last temperature of the Gumbel-softmax").ShowDefault();
+  anneal("--first-temperature", codes.first_temperature, NumberAbove(0), "Its first temperature").ShowDefault();
   anneal("--temperature-batches", codes.temperature_batches, AtLeast(1), "Batches until it is at the last")
-      ->capture_default_str();
+      .ShowDefault();
   anneal("--kl-weight", options->divergence_weight, NumberFrom(0),
          "Last weight of the codes' divergence from the uniform distribution [0.0005; with logit-laplace 6.6]");
   anneal("--first-kl-weight", options->first_divergence_weight, NumberFrom(0),
          "Its first weight [0.1; with logit-laplace 0]");
   anneal("--kl-batches", options->divergence_batches, AtLeast(1),
          "Batches until it is at the last [3000; with logit-laplace 500]");
-  command.add_flag("--flip", codes.flip, "Mirror half of the pictures, left to right, anew in each epoch")
-      ->group("Training");
-  command.footer(
+  command.Add("--flip", codes.flip, "Mirror half of the pictures, left to right, anew in each epoch").Group("Training");
+  command.footer =
       "\nJPEG, PNG and WebP are read. A picture becomes a grid of codes, of which each stands for a square of "
       "2^layers\n"
       "pixels. Validations report psnr, in dB, of pictures decoded from their likeliest codes; codes_used, how many\n"
       "codes they have; and code_perplexity, how many there would be if all were used equally.\n\n"
       "Examples:\n"
       "  headlight train picture-codes --train photos --validate-split 0.05 --image-size 64 --codes 1024 --out vae\n"
-      "  headlight train picture-codes --train emoji.tsv --valid more.tsv --loss logit-laplace --epochs 30 --out vae");
-  command.callback([options] { Run(*options); });
+      "  headlight train picture-codes --train emoji.tsv --valid more.tsv --loss logit-laplace --epochs 30 --out vae";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -2,7 +2,6 @@
 // together.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,15 +91,15 @@ void Run(RegionTrainingOptions& options) {
 
 }  // namespace
 
-void AddTrainPictureText(CLI::App& train) {
+void AddTrainPictureText(Command& train) {
   const auto options = std::make_shared<RegionTrainingOptions>();
-  CLI::App& command = *train.add_subcommand(
-      "picture-text-pretraining", "Pre-train a model of texts with pictures' regions (from scratch a ViLBERT)");
+  Command& command = train.AddCommand("picture-text-pretraining",
+                                      "Pre-train a model of texts with pictures' regions (from scratch a ViLBERT)");
   AddRegionTrainingOptions(command, *options,
                            "Pictures with texts to train on: JSON lines or CSV of path and text, a .tsv file of them, "
                            "COCO's captions (.json), or a folder with a .txt file beside each picture",
                            "Texts per batch");
-  command.footer(
+  command.footer =
       "\nThe model learns to fill in masked words and to name masked regions, whose classes are those of the boxes, "
       "each\n"
       "from the rest of the text and of the picture, and to tell whether both belong together: every second text is "
@@ -108,8 +107,8 @@ void AddTrainPictureText(CLI::App& train) {
       "of another picture. Its encoder is then one to go on from.\n\n"
       "Example:\n"
       "  headlight train picture-text-pretraining --train scenes/captions.en.jsonl --valid more/captions.en.jsonl \\\n"
-      "    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out pretrained");
-  command.callback([options] { Run(*options); });
+      "    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out pretrained";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

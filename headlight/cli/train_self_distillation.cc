@@ -1,5 +1,6 @@
 // headlight train self-distillation: features of pictures without labels, by DINO.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -10,7 +11,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/cli/augmented_page.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
@@ -158,9 +158,9 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainSelfDistillation(CLI::App& train) {
+void AddTrainSelfDistillation(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand(
+  Command& command = train.AddCommand(
       "self-distillation", "Learn features of pictures without labels, by DINO (from scratch a ViT or a ResNet)");
   SetDefaults(*options);
   AddPictureTrainingOptions(
@@ -171,22 +171,20 @@ void AddTrainSelfDistillation(CLI::App& train) {
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;
   const auto describe = [&](const char* name, const char* value, const char* description) {
-    command.get_option(name)->default_str(value)->description(description);
+    command.Get(name).Default(value).Describe(description);
   };
   describe("--learning-rate", "", "Peak learning rate [0.0005 for 256 pictures per batch; with --from 0.0001]");
   describe("--weight-decay", "0.04", "AdamW's weight decay at the start");
   describe("--clip-norm", "0", "Clip the gradient of all parameters together to this norm; 0: do not clip");
   command
-      .add_option(
-          "--labelled", options->labelled,
-          "Labelled pictures, as image-classification reads them, for the k-NN accuracy that validations report")
-      ->type_name("FILE");
-  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    return AddNumber(command, name, value, check, description)->group("Self-distillation");
+      .Add("--labelled", options->labelled,
+           "Labelled pictures, as image-classification reads them, for the k-NN accuracy that validations report")
+      .Type("FILE");
+  const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
+    return command.Add(name, value, check, description).Group("Self-distillation");
   };
-  const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
-                                    const char* description) {
-    add(name, value, check, description)->capture_default_str();
+  const auto add_with_default = [&](const char* name, auto& value, const OptionCheck& check, const char* description) {
+    add(name, value, check, description).ShowDefault();
   };
   SelfDistillationOptions& distillation = options->distillation;
   add("--global-size", options->crops.global_size, Between(1, 4096),
@@ -213,10 +211,11 @@ void AddTrainSelfDistillation(CLI::App& train) {
                    "Weight decay at the end, by a cosine schedule");
   add_with_default("--clip-parameter-norm", options->training.adam.clip_parameter_norm, NumberFrom(0),
                    "Clip each parameter's gradient to this norm; 0: do not clip");
-  AddFile(command, "--show-augmented", options->show_augmented,
-          "Write a page of crops as the model sees them, before the training starts", "FILE.html")
-      ->group("Self-distillation");
-  command.footer(
+  command
+      .AddFile("--show-augmented", options->show_augmented,
+               "Write a page of crops as the model sees them, before the training starts", "FILE.html")
+      .Group("Self-distillation");
+  command.footer =
       "\nThe student sees random crops of a picture and is trained to predict the output of the teacher, a moving "
       "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, of a ResNet "
       "or of --from's\nfamily, for `embed`, or as --from of `train image-classification`. Without --labelled "
@@ -226,8 +225,8 @@ void AddTrainSelfDistillation(CLI::App& train) {
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
       "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "
       "--out features\n"
-      "  headlight embed features cat.jpg");
-  command.callback([options] { Run(*options); });
+      "  headlight embed features cat.jpg";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

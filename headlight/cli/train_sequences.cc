@@ -1,11 +1,11 @@
 // headlight train seq2seq, span-corruption, denoising: models that read one text and write another.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/text_training.h"
@@ -210,50 +210,49 @@ void Run(Options& options) {
   RunTextTraining(prepared.task, options, Name(options.task), use, prepared.hash, std::move(of), progress);
 }
 
-void AddTask(CLI::App& train, Task task, const char* description, const char* texts, const char* positions,
+void AddTask(Command& train, Task task, const char* description, const char* texts, const char* positions,
              const char* examples) {
-  CLI::App& command = *train.add_subcommand(Name(task), description);
+  Command& command = train.AddCommand(Name(task), description);
   auto options = std::make_shared<Options>();
   options->task = task;
   AddTextTrainingOptions(command, *options, texts);
   AddLabelSmoothing(command, options->teacher_forcing.label_smoothing);
   AddRDrop(command, options->teacher_forcing);
-  CLI::Option* longest = command.get_option("--positions")->description(positions);
-  command.get_option("--batch-tokens")
-      ->description("Tokens per batch: of the sources or of the targets, whichever are more");
+  Option& longest = command.Get("--positions").Describe(positions);
+  command.Get("--batch-tokens").Describe("Tokens per batch: of the sources or of the targets, whichever are more");
   if (task == Task::pairs) {
     AddChoice<NewFamily>(command, "--family", options->family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                          "Architecture of the model")
-        ->excludes("--from")
-        ->group("A model from scratch");
-    command.add_option("--prefix", options->prefix, "Put this before each source, as T5's \"summarize: \"")
-        ->type_name("TEXT");
+        .Excludes(command.Get("--from"))
+        .Group("A model from scratch");
+    command.Add("--prefix", options->prefix, "Put this before each source, as T5's \"summarize: \"").Type("TEXT");
   } else {
     const bool spans = task == Task::spans;
-    CLI::Option* from = command.get_option("--from");  // texts are cut into pieces of --positions, with it too
-    longest->remove_excludes(from);
-    from->remove_excludes(longest);
+    Option& from = command.Get("--from");  // texts are cut into pieces of --positions, with it too
+    longest.StopExcluding(from);
     if (spans) options->family = NewFamily::t5;
-    AddNumber(command, "--mask-share", spans ? options->spans.share : options->noise.share, NumberAbove(0, 1),
-              "Share of the tokens that are masked")
-        ->capture_default_str()
-        ->group("Training");
-    AddNumber(command, "--span-length", spans ? options->spans.mean_length : options->noise.mean_length, NumberFrom(1),
-              "Mean length of the masked spans, in tokens")
-        ->capture_default_str()
-        ->group("Training");
+    command
+        .Add("--mask-share", spans ? options->spans.share : options->noise.share, NumberAbove(0, 1),
+             "Share of the tokens that are masked")
+        .ShowDefault()
+        .Group("Training");
+    command
+        .Add("--span-length", spans ? options->spans.mean_length : options->noise.mean_length, NumberFrom(1),
+             "Mean length of the masked spans, in tokens")
+        .ShowDefault()
+        .Group("Training");
   }
-  command.footer(examples);
-  command.callback([options, longest] {
-    Check(options->task != Task::pairs || options->family != NewFamily::t5 || longest->empty(),
+  command.footer = examples;
+  command.run = [options, &longest] {
+    Check(options->task != Task::pairs || options->family != NewFamily::t5 || !longest.given(),
           "--positions is for a BART: a T5 reads texts of any length");
     Run(*options);
-  });
+  };
 }
 
 }  // namespace
 
-void AddTrainSequences(CLI::App& train) {
+void AddTrainSequences(Command& train) {
   AddTask(train, Task::pairs, "Train a sequence-to-sequence model (from scratch a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
           "Tokens of the longest text that a BART from scratch reads",

@@ -1,5 +1,6 @@
 // Models that read one text and write another learn from scratch, in minutes, to copy what belongs together: the
 // program's own commands, on texts that are not among those that were learned from. All figures are printed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

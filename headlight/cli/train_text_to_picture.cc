@@ -1,7 +1,6 @@
 // headlight train text-to-picture.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,7 +10,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
@@ -167,21 +165,21 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainTextToPicture(CLI::App& train) {
+void AddTrainTextToPicture(Command& train) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *train.add_subcommand("text-to-picture", "Train a DALL-E, which draws pictures from texts");
-  CLI::Option* from = AddModelTrainingOptions(
+  Command& command = train.AddCommand("text-to-picture", "Train a DALL-E, which draws pictures from texts");
+  Option& from = AddModelTrainingOptions(
       command, *options,
       {.train = "Pictures with texts to train on: .tsv, .csv or .jsonl files of path and text, COCO's captions as "
                 ".json, or folders of pictures with a .txt file beside each",
        .valid = "Pictures with texts to validate on, likewise",
        .from = "Folder of a DALL-E to train further",
        .unit = {"--batch-size", "Pairs per batch"}});
-  command.add_option("--images", options->images, "Folders of the pictures that COCO's .json files name")
-      ->check(Folder())
-      ->type_name("DIR");
+  command.Add("--images", options->images, "Folders of the pictures that COCO's .json files name")
+      .Check(Folder())
+      .Type("DIR");
   const auto folder = [&](const char* name, std::string& value, const char* description) {
-    command.add_option(name, value, description)->check(Folder())->excludes(from)->type_name("DIR");
+    command.Add(name, value, description).Check(Folder()).Excludes(from).Type("DIR");
   };
   folder("--vae", options->vae, "Folder of the discrete VAE of a model from scratch");
   folder("--tokenizer", options->tokenizer, "Folder of its tokenizer");
@@ -190,20 +188,20 @@ void AddTrainTextToPicture(CLI::App& train) {
   std::vector<std::string> kinds;
   for (const ConfigName<GridAttentionKind>& kind : kGridAttentionNames) kinds.emplace_back(kind.name);
   command
-      .add_option("--attention", options->attention,
-                  "Which earlier codes the layers see, repeated for all layers: all, or those of a row, of a column or "
-                  "of a square [as DALL-E's: row column row row, and last convolution]")
-      ->check(OneOf(kinds))
-      ->excludes(from)
-      ->type_name(fmt::format("{}", fmt::join(kinds, "|")))
-      ->group(kModelGroup);
-  AddNumber(
-      command, "--drop-text", options->drop_text, NumberFrom(0, 1),
-      "Share of the pictures that are learned without their text, for the --guidance of `headlight draw`; a tenth "
-      "is usual")
-      ->capture_default_str()
-      ->group("Training");
-  command.footer(
+      .Add("--attention", options->attention,
+           "Which earlier codes the layers see, repeated for all layers: all, or those of a row, of a column or "
+           "of a square [as DALL-E's: row column row row, and last convolution]")
+      .Check(OneOf(kinds))
+      .Excludes(from)
+      .Type(fmt::format("{}", fmt::join(kinds, "|")))
+      .Group(kModelGroup);
+  command
+      .Add("--drop-text", options->drop_text, NumberFrom(0, 1),
+           "Share of the pictures that are learned without their text, for the --guidance of `headlight draw`; a tenth "
+           "is usual")
+      .ShowDefault()
+      .Group("Training");
+  command.footer =
       "\nA picture's codes are those of the coder (`headlight train picture-codes`), whose folder is copied into the "
       "model's\n"
       "as vae. The loss is (text + 7 * picture) / 8, the mean losses of a text's tokens and of a picture's codes,\n"
@@ -211,8 +209,8 @@ void AddTrainTextToPicture(CLI::App& train) {
       "draws one.\n\n"
       "Examples:\n"
       "  headlight train text-to-picture --train train.tsv --valid val.tsv --vae vae --tokenizer words --out shapes\n"
-      "  headlight train text-to-picture --train captions.json --images photos --valid val.tsv --from shapes --out m");
-  command.callback([options] { Run(*options); });
+      "  headlight train text-to-picture --train captions.json --images photos --valid val.tsv --from shapes --out m";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

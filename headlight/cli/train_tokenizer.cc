@@ -1,12 +1,10 @@
 // headlight train tokenizer: from text to a tokenizer.json.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -85,42 +83,40 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTrainTokenizer(CLI::App& train) {
+void AddTrainTokenizer(Command& train) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *train.add_subcommand("tokenizer", "Train a tokenizer on text");
-  command.add_option("FILES", flags->files, "Texts, plain or gzip")->required()->type_name("");
+  Command& command = train.AddCommand("tokenizer", "Train a tokenizer on text");
+  command.Add("FILES", flags->files, "Texts, plain or gzip").Required().Type("");
   AddChoice<TokenizerAlgorithm>(command, "--algorithm", flags->options.algorithm,
                                 {{"bpe", TokenizerAlgorithm::bpe},
                                  {"wordpiece", TokenizerAlgorithm::wordpiece},
                                  {"unigram", TokenizerAlgorithm::unigram}},
                                 "Subword algorithm");
-  command.add_flag("--byte-level", flags->options.byte_level,
-                   "Byte-level BPE, as GPT-2's, to which no text is unknown");
-  AddNumber(command, "--vocabulary-size", flags->options.size, AtLeast(1), "Most tokens, special ones included")
-      ->capture_default_str();
+  command.Add("--byte-level", flags->options.byte_level, "Byte-level BPE, as GPT-2's, to which no text is unknown");
+  command.Add("--vocabulary-size", flags->options.size, AtLeast(1), "Most tokens, special ones included").ShowDefault();
   command
-      .add_option("--special", flags->options.special,
-                  "A token that is never divided; repeated, these are the first ids in this order [the usual ones]")
-      ->check(NotEmpty())
-      ->type_name("TOKEN")
-      ->allow_extra_args(false);  // else [PAD] would be read as a list
-  AddNumber(command, "--sentinels", flags->sentinels, Between(0, 1000),
-            "Add N of T5's sentinels, <extra_id_0> and on, as special tokens");
-  command.add_flag("--split-digits", flags->options.split_digits,
-                   "Make each digit a token of its own, which helps arithmetic");
-  command.add_flag("--lowercase", flags->options.lowercase, "Convert text to lower case");
-  command.add_flag("--nfkc", flags->options.nfkc,
-                   "Normalize text to Unicode's NFKC, as BPE of characters and unigram always do");
-  command.add_flag("--strip-accents", flags->options.strip_accents, "Remove accents and other marks");
-  command.add_option("--out", flags->out, "Folder for tokenizer.json")->required()->type_name("DIR");
-  command.footer(
+      .Add("--special", flags->options.special,
+           "A token that is never divided; repeated, these are the first ids in this order [the usual ones]")
+      .Check(NotEmpty())
+      .Type("TOKEN")
+      .OneAtATime();  // else [PAD] would be read as a list
+  command.Add("--sentinels", flags->sentinels, Between(0, 1000),
+              "Add N of T5's sentinels, <extra_id_0> and on, as special tokens");
+  command.Add("--split-digits", flags->options.split_digits,
+              "Make each digit a token of its own, which helps arithmetic");
+  command.Add("--lowercase", flags->options.lowercase, "Convert text to lower case");
+  command.Add("--nfkc", flags->options.nfkc,
+              "Normalize text to Unicode's NFKC, as BPE of characters and unigram always do");
+  command.Add("--strip-accents", flags->options.strip_accents, "Remove accents and other marks");
+  command.Add("--out", flags->out, "Folder for tokenizer.json").Required().Type("DIR");
+  command.footer =
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
       "  headlight train tokenizer --algorithm wordpiece --lowercase --strip-accents --out bert a.txt b.txt\n"
       "  headlight train tokenizer --algorithm unigram --sentinels 100 --out t5 a.txt\n"
       "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
-      "\\\n    --out bart a.txt");
-  command.callback([flags] { Run(*flags); });
+      "\\\n    --out bart a.txt";
+  command.run = [flags] { Run(*flags); };
 }
 
 }  // namespace headlight

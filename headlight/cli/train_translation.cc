@@ -1,10 +1,8 @@
 // headlight train translation: raw parallel text to a model folder.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -77,63 +75,61 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTrainTranslation(CLI::App& train) {
+void AddTrainTranslation(Command& train) {
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
-  CLI::App* command = train.add_subcommand("translation", "Train a translation model on parallel text");
-  command->footer(
+  Command& command = train.AddCommand("translation", "Train a translation model on parallel text");
+  command.footer =
       "Examples:\n"
       "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"
-      "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume");
-  command->add_option("--train", flags->train, "Source and target text, line by line a pair, plain or gzip")
-      ->required()
-      ->expected(2)
-      ->type_name("SRC TGT");
-  command->add_option("--valid", flags->valid, "Source and target text to validate on")
-      ->expected(2)
-      ->type_name("SRC TGT");
-  AddValidateSplit(*command, t.validate_split);
-  command->add_option("--out", t.out, "Folder for the model and the training's state")->required()->type_name("DIR");
-  CLI::Option* preset =
-      command->add_option("--preset", flags->preset, "Settings to start from: the paper's base model, or Multi30k's")
-          ->check(OneOf({"base", "multi30k"}))
-          ->type_name("base|multi30k");
+      "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume";
+  command.Add("--train", flags->train, "Source and target text, line by line a pair, plain or gzip")
+      .Required()
+      .Values(2)
+      .Type("SRC TGT");
+  command.Add("--valid", flags->valid, "Source and target text to validate on").Values(2).Type("SRC TGT");
+  AddValidateSplit(command, t.validate_split);
+  command.Add("--out", t.out, "Folder for the model and the training's state").Required().Type("DIR");
+  Option& preset =
+      command.Add("--preset", flags->preset, "Settings to start from: the paper's base model, or Multi30k's")
+          .Check(OneOf({"base", "multi30k"}))
+          .Type("base|multi30k");
 
-  const auto add = [&](const char* group, const char* name, auto& value, const CLI::Validator& check,
-                       const char* description) {
-    return AddNumber(*command, name, value, check, description)->capture_default_str()->group(group);
+  const auto add = [&](const char* group, const char* name, auto& value, const OptionCheck& check,
+                       const char* description) -> Option& {
+    return command.Add(name, value, check, description).ShowDefault().Group(group);
   };
   add("Model", "--layers", flags->layers, Between(1, 1024), "Layers of the encoder and of the decoder");
   add("Model", "--decoder-layers", flags->decoder_layers, Between(1, 1024), "Layers of the decoder [as --layers]")
-      ->default_str("");
+      .Default("");
   add("Model", "--model-dim", t.model.model, AtLeast(1), "Size of embeddings and layers");
   add("Model", "--heads", flags->heads, AtLeast(1), "Attention heads");
   add("Model", "--ffn-dim", flags->ffn, AtLeast(1), "Inner size of the feed-forward network");
   add("Model", "--dropout", t.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers");
   add("Model", "--attention-dropout", flags->attention_dropout, NumberBelow(0, 1),
       "Dropout of attention weights [as --dropout]")
-      ->default_str("");
-  AddChoice<NormPlace>(*command, "--norm", t.model.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
+      .Default("");
+  AddChoice<NormPlace>(command, "--norm", t.model.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
                        "LayerNorm after each sublayer, as in the paper, or before")
-      ->group("Model");
-  AddChoice<Activation>(*command, "--activation", t.model.activation,
+      .Group("Model");
+  AddChoice<Activation>(command, "--activation", t.model.activation,
                         {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},
                         "Activation of the feed-forward network")
-      ->group("Model");
+      .Group("Model");
   const auto add_untied = [&](const char* name, bool& tied, const char* description) {
     command
-        ->add_flag_callback(
+        .AddFlag(
             name, [&tied] { tied = false; }, description)
-        ->group("Model");
+        .Group("Model");
   };
   add_untied("--no-tie-source-target", t.model.tie_source_target, "Separate embeddings for source and target");
   add_untied("--no-tie-output", t.model.tie_output, "A separate matrix for the output layer, not the embeddings");
 
   add("Text", "--vocabulary-size", t.vocabulary.size, Between(1, 1 << 24), "Subwords of both languages together");
-  AddChoice<SubwordAlgorithm>(*command, "--vocabulary", t.vocabulary.algorithm,
+  AddChoice<SubwordAlgorithm>(command, "--vocabulary", t.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")
-      ->group("Text");
+      .Group("Text");
   add("Text", "--bpe-dropout", t.bpe_dropout, NumberBelow(0, 1), "Probability that a merge is left out in training");
   add("Text", "--max-length", t.corpus.max_length, AtLeast(1),
       "Leave out sentences of more tokens; the model reads as many, and at least 511");
@@ -141,22 +137,19 @@ void AddTrainTranslation(CLI::App& train) {
       "Leave out pairs whose lengths differ by a larger factor");
 
   t.training.schedule.warmup = kWarmupUnlessGiven;
-  AddTrainingOptions(*command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
-  command->get_option("--warmup")
-      ->description("Steps of linear warm-up to the peak [4000, or a tenth of at most 8000]");
-  AddLabelSmoothing(*command, t.teacher_forcing.label_smoothing);
-  AddRDrop(*command, t.teacher_forcing);
-  command->callback([command, preset, flags] {
-    if (!preset->empty()) {
+  AddTrainingOptions(command, t.training, t.teacher_forcing.batches, flags->compute, t.profile, t.resume);
+  command.Get("--warmup").Describe("Steps of linear warm-up to the peak [4000, or a tenth of at most 8000]");
+  AddLabelSmoothing(command, t.teacher_forcing.label_smoothing);
+  AddRDrop(command, t.teacher_forcing);
+  command.run = [&command, &preset, flags] {
+    if (preset.given()) {
       for (const auto& [name, value] : kPresets.at(flags->preset)) {
-        CLI::Option* option = command->get_option(name);
-        if (!option->empty()) continue;
-        option->add_result(value);
-        option->run_callback();
+        Option& option = command.Get(name);
+        if (!option.given()) option.Give({value});
       }
     }
     Run(*flags);
-  });
+  };
 }
 
 }  // namespace headlight

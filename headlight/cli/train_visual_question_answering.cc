@@ -1,7 +1,6 @@
 // headlight train visual-question-answering: answers to questions about pictures, from the regions that boxes hold.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -96,15 +95,15 @@ void Run(RegionTrainingOptions& options) {
 
 }  // namespace
 
-void AddTrainVisualQuestionAnswering(CLI::App& train) {
+void AddTrainVisualQuestionAnswering(Command& train) {
   const auto options = std::make_shared<RegionTrainingOptions>();
-  CLI::App& command = *train.add_subcommand(
-      "visual-question-answering", "Train a model to answer questions about pictures (from scratch a ViLBERT)");
+  Command& command = train.AddCommand("visual-question-answering",
+                                      "Train a model to answer questions about pictures (from scratch a ViLBERT)");
   AddRegionTrainingOptions(
       command, *options,
       "Questions to train on: JSON lines or CSV of path, question and answer, or a .tsv file of them",
       "Questions per batch");
-  command.footer(
+  command.footer =
       "\nA picture is read as a whole and as the pixels of each box. The answers are those of the training: another "
       "one\n"
       "is never right. Where the questions have a \"kind\", validations report the accuracy of each. --from a model\n"
@@ -112,8 +111,8 @@ void AddTrainVisualQuestionAnswering(CLI::App& train) {
       "Example:\n"
       "  headlight train visual-question-answering --train scenes/questions.en.jsonl --valid more/questions.en.jsonl "
       "\\\n"
-      "    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out model");
-  command.callback([options] { Run(*options); });
+      "    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out model";
+  command.run = [options] { Run(*options); };
 }
 
 }  // namespace headlight

@@ -1,11 +1,11 @@
 #include "headlight/cli/training_options.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 
 #include "headlight/base/error.h"
-#include "headlight/cli/checks.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/mpi_ranks.h"
 
@@ -27,14 +27,14 @@ ParameterGroup RateOf(const std::string& text) {
 
 }  // namespace
 
-void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
+void AddTrainingOptions(OptionTable& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume, const BatchUnit& unit) {
-  const auto add = [&](const char* name, auto& value, const CLI::Validator& check, const char* description) {
-    return AddNumber(command, name, value, check, description)->group("Training");
+  const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
+    return command.Add(name, value, check, description).Group("Training");
   };
-  const auto add_with_default = [&](const char* name, auto& value, const CLI::Validator& check,
-                                    const char* description) {
-    return add(name, value, check, description)->capture_default_str();
+  const auto add_with_default = [&](const char* name, auto& value, const OptionCheck& check,
+                                    const char* description) -> Option& {
+    return add(name, value, check, description).ShowDefault();
   };
   add_with_default(unit.name, batches.batch_tokens, AtLeast(1), unit.description);
   add_with_default("--accumulation", training.accumulation, AtLeast(1), "Batches per step");
@@ -47,7 +47,7 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
                            {"cosine", ScheduleKind::cosine},
                            {"linear", ScheduleKind::linear}},
                           "Learning rate schedule after the warm-up")
-      ->group("Training");
+      .Group("Training");
   add("--warmup", training.schedule.warmup, AtLeast(1), "Steps of linear warm-up to the peak");
   if (training.schedule.peak > 0)
     add_with_default("--learning-rate", training.schedule.peak, NumberAbove(0), "Peak learning rate");
@@ -57,27 +57,24 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
   add_with_default("--weight-decay", training.adam.weight_decay, NumberFrom(0), "AdamW's weight decay");
   add_with_default("--layer-decay", training.adam.layer_decay, NumberAbove(0, 1),
                    "Factor of the learning rate from each layer to the one below it");
+  const auto freeze = [&training](const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns) training.adam.groups.push_back({.pattern = pattern, .frozen = true});
+  };
+  const auto set_rates = [&training](const std::vector<std::string>& factors) {
+    for (const std::string& factor : factors) training.adam.groups.push_back(RateOf(factor));
+  };
   command
-      .add_option_function<std::vector<std::string>>(
-          "--freeze",
-          [&training](const std::vector<std::string>& patterns) {
-            for (const std::string& pattern : patterns)
-              training.adam.groups.push_back({.pattern = pattern, .frozen = true});
-          },
-          "Do not train the parameters whose names match; * stands for any characters")
-      ->check(NotEmpty())
-      ->type_name("PATTERN")
-      ->group("Training");
+      .Add("--freeze", OptionTarget(freeze, OptionTarget::kMany),
+           "Do not train the parameters whose names match; * stands for any characters")
+      .Check(NotEmpty())
+      .Type("PATTERN")
+      .Group("Training");
   command
-      .add_option_function<std::vector<std::string>>(
-          "--rate",
-          [&training](const std::vector<std::string>& factors) {
-            for (const std::string& factor : factors) training.adam.groups.push_back(RateOf(factor));
-          },
-          "Factor of the learning rate of the parameters whose names match; the first match counts")
-      ->check(NotEmpty())
-      ->type_name("PATTERN=FACTOR")
-      ->group("Training");
+      .Add("--rate", OptionTarget(set_rates, OptionTarget::kMany),
+           "Factor of the learning rate of the parameters whose names match; the first match counts")
+      .Check(NotEmpty())
+      .Type("PATTERN=FACTOR")
+      .Group("Training");
   add_with_default("--clip-norm", training.adam.clip_norm, NumberFrom(0),
                    "Clip the gradient to this norm; 0: do not clip");
   add_with_default("--average-decay", training.adam.average_decay, NumberBelow(0, 1),
@@ -86,41 +83,41 @@ void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptio
                    "Average the weights of the last N validations at the end");
   add("--validate-every", training.validate_every, AtLeast(1), "Validate every N steps [each epoch]");
   command
-      .add_option("--validate-metric", training.validate_metric,
-                  "Choose the best model by this score, such as loss [the task's first]")
-      ->check(NotEmpty())
-      ->type_name("NAME")
-      ->group("Training");
+      .Add("--validate-metric", training.validate_metric,
+           "Choose the best model by this score, such as loss [the task's first]")
+      .Check(NotEmpty())
+      .Type("NAME")
+      .Group("Training");
   add_with_default("--patience", training.patience, AtLeast(0),
                    "Stop after N validations without improvement; 0: never");
-  AddTrainingCompute(command, compute)->group("Training");
+  AddTrainingCompute(command, compute).Group("Training");
   AddChoice<GradientType>(
       command, "--gradient-type", training.gradient_type,
       {{"float32", GradientType::float32}, {"bfloat16", GradientType::bfloat16}},
       "Round the gradients of a step's parts and their sums to this type; bfloat16 halves what ranks send")
-      ->group("Training");
+      .Group("Training");
   command
-      .add_flag("--shard-optimizer", training.shard_optimizer,
-                "Under mpirun, divide the optimizer's state among the ranks")
-      ->group("Training");
+      .Add("--shard-optimizer", training.shard_optimizer, "Under mpirun, divide the optimizer's state among the ranks")
+      .Group("Training");
   command
-      .add_option_function<double>("--rank-timeout", SetRankTimeout,
-                                   "Under mpirun, end the run after X seconds without an answer from a rank")
-      ->check(NumberAbove(0))
-      ->type_name("X")
-      ->default_str("600")
-      ->group("Training");
-  command.add_flag("--profile", profile, "Report after fifty steps where their time went")->group("Training");
+      .AddFunction(
+          "--rank-timeout", [](const std::string& seconds) { SetRankTimeout(NumberOf(seconds).value()); },
+          "Under mpirun, end the run after X seconds without an answer from a rank")
+      .Check(NumberAbove(0))
+      .Type("X")
+      .Default("600")
+      .Group("Training");
+  command.Add("--profile", profile, "Report after fifty steps where their time went").Group("Training");
   add_with_default("--log-every", training.log_every, AtLeast(0), "Log every N steps; 0: never");
   add_with_default("--seed", training.seed, Seed(), "Random seed; the same seed gives the same run");
 
-  command.add_flag("--resume", resume,
-                   "Resume the training in --out, or start it; its learning rate follows a new --epochs or --steps");
+  command.Add("--resume", resume,
+              "Resume the training in --out, or start it; its learning rate follows a new --epochs or --steps");
 }
 
-void AddValidateSplit(CLI::App& command, double& share) {
-  AddNumber(command, "--validate-split", share, NumberBelow(0, 1),
-            "Validate on this share of --train, chosen by --seed, in place of --valid");
+void AddValidateSplit(OptionTable& command, double& share) {
+  command.Add("--validate-split", share, NumberBelow(0, 1),
+              "Validate on this share of --train, chosen by --seed, in place of --valid");
 }
 
 void CheckValidation(bool has_files, double share) {
@@ -136,22 +133,24 @@ void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std:
         share.held_out ? "held out, to validate on" : "left to learn from");
 }
 
-void AddLabelSmoothing(CLI::App& command, double& label_smoothing) {
-  AddNumber(command, "--label-smoothing", label_smoothing, NumberBelow(0, 1),
-            "Share of the probability that is spread over all words")
-      ->capture_default_str()
-      ->group("Training");
+void AddLabelSmoothing(OptionTable& command, double& label_smoothing) {
+  command
+      .Add("--label-smoothing", label_smoothing, NumberBelow(0, 1),
+           "Share of the probability that is spread over all words")
+      .ShowDefault()
+      .Group("Training");
 }
 
-void AddRDrop(CLI::App& command, TeacherForcingOptions& options) {
-  AddNumber(
-      command, "--r-drop", options.r_drop, NumberFrom(0),
-      "Weight of the divergence between two passes over each batch with different dropout masks (R-Drop); 0: one pass")
-      ->capture_default_str()
-      ->group("Training");
-  AddNumber(command, "--r-drop-after", options.r_drop_after, AtLeast(0), "Epochs before R-Drop starts")
-      ->capture_default_str()
-      ->group("Training");
+void AddRDrop(OptionTable& command, TeacherForcingOptions& options) {
+  command
+      .Add("--r-drop", options.r_drop, NumberFrom(0),
+           "Weight of the divergence between two passes over each batch with different dropout masks (R-Drop); 0: one "
+           "pass")
+      .ShowDefault()
+      .Group("Training");
+  command.Add("--r-drop-after", options.r_drop_after, AtLeast(0), "Epochs before R-Drop starts")
+      .ShowDefault()
+      .Group("Training");
 }
 
 void SetRDrop(const TeacherForcingOptions& options, Json& of) {

@@ -18,19 +18,19 @@ struct BatchUnit {
 };
 
 // Binds the options to variables that must outlive the command.
-void AddTrainingOptions(CLI::App& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
+void AddTrainingOptions(OptionTable& command, TrainingOptions& training, BatchOptions& batches, ComputeChoice& compute,
                         bool& profile, bool& resume, const BatchUnit& unit = {});
 
 // In the place of --valid, which then is not given; both, or none, is an Error.
-void AddValidateSplit(CLI::App& command, double& share);
+void AddValidateSplit(OptionTable& command, double& share);
 void CheckValidation(bool has_files, double share);
 // Throws Error where of `things`, such as texts, none was read from the files, or none is in the share of them.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
 
 // For the tasks that predict words.
-void AddLabelSmoothing(CLI::App& command, double& label_smoothing);
-void AddRDrop(CLI::App& command, TeacherForcingOptions& options);
+void AddLabelSmoothing(OptionTable& command, double& label_smoothing);
+void AddRDrop(OptionTable& command, TeacherForcingOptions& options);
 // Where R-Drop is used, adds its settings to those that a resumed training must share.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 

@@ -1,5 +1,7 @@
 #include "headlight/cli/training_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "headlight/base/compute.h"
+#include "headlight/base/option_table.h"
 
 namespace CLI {
 class App;
@@ -15,16 +16,16 @@ struct LoadOptions;
 struct TranslateOptions;
 
 // Binds --compute to `compute`, which must outlive the program.
-void AddComputeOption(CLI::App& command, std::optional<Compute>& compute);
+void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
 
 // Binds --draft, likewise.
-void AddDraftOption(CLI::App& command, bool& draft);
+void AddDraftOption(OptionTable& command, bool& draft);
 
 // Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
 // --batch-tokens to `options`, likewise.
-void AddTranslationOptions(CLI::App& command, LoadOptions& load, TranslateOptions& options);
+void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options);
 
 // Binds --task, --prefix, --source-language and --target-language to `options`, likewise.
-void AddTaskOptions(CLI::App& command, TranslateOptions& options);
+void AddTaskOptions(OptionTable& command, TranslateOptions& options);
 
 }  // namespace headlight

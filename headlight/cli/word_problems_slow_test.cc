@@ -1,5 +1,6 @@
 // Maths word problems, learned from scratch in minutes: a chain of steps, each an operation on two numbers of the text.
 // Prints the accuracies beside those of baselines without reading, and every problem with a wrong answer.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

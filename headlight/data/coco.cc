@@ -1,5 +1,7 @@
 #include "headlight/data/coco.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "headlight/base/error.h"

@@ -1,5 +1,7 @@
 #include "headlight/data/labels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>

@@ -1,5 +1,7 @@
 #include "headlight/data/records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 

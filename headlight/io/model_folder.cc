@@ -1,5 +1,7 @@
 #include "headlight/io/model_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>

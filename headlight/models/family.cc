@@ -1,5 +1,7 @@
 #include "headlight/models/family.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "headlight/base/error.h"

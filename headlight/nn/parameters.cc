@@ -1,5 +1,6 @@
 #include "headlight/nn/parameters.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>

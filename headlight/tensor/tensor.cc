@@ -1,5 +1,7 @@
 #include "headlight/tensor/tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 #include "headlight/train/optimizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "headlight/train/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>

@@ -1,5 +1,7 @@
 #include "headlight/models/files/stored_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <limits>

@@ -1,5 +1,7 @@
 #include "headlight/train/tasks/class_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
