@@ -31,7 +31,8 @@ function(headlight_add_test_program name label sources)
     PROPERTIES LABELS "${label}" TIMEOUT 600 ${test_environment})
 endfunction()
 
-set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${common_headers})
+set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${common_headers} "headlight/base/json.h" "headlight/base/test_support.h"
+  "headlight/io/safetensors.h" "headlight/models/family.h" "headlight/tensor/tensor.h")
 
 function(headlight_add_tests folder)
   cmake_path(GET folder FILENAME room)

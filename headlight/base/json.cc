@@ -88,6 +88,13 @@ class Printer {
 
 }  // namespace
 
+Json::Json() = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
 Json::Json(float value) : value_(std::isfinite(value) ? std::strtod(Shortest(value).c_str(), nullptr) : value) {}
 
 bool Json::operator==(const Json& other) const {

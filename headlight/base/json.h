@@ -36,7 +36,13 @@ class HEADLIGHT_API Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
-  Json() = default;  // null
+  Json();  // null
+  // Defined once, in json.cc: inline they would be compiled in every file that has a Json.
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
   Json(bool value) : value_(value) {}
   template <std::integral T>
   Json(T value) : value_(static_cast<std::int64_t>(value)) {

@@ -106,7 +106,7 @@ OptionCheck OneOf(const std::vector<std::string>& words) {
   };
 }
 
-OptionCheck Folder() {
+OptionCheck ExistingFolder() {
   return [](const std::string& path) -> std::string {
     if (path.empty()) return "must not be empty";
     std::error_code ignored;

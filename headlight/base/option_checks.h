@@ -28,7 +28,7 @@ OptionCheck AnyNumber();
 OptionCheck NotEmpty();
 OptionCheck OneOf(const std::vector<std::string>& words);
 // The only one that throws Error itself, since its message begins with the folder.
-OptionCheck Folder();
+OptionCheck ExistingFolder();
 
 // The whole text as an integer or a number, without a sign +, spaces or another base.
 std::optional<std::int64_t> IntegerOf(std::string_view text);

@@ -163,7 +163,7 @@ void AddAnswer(Command& program) {
   picture.Needs(question).Excludes(context);
   options.question_given = &question;
   command.Add("--detector", options.detector, "Folder of a detector that finds what is in the picture")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   command.Add("--max-length", options.max_length, AtLeast(1),
               "Most tokens per answer [15; of a written answer the model's]");

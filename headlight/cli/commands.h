@@ -53,7 +53,7 @@ NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::str
 
 /// Adds the argument DIR, which is required.
 inline Option& AddFolder(OptionTable& table, std::string& folder, std::string description) {
-  return table.Add("DIR", folder, Folder(), std::move(description)).Required();
+  return table.Add("DIR", folder, ExistingFolder(), std::move(description)).Required();
 }
 
 }  // namespace headlight

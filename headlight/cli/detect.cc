@@ -149,7 +149,7 @@ void Run(const Options& options) {
 
 void AddDetect(Command& program) {
   const auto [command, options] = NewCommand(program, "detect", "Detect objects in pictures", Run);
-  command.Add("DIR", options.folder, "Folder of a DETR").Required().Check(Folder());
+  command.Add("DIR", options.folder, "Folder of a DETR").Required().Check(ExistingFolder());
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
   command.Add("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")

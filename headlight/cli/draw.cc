@@ -182,7 +182,7 @@ void AddDraw(Command& program) {
                           "Order the pictures of each text by how well this CLIP or SigLIP finds that they "
                           "fit it, the best first")
                      .Type("DIR")
-                     .Check(Folder());
+                     .Check(ExistingFolder());
   command.Add("--best", options.best, AtLeast(1), "Of --count pictures of each text keep the N best [all]").Needs(rank);
   command
       .Add("--columns", options.columns, Between(1, 10'000),

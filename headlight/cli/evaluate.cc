@@ -123,13 +123,13 @@ void AddEvaluate(Command& program) {
   const auto [command, options] = NewCommand(
       program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
   options.command = &command;
-  command.Add("DIR", options.folder, "The model's folder").Required().Check(Folder());
+  command.Add("DIR", options.folder, "The model's folder").Required().Check(ExistingFolder());
   command.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   command.Add("--json", options.json, "Print one JSON object");
   command
       .Add("--pictures", options.pictures,
            "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie beside FILE")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   command
       .Add("--confusion", options.confusions,
@@ -166,7 +166,7 @@ void AddEvaluate(Command& program) {
       .Check(NotEmpty())
       .Type("FILE");
   command.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   command.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
   AddMostPixels(command).Describe("Models of pictures: refuse pictures with more pixels than this");

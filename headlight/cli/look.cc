@@ -189,7 +189,7 @@ void AddLook(Command& program) {
       .Needs(picture);
   command
       .Add("--detector", options.detector, "Folder of a detector that finds the regions of the picture, for a ViLBERT")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR")
       .Needs(picture);
   command.Add("--threshold", options.threshold, "Show the objects that a detector finds with a score above this [0.5]")
@@ -213,7 +213,7 @@ void AddLook(Command& program) {
       .Type("FILE");
   Option& against = command.Add("--against", options.against, "Another model's folder, to compare with on one page")
                         .Type("DIR")
-                        .Check(Folder());
+                        .Check(ExistingFolder());
   command
       .Add(
           "--checkpoints", options.checkpoints,

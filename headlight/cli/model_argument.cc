@@ -6,7 +6,7 @@
 namespace headlight {
 
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description) {
-  const auto check = [folder = Folder()](const std::string& given) {
+  const auto check = [folder = ExistingFolder()](const std::string& given) {
     return IsNpz(given) ? std::string() : folder(given);
   };
   return command.Add("DIR", path, description).Required().Check(check);

@@ -20,7 +20,7 @@ Option& AddModelTrainingOptions(OptionTable& command, ModelTrainingOptions& opti
   }
   command.Add("--out", options.out, "Folder for the model and the training's state").Required().Type("DIR");
   Option& from = command.Add("--from", options.from, words.from);
-  from.Check(Folder()).Type("DIR");
+  from.Check(ExistingFolder()).Type("DIR");
   ModelSizes& sizes = options.sizes;
   const auto add_size = [&](const char* name, auto& value, const char* description) -> Option& {
     return command.Add(name, value, Between(1, 1 << 15), description).Excludes(from).Group(kModelGroup);

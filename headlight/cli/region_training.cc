@@ -27,14 +27,14 @@ void AddRegionTrainingOptions(OptionTable& command, RegionTrainingOptions& optio
                                .from = "Folder of a ViLBERT, LXMERT or VisualBERT to go on from, with its tokenizer",
                                .unit = {"--batch-size", unit}});
   command.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   command
       .Add("--boxes", options.boxes,
            "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
       .Type("FILE");
-  command.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Check(Folder()).Type("DIR");
+  command.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Check(ExistingFolder()).Type("DIR");
   command.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
       .Excludes(from)
       .Group(kModelGroup)

@@ -77,7 +77,7 @@ void Run(const Options& options) {
 
 void AddSegment(Command& program) {
   const auto [command, options] = NewCommand(program, "segment", "Segment pictures into objects and regions", Run);
-  command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Check(Folder());
+  command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Check(ExistingFolder());
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP or IDX files, folders of pictures, patterns; - is standard input [-]");
   command.Add("--threshold", options.threshold, "Only segments with a score above this [0.5]")

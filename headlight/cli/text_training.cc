@@ -25,7 +25,7 @@ void AddTextTrainingOptions(OptionTable& command, TextTrainingOptions& options, 
                                           .from = "Folder of a model to fine-tune, with its tokenizer",
                                           .unit = {}});
   command.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   command.Add("--positions", options.positions, AtLeast(1), "Tokens of the longest text")

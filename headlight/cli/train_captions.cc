@@ -145,7 +145,7 @@ void AddTrainCaptions(Command& train) {
       .Check(NotEmpty())
       .Type("DIR");
   command.Add("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   command.Add("--positions", options->positions, Between(2, 1 << 15), "Tokens of the longest caption")

@@ -206,10 +206,10 @@ void AddTrainContrastive(Command& train) {
        .from = "Folder of a CLIP or SigLIP to fine-tune, with its tokenizer",
        .unit = {"--batch-size", "Pairs per batch, which are compared with each other"}});
   command.Add("--pictures", options->pictures, "Folders of COCO's pictures, unless they lie beside the file")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   command.Add("--tokenizer", options->tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   AddChoice<Architecture>(

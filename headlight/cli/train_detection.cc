@@ -248,7 +248,7 @@ void AddTrainDetection(Command& train) {
   command
       .Add("--pictures", options->pictures,
            "Folders of the pictures, unless they lie beside the files, or in ../JPEGImages")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   AddMostPixels(command);
   command

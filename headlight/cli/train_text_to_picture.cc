@@ -176,10 +176,10 @@ void AddTrainTextToPicture(Command& train) {
        .from = "Folder of a DALL-E to train further",
        .unit = {"--batch-size", "Pairs per batch"}});
   command.Add("--images", options->images, "Folders of the pictures that COCO's .json files name")
-      .Check(Folder())
+      .Check(ExistingFolder())
       .Type("DIR");
   const auto folder = [&](const char* name, std::string& value, const char* description) {
-    command.Add(name, value, description).Check(Folder()).Excludes(from).Type("DIR");
+    command.Add(name, value, description).Check(ExistingFolder()).Excludes(from).Type("DIR");
   };
   folder("--vae", options->vae, "Folder of the discrete VAE of a model from scratch");
   folder("--tokenizer", options->tokenizer, "Folder of its tokenizer");
