@@ -74,7 +74,7 @@ NounPhrase Sampler::MakeNoun(const Noun& noun, Determiner determiner, const Noun
 }
 
 NounPhrase Sampler::MakeName() {
-  return {.head = Head::name, .name = Any(PersonNames(), [](const Name&) { return true; })};
+  return {.head = Head::name, .name = Any(PersonNames(), [](const ProperNoun&) { return true; })};
 }
 
 NounPhrase Sampler::MakeSubject(Kinds kinds, const ClauseScene& scene) {
@@ -153,7 +153,7 @@ PrepositionPhrase Sampler::MakePlace(const Clause& clause, std::span<const Prepo
   const Kinds kinds = preposition.kinds & places;
   PrepositionPhrase place{preposition.german, preposition.english, preposition.governs, {}};
   if ((kinds & kind::city) != 0 && (kinds == kind::city || Chance(0.5))) {
-    place.phrase = {.head = Head::name, .name = Any(CityNames(), [](const Name&) { return true; })};
+    place.phrase = {.head = Head::name, .name = Any(CityNames(), [](const ProperNoun&) { return true; })};
   } else {
     const auto determiner = Weighted<Determiner>({{definite, 75}, {possessive, 12}, {indefinite, 13}});
     const NounPhrase* owner = clause.object ? nullptr : &clause.subject;

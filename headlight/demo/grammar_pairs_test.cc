@@ -52,7 +52,7 @@ NounPhrase With(NounPhrase phrase, Clause relative) {
   return phrase;
 }
 NounPhrase Called(std::string_view name) {
-  for (const Name& entry : PersonNames())
+  for (const ProperNoun& entry : PersonNames())
     if (entry.german == name) return {.head = NounPhrase::Head::name, .name = &entry};
   return {};
 }

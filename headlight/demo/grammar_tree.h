@@ -47,7 +47,7 @@ struct NounPhrase {
   Agreement possessor = {};                         // mein, dein, sein, ...
   std::shared_ptr<const NounPhrase> owner = {};     // of the noun: a name, or definite and singular
   std::shared_ptr<const Clause> relative = {};      // , der ...: its front stands for this noun
-  const Name* name = nullptr;                       // instead of a noun
+  const ProperNoun* name = nullptr;                 // instead of a noun
   std::shared_ptr<const NounPhrase> and_also = {};  // Anna und Peter
 
   bool Mass() const { return noun != nullptr && noun->plural.empty(); }

@@ -132,12 +132,12 @@ constexpr Noun idioms[] = {
     {das, "Heimweh", "", "homesick", "", 0},  {der, "Erfolg", "", "successful", "", 0},
 };
 
-constexpr Name person_names[] = {
+constexpr ProperNoun person_names[] = {
     {"Anna", "Anna", die}, {"Lena", "Lena", die}, {"Emma", "Emma", die}, {"Julia", "Julia", die}, {"Maria", "Maria", die},
     {"Peter", "Peter", der}, {"Paul", "Paul", der}, {"David", "David", der}, {"Martin", "Martin", der}, {"Tom", "Tom", der},
 };
 
-constexpr Name city_names[] = {
+constexpr ProperNoun city_names[] = {
     {"Berlin", "Berlin", das}, {"Hamburg", "Hamburg", das}, {"München", "Munich", das}, {"Köln", "Cologne", das},
     {"Wien", "Vienna", das}, {"Rom", "Rome", das},
 };
@@ -240,8 +240,8 @@ constexpr Preposition companions[] = {
 
 std::span<const Noun> Nouns() { return nouns; }
 std::span<const Noun> Idioms() { return idioms; }
-std::span<const Name> PersonNames() { return person_names; }
-std::span<const Name> CityNames() { return city_names; }
+std::span<const ProperNoun> PersonNames() { return person_names; }
+std::span<const ProperNoun> CityNames() { return city_names; }
 std::span<const Adjective> Adjectives() { return adjectives; }
 std::span<const Adverb> TimeAdverbs() { return time_adverbs; }
 std::span<const Preposition> Locations() { return locations; }

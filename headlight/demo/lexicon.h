@@ -37,7 +37,7 @@ struct Noun {
 };
 
 // A name of a person or a city, the article-less noun.
-struct Name {
+struct ProperNoun {
   std::string_view german, english;
   Gender gender;
 };
@@ -120,8 +120,8 @@ struct Conjunction {
 };
 
 std::span<const Noun> Nouns();
-std::span<const Name> PersonNames();
-std::span<const Name> CityNames();
+std::span<const ProperNoun> PersonNames();
+std::span<const ProperNoun> CityNames();
 std::span<const Adjective> Adjectives();
 std::span<const Verb> Verbs();
 std::span<const Adverb> TimeAdverbs();

@@ -11,7 +11,7 @@
 namespace headlight {
 
 // Turns pieces into the texts that Decode joins.
-using Decoder = std::function<void(std::vector<std::string>&)>;
+using TokenDecoder = std::function<void(std::vector<std::string>&)>;
 
 // Byte-level vocabularies spell every byte as a visible character.
 std::optional<std::string> BytesOfPiece(std::string_view piece);  // none if a character of it spells no byte

@@ -20,7 +20,7 @@ PipelineTokenizer With(const char* key, Json part) {
 
 Json Repeated(std::size_t times, const Json& step) { return Json::Array(times, step); }
 
-Json Template(std::size_t parts, std::size_t ids) {
+Json MakeTemplate(std::size_t parts, std::size_t ids) {
   const Json special = R"({"SpecialToken": {"id": "u", "type_id": 0}})"_json;
   Json json = R"({"type": "TemplateProcessing", "pair": []})"_json;
   json.Set("single", Repeated(parts, special));
@@ -29,12 +29,12 @@ Json Template(std::size_t parts, std::size_t ids) {
 }
 
 TEST(HostileTokenizer, TokensAroundATextAreBounded) {
-  EXPECT_EQ(With("post_processor", Template(16, 16)).Encode("a").ids.size(), 256U);
-  EXPECT_THAT(ErrorOf([] { With("post_processor", Template(257, 1)); }),
+  EXPECT_EQ(With("post_processor", MakeTemplate(16, 16)).Encode("a").ids.size(), 256U);
+  EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(257, 1)); }),
               HasSubstr("t.json: key 'post_processor.single': puts more than 256 tokens around a text"));
-  EXPECT_THAT(ErrorOf([] { With("post_processor", Template(2, 200)); }), HasSubstr("more than 256 tokens"));
+  EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(2, 200)); }), HasSubstr("more than 256 tokens"));
   // Each part looks its token up among all: quadratic.
-  Json many = Template(0, 0);
+  Json many = MakeTemplate(0, 0);
   Json::Array parts;
   Json::Object tokens;
   for (int i = 0; i < 100'000; ++i) {
@@ -47,7 +47,7 @@ TEST(HostileTokenizer, TokensAroundATextAreBounded) {
   EXPECT_THAT(ErrorOf([&] { With("post_processor", many); }), HasSubstr("more than 256 tokens"));
   EXPECT_THAT(
       ErrorOf([] {
-        With("post_processor", Json::Object{{"type", "Sequence"}, {"processors", Repeated(65, Template(1, 1))}});
+        With("post_processor", Json::Object{{"type", "Sequence"}, {"processors", Repeated(65, MakeTemplate(1, 1))}});
       }),
       HasSubstr("there are more than 64 steps"));
 }

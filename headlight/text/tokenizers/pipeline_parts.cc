@@ -274,7 +274,7 @@ void SetPostProcessor(const JsonView& part, PipelineState& state) {
   part.RefuseUnread({});
 }
 
-void AddDecoders(const JsonView& part, std::vector<Decoder>& decoders) {
+void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   const auto type = part["type"].String();
   if (type == "Sequence") {
     for (const JsonView& step : part["decoders"].Items()) AddDecoders(step, decoders);

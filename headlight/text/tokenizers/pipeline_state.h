@@ -29,7 +29,7 @@ struct PipelineState {
   bool byte_level = false;                                                  // the symbols of the model are bytes
   std::function<void(std::string_view word, std::vector<Segment>&)> model;  // appends a word's segments
   PostProcessor post_processor;
-  std::vector<Decoder> decoders;
+  std::vector<TokenDecoder> decoders;
 };
 
 }  // namespace headlight

@@ -236,7 +236,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
   };
   // A hostile file's decoders could replace each character by more, again and again.
   const std::size_t before = bytes(), longest = kMostGrowth * (before + texts.size()) + kMostGrowth;
-  for (const Decoder& decode : state_->decoders) {
+  for (const TokenDecoder& decode : state_->decoders) {
     decode(texts);
     Check(bytes() <= longest, "the tokenizer's decoders lengthen a text of {} bytes to more than {}", before, longest);
   }
