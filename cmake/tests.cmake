@@ -10,14 +10,13 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   set(test_environment ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions")
 endif()
 
-# With clang's sanitizers the tests are those that g++ built in build/release, linked to an instrumented library: assertions
-# would take longer to build again than all else.
-function(headlight_use_built_objects name sources)
-  list(TRANSFORM sources REPLACE "^${PROJECT_SOURCE_DIR}/" "${PROJECT_SOURCE_DIR}/build/release/CMakeFiles/${name}.dir/")
-  list(TRANSFORM sources APPEND ".o")
-  set_source_files_properties(${sources} PROPERTIES EXTERNAL_OBJECT ON)
-  set(${name}_objects ${sources} PARENT_SCOPE)
-endfunction()
+# Assertions gain nothing from optimisation. Clang's sanitizers check the library, not the tests' own code.
+set(test_options $<$<CONFIG:Release>:-O0>)
+set(kernel_test_options $<$<CONFIG:Release>:-O1>)  # whose references are loops
+if(HEADLIGHT_FUZZ)
+  set(test_options -fno-sanitize=all)
+  set(kernel_test_options -fno-sanitize=all -O1)
+endif()
 
 # The test program NAME of these sources; CTest calls its tests LABEL.SUITE.TEST and labels them LABEL. Further arguments
 # are gtest_discover_tests'.
@@ -49,21 +48,14 @@ function(headlight_add_tests folder)
     if(label STREQUAL slow)
       set(name slow_${name})
     endif()
-    if(HEADLIGHT_FUZZ)
-      headlight_use_built_objects(${name} "${${label}_tests}")
-      headlight_add_test_program(${name} ${label} "${${name}_objects}")
-      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
-    else()
-      headlight_add_test_program(${name} ${label} "${${label}_tests}")
-    endif()
-    # The first room's test precompiles the headers, the others take them from it. Assertions gain nothing from
-    # optimisation, but the kernels' references do.
+    headlight_add_test_program(${name} ${label} "${${label}_tests}")
     if(room STREQUAL kernels)
-      target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+      target_compile_options(${name} PRIVATE ${kernel_test_options})
       target_precompile_headers(${name} PRIVATE ${test_headers})
       continue()
     endif()
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+    # The first room's test precompiles the headers, the others take them from it.
+    target_compile_options(${name} PRIVATE ${test_options})
     if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
     else()
