@@ -13,8 +13,9 @@ TEST(ForBlocksAndGroups, VisitsEachOnceGroupByGroup) {
   const int before = Threads();
   for (const int threads : {1, 2, 3, 8}) {
     SetThreads(threads);
-    for (const auto& [blocks, groups] :
+    for (const auto& [blocks_of, groups_of] :
          {std::pair(1, 1), std::pair(1, 5), std::pair(7, 1), std::pair(7, 3), std::pair(64, 4)}) {
+      const std::int64_t blocks = blocks_of, groups = groups_of;  // clang 14 captures no structured bindings
       std::mutex mutex;
       std::vector<int> visits(static_cast<std::size_t>(blocks * groups));
       ForBlocksAndGroups(blocks, groups, [&](std::int64_t block, std::int64_t group, std::int64_t next) {

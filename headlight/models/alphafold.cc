@@ -324,7 +324,7 @@ AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   return config;
 }
 
-std::unique_ptr<AlphaFold> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<AlphaFold> LoadAlphaFold(const ModelFolder& files, const LoadModelOptions& options) {
   const bool published = IsNpz(files.path);
   Safetensors weights = published ? Safetensors::Of(files.path, {}) : WithOpenFoldNames(files.weights);
   AlphaFoldConfig config = published ? PublishedConfig(files.weights) : AlphaFoldConfig{};
@@ -342,7 +342,7 @@ std::unique_ptr<AlphaFold> Load(const ModelFolder& files, const LoadModelOptions
 }  // namespace
 
 namespace families {
-extern const Family alphafold = MakeFamily<AlphaFold, Load>({"alphafold2", "alphafold"});
+extern const Family alphafold = MakeFamily<AlphaFold, LoadAlphaFold>({"alphafold2", "alphafold"});
 }  // namespace families
 
 void AlphaFold::Save(const std::string& folder, Compute compute) const {

@@ -75,7 +75,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
 
 namespace {
 
-std::unique_ptr<Bart> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Bart> LoadBart(const ModelFolder& files, const LoadModelOptions& options) {
   BartConfig config;
   ReadConfig(files.config, config, options.dropout);
   if (!files.weights.contains("model.shared.weight") && files.weights.contains("shared.weight")) config.scope = "";
@@ -91,7 +91,7 @@ std::unique_ptr<Bart> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family bart = MakeFamily<Bart, Load>({"bart", "mbart"});
+extern const Family bart = MakeFamily<Bart, LoadBart>({"bart", "mbart"});
 }  // namespace families
 
 void Bart::Save(const std::string& folder, Compute compute) const {

@@ -154,7 +154,7 @@ void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, 
 
 namespace {
 
-std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Bert> LoadBert(const ModelFolder& files, const LoadModelOptions& options) {
   BertConfig config;
   if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
   config.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
@@ -171,7 +171,7 @@ std::unique_ptr<Bert> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family bert = MakeFamily<Bert, Load>({"bert"});
+extern const Family bert = MakeFamily<Bert, LoadBert>({"bert"});
 }  // namespace families
 
 std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) const {

@@ -260,7 +260,7 @@ BlipTask TaskOf(const Safetensors& weights) {
   return weights.contains("text_encoder.embeddings.word_embeddings.weight") ? BlipTask::answers : BlipTask::captions;
 }
 
-std::unique_ptr<Blip> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Blip> LoadBlip(const ModelFolder& files, const LoadModelOptions& options) {
   BlipConfig config;
   config.task = TaskOf(files.weights);
   ReadConfig(files.config, config, options.dropout);
@@ -278,7 +278,7 @@ std::unique_ptr<Blip> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family blip = MakeFamily<Blip, Load>({"blip"});
+extern const Family blip = MakeFamily<Blip, LoadBlip>({"blip"});
 }  // namespace families
 
 void Blip::Save(const std::string& folder, Compute compute) const {

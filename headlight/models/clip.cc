@@ -171,7 +171,7 @@ void Describe(ConfigTable& table, ClipConfig& config) {
 
 namespace {
 
-std::unique_ptr<Clip> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Clip> LoadClip(const ModelFolder& files, const LoadModelOptions& options) {
   ClipConfig config = ReadDualConfig<ClipConfig>(files, options.dropout);
   const char* const projection = config.text ? "text_projection.weight" : "visual_projection.weight";
   if (!config.text || !config.picture) {
@@ -189,7 +189,7 @@ std::unique_ptr<Clip> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family clip = MakeFamily<Clip, Load>({"clip", "clip_text_model", "clip_vision_model"});
+extern const Family clip = MakeFamily<Clip, LoadClip>({"clip", "clip_text_model", "clip_vision_model"});
 }  // namespace families
 
 void Clip::Save(const std::string& folder, Compute compute) const {

@@ -203,7 +203,7 @@ class Deberta : public BertDescendant<Deberta, DebertaConfig> {
   const Parameter* relative_ = nullptr;
 };
 
-std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Deberta> LoadDeberta(const ModelFolder& files, const LoadModelOptions& options) {
   return LoadBertDescendant<Deberta, DebertaConfig>(files, options,
                                                     {.own_masked_words = OwnMaskedWords(files.weights)});
 }
@@ -211,7 +211,7 @@ std::unique_ptr<Deberta> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family deberta = MakeFamily<Deberta, Load>({"deberta"});
+extern const Family deberta = MakeFamily<Deberta, LoadDeberta>({"deberta"});
 }  // namespace families
 
 }  // namespace headlight

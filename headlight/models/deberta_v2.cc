@@ -174,7 +174,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
   std::optional<LayerNorm> relative_norm_, convolution_norm_;
 };
 
-std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<DebertaV2> LoadDebertaV2(const ModelFolder& files, const LoadModelOptions& options) {
   DebertaV2Config config;
   config.base.own_masked_words = OwnMaskedWords(files.weights);
   return LoadBertDescendant<DebertaV2>(files, options, config);
@@ -183,7 +183,7 @@ std::unique_ptr<DebertaV2> Load(const ModelFolder& files, const LoadModelOptions
 }  // namespace
 
 namespace families {
-extern const Family deberta_v2 = MakeFamily<DebertaV2, Load>({"deberta-v2"});
+extern const Family deberta_v2 = MakeFamily<DebertaV2, LoadDebertaV2>({"deberta-v2"});
 }  // namespace families
 
 }  // namespace headlight

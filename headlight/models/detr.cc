@@ -355,7 +355,7 @@ void Describe(ConfigTable& table, DetrConfig& config) {
 
 namespace {
 
-std::unique_ptr<Detr> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Detr> LoadDetr(const ModelFolder& files, const LoadModelOptions& options) {
   DetrConfig config;
   config.masks = files.weights.contains("mask_head.lay1.weight");
   config.labels = ReadLabels(files.config);
@@ -371,7 +371,7 @@ std::unique_ptr<Detr> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family detr = MakeFamily<Detr, Load>({"detr"});
+extern const Family detr = MakeFamily<Detr, LoadDetr>({"detr"});
 }  // namespace families
 
 void Detr::Save(const std::string& folder, Compute compute) const {

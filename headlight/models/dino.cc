@@ -274,7 +274,7 @@ const char* NameOf(DinoKind kind) {
   return kind == DinoKind::v3 ? "DINOv3ViT" : kind == DinoKind::v2 ? "Dinov2" : "Dinov2WithRegisters";
 }
 
-std::unique_ptr<Dino> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Dino> LoadDino(const ModelFolder& files, const LoadModelOptions& options) {
   DinoConfig config;
   config.scope = files.config["model_type"].String();
   if (!files.weights.contains(config.scope + ".embeddings.cls_token")) config.scope = "";
@@ -289,7 +289,7 @@ std::unique_ptr<Dino> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family dino = MakeFamily<Dino, Load>({"dinov2", "dinov2_with_registers", "dinov3_vit"});
+extern const Family dino = MakeFamily<Dino, LoadDino>({"dinov2", "dinov2_with_registers", "dinov3_vit"});
 }  // namespace families
 
 void Dino::Save(const std::string& folder, Compute compute) const {

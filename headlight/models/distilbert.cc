@@ -81,14 +81,14 @@ class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
   BertEncoder encoder_;
 };
 
-std::unique_ptr<DistilBert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<DistilBert> LoadDistilBert(const ModelFolder& files, const LoadModelOptions& options) {
   return LoadBertDescendant<DistilBert>(files, options, DistilBertConfig());
 }
 
 }  // namespace
 
 namespace families {
-extern const Family distilbert = MakeFamily<DistilBert, Load>({"distilbert"});
+extern const Family distilbert = MakeFamily<DistilBert, LoadDistilBert>({"distilbert"});
 }  // namespace families
 
 }  // namespace headlight

@@ -272,7 +272,7 @@ void Describe(ConfigTable& table, EsmConfig& config) {
 
 namespace {
 
-std::unique_ptr<Esm> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Esm> LoadEsm(const ModelFolder& files, const LoadModelOptions& options) {
   EsmConfig config;
   config.contacts = false;
   for (const char* scope : {"", "esm."})
@@ -283,7 +283,7 @@ std::unique_ptr<Esm> Load(const ModelFolder& files, const LoadModelOptions& opti
 }  // namespace
 
 namespace families {
-extern const Family esm = MakeFamily<Esm, Load>({"esm"});
+extern const Family esm = MakeFamily<Esm, LoadEsm>({"esm"});
 }  // namespace families
 
 }  // namespace headlight

@@ -290,7 +290,7 @@ std::vector<std::int64_t> StoredTokens(const EsmFoldConfig& config) {
   return stored;
 }
 
-std::unique_ptr<EsmFold> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<EsmFold> LoadEsmFold(const ModelFolder& files, const LoadModelOptions& options) {
   EsmFoldConfig config;
   config.language.contacts = files.weights.contains("esm.contact_head.regression.weight");
   ReadConfig(files.config, config, options.dropout);
@@ -309,7 +309,7 @@ std::unique_ptr<EsmFold> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family esmfold = MakeFamily<EsmFold, Load>({"esmfold"});
+extern const Family esmfold = MakeFamily<EsmFold, LoadEsmFold>({"esmfold"});
 }  // namespace families
 
 void EsmFold::Save(const std::string& folder, Compute compute) const {

@@ -216,7 +216,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
 
 namespace {
 
-std::unique_ptr<Gpt> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& options) {
   GptConfig config;
   ReadConfig(files.config, config, options.dropout);
   const std::string table = NamesOf(config).token_table + std::string(".weight");
@@ -245,7 +245,7 @@ std::vector<std::string> GptMasks(const GptConfig& config, const std::string& pr
 }
 
 namespace families {
-extern const Family gpt = MakeFamily<Gpt, Load>({"openai-gpt", "gpt2", "gpt_neo"});
+extern const Family gpt = MakeFamily<Gpt, LoadGpt>({"openai-gpt", "gpt2", "gpt_neo"});
 }  // namespace families
 
 void Gpt::Save(const std::string& folder, Compute compute) const {

@@ -90,7 +90,7 @@ void Describe(ConfigTable& table, ImageGptConfig& config) {
 
 namespace {
 
-std::unique_ptr<ImageGpt> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<ImageGpt> LoadImageGpt(const ModelFolder& files, const LoadModelOptions& options) {
   ImageGptConfig config;
   if (!files.weights.contains("transformer.wte.weight")) config.scope = "";
   const std::string table = Prefix(config.scope) + "wte.weight";
@@ -111,7 +111,7 @@ std::unique_ptr<ImageGpt> Load(const ModelFolder& files, const LoadModelOptions&
 }  // namespace
 
 namespace families {
-extern const Family imagegpt = MakeFamily<ImageGpt, Load>({"imagegpt"});
+extern const Family imagegpt = MakeFamily<ImageGpt, LoadImageGpt>({"imagegpt"});
 }  // namespace families
 
 void ImageGpt::Save(const std::string& folder, Compute compute) const {

@@ -212,7 +212,7 @@ std::vector<std::string> ReadAnswers(const JsonView& config) {
   return labels;
 }
 
-std::unique_ptr<Lxmert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Lxmert> LoadLxmert(const ModelFolder& files, const LoadModelOptions& options) {
   LxmertConfig config;
   const auto has = [&](const std::string& name) { return files.weights.contains(name); };
   if (!has("lxmert.embeddings.word_embeddings.weight")) config.bert.scope = "";
@@ -230,7 +230,7 @@ std::unique_ptr<Lxmert> Load(const ModelFolder& files, const LoadModelOptions& o
 }  // namespace
 
 namespace families {
-extern const Family lxmert = MakeFamily<Lxmert, Load>({"lxmert"});
+extern const Family lxmert = MakeFamily<Lxmert, LoadLxmert>({"lxmert"});
 }  // namespace families
 
 std::unique_ptr<RegionTextEncoder> Lxmert::WithAnswers(const std::vector<std::string>& labels) const {

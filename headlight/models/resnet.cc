@@ -215,7 +215,7 @@ std::vector<std::string> BatchCounts(const ModelFolder& files) {
 
 namespace {
 
-std::unique_ptr<Resnet> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Resnet> LoadResnet(const ModelFolder& files, const LoadModelOptions& options) {
   ResnetConfig config;
   if (!files.weights.contains("resnet.embedder.embedder.convolution.weight")) config.scope = "";
   config.classes = files.weights.contains("classifier.1.weight");
@@ -237,7 +237,7 @@ std::unique_ptr<PictureEncoder> Resnet::WithClasses(const std::vector<std::strin
 }
 
 namespace families {
-extern const Family resnet = MakeFamily<Resnet, Load>({"resnet"});
+extern const Family resnet = MakeFamily<Resnet, LoadResnet>({"resnet"});
 }  // namespace families
 
 void Resnet::Save(const std::string& folder, Compute compute) const {

@@ -94,14 +94,14 @@ class Roberta : public BertDescendant<Roberta, RobertaConfig> {
   BertEncoder encoder_;
 };
 
-std::unique_ptr<Roberta> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Roberta> LoadRoberta(const ModelFolder& files, const LoadModelOptions& options) {
   return LoadBertDescendant<Roberta>(files, options, RobertaConfig());
 }
 
 }  // namespace
 
 namespace families {
-extern const Family roberta = MakeFamily<Roberta, Load>({"roberta", "xlm-roberta"});
+extern const Family roberta = MakeFamily<Roberta, LoadRoberta>({"roberta", "xlm-roberta"});
 }  // namespace families
 
 }  // namespace headlight

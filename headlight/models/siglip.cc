@@ -140,7 +140,7 @@ void Describe(ConfigTable& table, SiglipConfig& config) {
 
 namespace {
 
-std::unique_ptr<Siglip> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Siglip> LoadSiglip(const ModelFolder& files, const LoadModelOptions& options) {
   auto model = std::make_unique<Siglip>(ReadDualConfig<SiglipConfig>(files, options.dropout));
   LoadWeights(files, options, model->parameters(), {});
   return model;
@@ -149,7 +149,7 @@ std::unique_ptr<Siglip> Load(const ModelFolder& files, const LoadModelOptions& o
 }  // namespace
 
 namespace families {
-extern const Family siglip = MakeFamily<Siglip, Load>({"siglip", "siglip_text_model", "siglip_vision_model"});
+extern const Family siglip = MakeFamily<Siglip, LoadSiglip>({"siglip", "siglip_text_model", "siglip_vision_model"});
 }  // namespace families
 
 void Siglip::Save(const std::string& folder, Compute compute) const {

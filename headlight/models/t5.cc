@@ -189,7 +189,7 @@ void Describe(ConfigTable& table, T5Config& config) {
 
 namespace {
 
-std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& options) {
   T5Config config;
   ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
@@ -209,7 +209,7 @@ std::unique_ptr<T5> Load(const ModelFolder& files, const LoadModelOptions& optio
 }  // namespace
 
 namespace families {
-extern const Family t5 = MakeFamily<T5, Load>({"t5", "mt5"});
+extern const Family t5 = MakeFamily<T5, LoadT5>({"t5", "mt5"});
 }  // namespace families
 
 void T5::Save(const std::string& folder, Compute compute) const {

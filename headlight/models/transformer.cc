@@ -126,7 +126,7 @@ void CheckPositions(const Safetensors& file, const std::string& name, const Tran
         "{}: tensor {} is not the sinusoids that this model's positions are", file.path(), name);
 }
 
-std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Transformer> LoadTransformer(const ModelFolder& files, const LoadModelOptions& options) {
   TransformerConfig config;
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Transformer>(config);
@@ -143,7 +143,7 @@ std::unique_ptr<Transformer> Load(const ModelFolder& files, const LoadModelOptio
 }  // namespace
 
 namespace families {
-extern const Family transformer = MakeFamily<Transformer, Load>({"marian", "pegasus"});
+extern const Family transformer = MakeFamily<Transformer, LoadTransformer>({"marian", "pegasus"});
 }  // namespace families
 
 void Transformer::Save(const std::string& folder, Compute compute) const {

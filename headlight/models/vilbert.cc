@@ -297,7 +297,7 @@ void Describe(ConfigTable& table, VilbertConfig& config) {
 
 namespace {
 
-std::unique_ptr<Vilbert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Vilbert> LoadVilbert(const ModelFolder& files, const LoadModelOptions& options) {
   VilbertConfig config;
   const auto has = [&](const std::string& name) { return files.weights.contains(name); };
   if (!has("bert.embeddings.word_embeddings.weight")) config.scope = "";
@@ -323,7 +323,7 @@ std::unique_ptr<Vilbert> Load(const ModelFolder& files, const LoadModelOptions& 
 }  // namespace
 
 namespace families {
-extern const Family vilbert = MakeFamily<Vilbert, Load>({"vilbert"});
+extern const Family vilbert = MakeFamily<Vilbert, LoadVilbert>({"vilbert"});
 }  // namespace families
 
 std::unique_ptr<RegionTextEncoder> Vilbert::WithAnswers(const std::vector<std::string>& labels) const {

@@ -138,7 +138,7 @@ void Describe(ConfigTable& table, ViltConfig& config) {
 
 namespace {
 
-std::unique_ptr<Vilt> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Vilt> LoadVilt(const ModelFolder& files, const LoadModelOptions& options) {
   ViltConfig config;
   const auto has = [&](const std::string& name) { return files.weights.contains(name); };
   if (!has("vilt.embeddings.cls_token")) config.vit.scope = "";
@@ -160,7 +160,7 @@ std::unique_ptr<Vilt> Load(const ModelFolder& files, const LoadModelOptions& opt
 }  // namespace
 
 namespace families {
-extern const Family vilt = MakeFamily<Vilt, Load>({"vilt"});
+extern const Family vilt = MakeFamily<Vilt, LoadVilt>({"vilt"});
 }  // namespace families
 
 std::unique_ptr<RegionTextEncoder> Vilt::WithAnswers(const std::vector<std::string>& labels) const {

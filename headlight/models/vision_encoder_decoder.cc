@@ -82,7 +82,8 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
 
 namespace {
 
-std::unique_ptr<VisionEncoderDecoder> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<VisionEncoderDecoder> LoadVisionEncoderDecoder(const ModelFolder& files,
+                                                               const LoadModelOptions& options) {
   VisionEncoderDecoderConfig config;
   config.encoder.mask = files.weights.contains("encoder.embeddings.mask_token");
   ReadConfig(files.config, config, options.dropout);
@@ -98,7 +99,8 @@ std::unique_ptr<VisionEncoderDecoder> Load(const ModelFolder& files, const LoadM
 }  // namespace
 
 namespace families {
-extern const Family vision_encoder_decoder = MakeFamily<VisionEncoderDecoder, Load>({"vision-encoder-decoder"});
+extern const Family vision_encoder_decoder =
+    MakeFamily<VisionEncoderDecoder, LoadVisionEncoderDecoder>({"vision-encoder-decoder"});
 }  // namespace families
 
 void VisionEncoderDecoder::Save(const std::string& folder, Compute compute) const {

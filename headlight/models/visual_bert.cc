@@ -139,7 +139,7 @@ VisualBertTask TaskOf(const ModelFolder& files) {
        Quoted(architecture), kClasses[2], kClasses[3]);
 }
 
-std::unique_ptr<VisualBert> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<VisualBert> LoadVisualBert(const ModelFolder& files, const LoadModelOptions& options) {
   VisualBertConfig config;
   config.task = TaskOf(files);
   if (!files.weights.contains(config.bert.scope + ".embeddings.word_embeddings.weight")) config.bert.scope = "";
@@ -157,7 +157,7 @@ std::unique_ptr<VisualBert> Load(const ModelFolder& files, const LoadModelOption
 }  // namespace
 
 namespace families {
-extern const Family visual_bert = MakeFamily<VisualBert, Load>({"visual_bert"});
+extern const Family visual_bert = MakeFamily<VisualBert, LoadVisualBert>({"visual_bert"});
 }  // namespace families
 
 std::unique_ptr<RegionTextEncoder> VisualBert::WithAnswers(const std::vector<std::string>& labels) const {

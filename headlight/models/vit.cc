@@ -142,7 +142,7 @@ void Describe(ConfigTable& table, VitConfig& config) {
 
 namespace {
 
-std::unique_ptr<Vit> Load(const ModelFolder& files, const LoadModelOptions& options) {
+std::unique_ptr<Vit> LoadVit(const ModelFolder& files, const LoadModelOptions& options) {
   VitConfig config;
   const auto has = [&](const std::string& name) { return files.weights.contains(name + ".weight"); };
   config.distillation = files.config["model_type"].String() == "deit";
@@ -172,7 +172,7 @@ std::unique_ptr<PictureEncoder> Vit::WithClasses(const std::vector<std::string>&
 }
 
 namespace families {
-extern const Family vit = MakeFamily<Vit, Load>({"vit", "deit"});
+extern const Family vit = MakeFamily<Vit, LoadVit>({"vit", "deit"});
 }  // namespace families
 
 void Vit::Save(const std::string& folder, Compute compute) const {
