@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "headlight/base/export.h"
-
 namespace headlight {
 
 /// Returns what a value must be, in words that follow the option's name ("must be at least 1, not 0"), or "" if the
@@ -18,7 +16,7 @@ namespace headlight {
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
 /// The variable that an option sets. It must outlive the option's table.
-class HEADLIGHT_API OptionTarget {
+class OptionTarget {
  public:
   OptionTarget(bool& value);  // a flag: it takes no value, and sets `true`
   OptionTarget(std::int32_t& value);
@@ -47,7 +45,7 @@ class HEADLIGHT_API OptionTarget {
 };
 
 /// One option or positional argument. The functions return the option itself, so that calls can be chained.
-class HEADLIGHT_API Option {
+class Option {
  public:
   /// `names`: "--top", or several with commas between them, or an argument's name without dashes.
   Option(std::string_view names, OptionTarget target, std::string description);
@@ -101,7 +99,7 @@ class HEADLIGHT_API Option {
 };
 
 /// The options of a command, in the order in which help shows them.
-class HEADLIGHT_API OptionTable {
+class OptionTable {
  public:
   Option& Add(std::string_view names, OptionTarget target, std::string description);
   Option& Add(std::string_view names, OptionTarget target, OptionCheck check, std::string description);

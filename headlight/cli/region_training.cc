@@ -34,7 +34,9 @@ void AddRegionTrainingOptions(OptionTable& command, RegionTrainingOptions& optio
       .Add("--boxes", options.boxes,
            "Boxes in the pictures, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
       .Type("FILE");
-  command.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Check(ExistingFolder()).Type("DIR");
+  command.Add("--detector", options.detector, "Folder of a detector that finds the boxes")
+      .Check(ExistingFolder())
+      .Type("DIR");
   command.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
       .Excludes(from)
       .Group(kModelGroup)

@@ -19,11 +19,11 @@ class ByteTrie {
   // Distinct pieces, at least one, and their ids.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> pieces) {
     // The sorted pieces [begin, end) share their first `depth` bytes.
-    struct Node {
+    struct Pieces {
       std::size_t begin, end, depth;
     };
     std::sort(pieces.begin(), pieces.end());
-    std::vector<Node> nodes = {{0, pieces.size(), 0}};
+    std::vector<Pieces> nodes = {{0, pieces.size(), 0}};
     label_ = {0};
     for (std::size_t index = 0; index < nodes.size(); ++index) {
       auto [begin, end, depth] = nodes[index];
