@@ -62,7 +62,7 @@ class Option {
   Option& OneAtATime();                  // a value for each time it is given
   Option& Delimiter(char delimiter);     // divides a value into several
   Option& Excludes(Option& other);       // in both directions
-  Option& StopExcluding(Option& other);  // likewise
+  Option& StopExcluding(Option& other);  // undoes Excludes()
   Option& Needs(const Option& other);
 
   const std::vector<std::string>& names() const { return names_; }

@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// CLI11 has functions of its own for these.
+// Options that are added to CLI11 by dedicated functions.
 bool IsSpecial(const Option& option) {
   return option.name() == "-h" || option.name() == "--version" || option.name() == "--config";
 }
@@ -114,7 +114,7 @@ std::string UnknownOption(const Command& command, std::string name) {
                        : fmt::format("{} has no option {}; did you mean {}?", of, name, meant);
 }
 
-// Of the command, or of the program.
+// Finds an option of the command or of the program.
 const Option* FindOption(const Command& command, const std::string& name) {
   const Option* option = nullptr;
   for (const Command* one = &command; one != nullptr && option == nullptr; one = one->parent) option = one->Find(name);

@@ -11,7 +11,7 @@ namespace headlight {
 
 std::unique_ptr<Command> MakeProgram();
 
-// Throws Error where one of several ranks cannot run the command.
+// Throws Error if the program runs on several ranks and the command cannot.
 void CheckRanks(const Command& command);
 
 // The exit code of the command that this has ended; an error is printed as one line. 1: a fault of headlight itself, 2:
