@@ -22,7 +22,7 @@
 #include "tests/folding_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::alphafold_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -315,4 +315,4 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::alphafold_parity_test

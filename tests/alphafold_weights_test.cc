@@ -18,7 +18,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/files/alphafold_names.h"
 
-namespace headlight {
+namespace headlight::alphafold_weights_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST(AlphaFoldWeights, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::alphafold_weights_test

@@ -14,7 +14,7 @@
 #include "headlight/ops/attention.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::attention_parity_test {
 namespace {
 
 constexpr std::int32_t kHeight = 3, kWidth = 4, kTokens = kHeight * kWidth;
@@ -102,4 +102,4 @@ TEST_F(AttentionParity, OfBiases) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::attention_parity_test

@@ -17,7 +17,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::bert_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST(Bert, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::bert_parity_test

@@ -24,7 +24,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::caption_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -324,4 +324,4 @@ TEST(CaptionModel, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::caption_parity_test

@@ -25,7 +25,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::clip_parity_test {
 namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/" + name; }
@@ -282,4 +282,4 @@ TEST(DualEncoder, NamesSettingsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::clip_parity_test

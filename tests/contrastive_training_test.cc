@@ -24,7 +24,7 @@
 #include "headlight/train/trainer.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::contrastive_training_test {
 namespace {
 
 using testing::HasSubstr;
@@ -355,4 +355,4 @@ TEST(ContrastiveTask, NamesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::contrastive_training_test

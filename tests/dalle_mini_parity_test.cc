@@ -26,7 +26,7 @@
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::dalle_mini_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -303,4 +303,4 @@ TEST(Vqgan, HasAttentionWhereItsConfigurationSays) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::dalle_mini_parity_test

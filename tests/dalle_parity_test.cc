@@ -25,7 +25,7 @@
 #include "headlight/train/tasks/text_to_picture.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::dalle_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -328,4 +328,4 @@ TEST(Dalle, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::dalle_parity_test

@@ -16,7 +16,7 @@
 #include "headlight/generate/decode.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::decoding_rules_test {
 namespace {
 
 using testing::HasSubstr;
@@ -288,4 +288,4 @@ TEST(DecodingRules, RefuseImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::decoding_rules_test

@@ -14,7 +14,7 @@
 #include "headlight/train/optimizer.h"
 #include "tests/detection_training_testing.h"
 
-namespace headlight {
+namespace headlight::detection_training_test {
 namespace {
 
 constexpr SceneOptions kScenes = {.height = 64, .width = 64, .fewest = 1, .most = 2};
@@ -185,4 +185,4 @@ TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detection_training_test

@@ -20,7 +20,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::detector_parity_test {
 namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/" + name; }
@@ -243,4 +243,4 @@ TEST(Detector, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detector_parity_test

@@ -11,7 +11,7 @@
 #include "headlight/models/family.h"
 #include "tests/encoder_parity_testing.h"
 
-namespace headlight {
+namespace headlight::distilbert_test {
 namespace {
 
 const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
@@ -58,4 +58,4 @@ TEST(DistilBertFolder, RefusesWhatItIsNot) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::distilbert_test

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headlight {
+namespace headlight::docs_names_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -281,4 +281,4 @@ TEST(DocsNames, PlantedNamesAreCaught) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::docs_names_test

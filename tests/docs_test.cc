@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headlight {
+namespace headlight::docs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST(Docs, PlantedMistakesAreCaught) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::docs_test

@@ -28,7 +28,7 @@
 #include "headlight/train/tasks/teacher_forcing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::encoder_decoder_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,16 +111,6 @@ struct Golden {
   Safetensors file;
   Side source, target;
 };
-
-// The sum of all numbers, each weighted by the sine of its index, as the script does.
-Tensor Weighed(const Tensor& x) {
-  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
-  Dispatch(x.dtype(), [&]<typename T>(T) {
-    double place = 0;
-    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
-  });
-  return ops::Sum(ops::Multiply(x, weights));
-}
 
 class EncoderDecoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
 INSTANTIATE_TEST_SUITE_P(, EncoderDecoderParity,
@@ -429,4 +419,4 @@ TEST(BartFolder, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encoder_decoder_parity_test

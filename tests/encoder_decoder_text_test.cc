@@ -13,7 +13,7 @@
 #include "headlight/tasks/translator.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 
-namespace headlight {
+namespace headlight::encoder_decoder_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Translations, RefuseWhatTheModelDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encoder_decoder_text_test

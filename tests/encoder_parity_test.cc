@@ -15,7 +15,7 @@
 #include "headlight/nn/disentangled_attention.h"
 #include "tests/encoder_parity_testing.h"
 
-namespace headlight {
+namespace headlight::encoder_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -232,4 +232,4 @@ TEST(EncoderHeads, RefuseWhatTheyAreNot) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encoder_parity_test

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -50,16 +49,6 @@ struct EncoderGolden {
   std::vector<std::int64_t> kept;
   Sequences texts;
 };
-
-// The sum of all numbers, each weighted by the sine of its index, as the script does.
-inline Tensor Weighed(const Tensor& x) {
-  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
-  Dispatch(x.dtype(), [&]<typename T>(T) {
-    double place = 0;
-    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
-  });
-  return ops::Sum(ops::Multiply(x, weights));
-}
 
 // States, attentions, outputs of the heads, the loss and every gradient.
 inline void CompareWithGolden(TextEncoder& model, const std::string& folder, double tolerance) {

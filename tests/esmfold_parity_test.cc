@@ -23,7 +23,7 @@
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::esmfold_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -243,4 +243,4 @@ TEST(EsmFold, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::esmfold_parity_test

@@ -18,7 +18,7 @@
 #include "headlight/protein/testing.h"
 #include "tests/alphafold_testing.h"
 
-namespace headlight {
+namespace headlight::folding_features_test {
 namespace {
 
 using testing::ElementsAre;
@@ -279,4 +279,4 @@ TEST(TemplateFeatures, AreOpenFolds) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folding_features_test

@@ -18,7 +18,7 @@
 #include "tests/alphafold_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::folding_loss_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -255,4 +255,4 @@ TEST(FoldingLoss, RefusesLabelsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folding_loss_parity_test

@@ -13,7 +13,7 @@
 #include "headlight/train/tasks/folding.h"
 #include "tests/training_testing.h"
 
-namespace headlight {
+namespace headlight::folding_slow_test {
 namespace {
 
 // 1zmm, a defensin of 31 residues: a sheet of three strands, held by three disulfide bridges.
@@ -83,4 +83,4 @@ TEST(FoldingTraining, OverfitsOneChain) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folding_slow_test

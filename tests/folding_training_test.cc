@@ -16,7 +16,7 @@
 #include "tests/folding_testing.h"
 #include "tests/training_testing.h"
 
-namespace headlight {
+namespace headlight::folding_training_test {
 namespace {
 
 using testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST(FoldingTraining, RefusesASetWithoutChains) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folding_training_test

@@ -13,7 +13,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::generate_test {
 namespace {
 
 const std::vector<std::int32_t> kPrompt = {3, 7, 12};
@@ -170,4 +170,4 @@ TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::generate_test

@@ -20,7 +20,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::gpt_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -81,14 +81,6 @@ struct Golden {
   std::vector<std::int64_t> first, kept;
   Sequences texts;
 };
-
-// The sum of all numbers, each weighted by the sine of its index, as the script does.
-Tensor Weighed(const Tensor& x) {
-  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
-  double place = 0;
-  for (float& weight : weights.span<float>()) weight = static_cast<float>(std::sin(++place));
-  return ops::Sum(ops::Multiply(x, weights));
-}
 
 constexpr double kTolerance = 2e-5;
 
@@ -376,4 +368,4 @@ TEST(Gpt2, PositionsBeginAsSmallAsWords) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::gpt_parity_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace headlight {
+namespace headlight::include_edges_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -200,4 +200,4 @@ TEST(IncludeEdges, AreTransitive) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::include_edges_test

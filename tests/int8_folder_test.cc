@@ -14,7 +14,7 @@
 #include "headlight/models/transformer.h"
 #include "tests/transformer_testing.h"
 
-namespace headlight {
+namespace headlight::int8_folder_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Int8Folder, RefusesWhatDoesNotFitIn4Bits) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::int8_folder_test

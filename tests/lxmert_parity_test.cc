@@ -10,7 +10,7 @@
 #include "headlight/models/lxmert.h"
 #include "tests/pair_parity_testing.h"
 
-namespace headlight {
+namespace headlight::lxmert_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST(Lxmert, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::lxmert_parity_test

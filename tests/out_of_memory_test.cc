@@ -47,7 +47,7 @@ void operator delete(void* memory) noexcept {
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
-namespace headlight {
+namespace headlight::out_of_memory_test {
 namespace {
 
 // Runs `action` until it gets through, its 1st, 2nd, 3rd, ... allocation failing; past the first hundred a growing
@@ -178,4 +178,4 @@ TEST(OutOfMemory, LoadingAFolder) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::out_of_memory_test

@@ -15,6 +15,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/parameters.h"
+#include "headlight/ops/arithmetic.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
@@ -50,6 +51,16 @@ inline std::vector<Tensor> PicturesOf(const Safetensors& golden) {
         Tensor::From(std::span<const float>(all.data<float>() + i * elements, static_cast<std::size_t>(elements)),
                      {shape[1], shape[2], shape[3]}));
   return pictures;
+}
+
+// The sum of all numbers, each weighted by the sine of its index, as the script does.
+inline Tensor Weighed(const Tensor& x) {
+  const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
+  Dispatch(x.dtype(), [&]<typename T>(T) {
+    double place = 0;
+    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
+  });
+  return ops::Sum(ops::Multiply(x, weights));
 }
 
 using NamedNumbers = std::map<std::string, Numbers>;

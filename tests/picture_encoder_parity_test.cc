@@ -18,7 +18,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::picture_encoder_parity_test {
 namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/pictures/" + name; }
@@ -145,4 +145,4 @@ TEST(PictureEncoder, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_encoder_parity_test

@@ -17,7 +17,7 @@
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/trainer.h"
 
-namespace headlight {
+namespace headlight::picture_training_test {
 namespace {
 
 constexpr std::int64_t kSide = 12;
@@ -269,4 +269,4 @@ TEST(GiveClasses, KeepsTheEncoderAndBeginsANewHead) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_training_test

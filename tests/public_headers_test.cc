@@ -12,7 +12,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::public_headers_test {
 namespace {
 
 using Headers = std::set<std::string>;
@@ -71,4 +71,4 @@ TEST(PublicHeaders, PlantedIncludesAreCaught) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::public_headers_test

@@ -23,7 +23,7 @@
 #include "headlight/train/trainer.h"
 #include "tests/region_training_testing.h"
 
-namespace headlight {
+namespace headlight::region_training_test {
 namespace {
 
 using testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST(RegionTraining, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::region_training_test

@@ -9,7 +9,7 @@
 #include "headlight/image/testing.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::relevance_test {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(Relevance, RefusesOneTowerAndTooManyTokens) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::relevance_test

@@ -16,7 +16,7 @@
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::resnet_parity_test {
 namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/resnets/" + name; }
@@ -219,4 +219,4 @@ TEST(Resnet, RefusesConfigurationsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::resnet_parity_test

@@ -9,7 +9,7 @@
 #include "headlight/train/tasks/self_distillation.h"
 #include "headlight/train/trainer.h"
 
-namespace headlight {
+namespace headlight::self_distillation_slow_test {
 namespace {
 
 // Views of one texture out of four: stripes, across or upright, boxes and rings, of a pitch that is the picture's own.
@@ -84,4 +84,4 @@ TEST(SelfDistillation, MakesFeaturesBetter) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::self_distillation_slow_test

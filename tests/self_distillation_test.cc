@@ -18,7 +18,7 @@
 #include "headlight/train/trainer.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::self_distillation_test {
 namespace {
 
 VitConfig SmallVit() {
@@ -248,4 +248,4 @@ TEST(SelfDistillation, RefusesImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::self_distillation_test

@@ -18,7 +18,7 @@
 #include "headlight/train/tasks/sentence_vectors.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::sentence_training_test {
 namespace {
 
 using testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(SentenceVectors, NameWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sentence_training_test

@@ -20,7 +20,7 @@
 #include "headlight/train/trainer.h"
 #include "tests/training_testing.h"
 
-namespace headlight {
+namespace headlight::sequence_training_test {
 namespace {
 
 using testing::ElementsAre;
@@ -304,4 +304,4 @@ TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sequence_training_test

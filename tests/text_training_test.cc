@@ -22,7 +22,7 @@
 #include "headlight/train/trainer.h"
 #include "tests/training_testing.h"
 
-namespace headlight {
+namespace headlight::text_training_test {
 namespace {
 
 using testing::HasSubstr;
@@ -262,4 +262,4 @@ TEST(TextTraining, RefusesWhatCannotBeLearned) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::text_training_test

@@ -21,7 +21,7 @@
 #include "headlight/train/tasks/translation.h"
 #include "headlight/train/trainer.h"
 
-namespace headlight {
+namespace headlight::training_test {
 namespace {
 
 constexpr int kPairs = 300;
@@ -341,4 +341,4 @@ TEST(Metrics, AreReadBackAndCutWhereARunWasCut) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::training_test

@@ -14,7 +14,7 @@
 #include "headlight/models/transformer.h"
 #include "tests/transformer_testing.h"
 
-namespace headlight {
+namespace headlight::transformer_folder_test {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::transformer_folder_test

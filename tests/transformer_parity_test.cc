@@ -20,7 +20,7 @@
 #include "tests/parity_testing.h"
 #include "tests/transformer_testing.h"
 
-namespace headlight {
+namespace headlight::transformer_parity_test {
 namespace {
 
 std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
@@ -273,4 +273,4 @@ TEST(ParityHarness, CatchesOneWrongNumber) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::transformer_parity_test

@@ -13,7 +13,7 @@
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/projection_cross_entropy.h"
 
-namespace headlight {
+namespace headlight::transformer_test {
 namespace {
 
 TransformerConfig Tiny(NormPlace norm = NormPlace::post) {
@@ -293,4 +293,4 @@ TEST(Transformer, NamesImpossibleHyperparameters) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::transformer_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace headlight {
+namespace headlight::type_names_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ TEST(TypeNames, PlantedTwinsAreCaught) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::type_names_test

@@ -15,7 +15,7 @@
 #include "tests/pair_parity_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::vilbert_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST(Vilbert, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::vilbert_parity_test

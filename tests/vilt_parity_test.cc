@@ -11,7 +11,7 @@
 #include "headlight/models/vilt.h"
 #include "tests/pair_parity_testing.h"
 
-namespace headlight {
+namespace headlight::vilt_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(Vilt, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::vilt_parity_test

@@ -10,7 +10,7 @@
 #include "headlight/models/visual_bert.h"
 #include "tests/pair_parity_testing.h"
 
-namespace headlight {
+namespace headlight::visual_bert_parity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::visual_bert_parity_test

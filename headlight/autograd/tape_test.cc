@@ -4,7 +4,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight {
+namespace headlight::tape_test {
 namespace {
 
 // y = x * x, element by element; `slope` is 2 unless a defect is planted.
@@ -176,4 +176,4 @@ TEST(Tape, KnowsNothingCompleteBeforeWhatIsComputedAgain) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::tape_test

@@ -21,7 +21,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -365,4 +365,4 @@ TEST(LinkOrCopy, LinksWhereItCanAndElseCopies) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::file_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace headlight {
+namespace headlight::hash_test {
 namespace {
 
 std::string Bytes() {
@@ -48,4 +48,4 @@ TEST(Hash64, DependsOnEveryBitAndTheSeed) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::hash_test

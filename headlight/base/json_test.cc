@@ -8,7 +8,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::json_test {
 namespace {
 
 using testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(Quoted, IsOneShortLine) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::json_test

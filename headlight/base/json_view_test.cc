@@ -4,7 +4,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::json_view_test {
 namespace {
 
 JsonView View(std::string_view text) { return {ParseJson(text, "m/config.json"), "m/config.json"}; }
@@ -101,4 +101,4 @@ TEST(ReadJson, BadPathsAreErrors) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::json_view_test

@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 
-namespace headlight {
+namespace headlight::option_table_test {
 namespace {
 
 using testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST(OptionTable, ExclusionHoldsInBothDirections) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::option_table_test

@@ -30,7 +30,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return real(thread, attributes, start, argument);
 }
 
-namespace headlight {
+namespace headlight::parallel_test {
 namespace {
 
 // Sets the number of threads for one test.
@@ -179,4 +179,4 @@ TEST(SetThreads, RefusesWhatIsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::parallel_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::profile_test {
 namespace {
 
 TEST(Profile, SumsCallsWhileProfilingIsOn) {
@@ -24,4 +24,4 @@ TEST(Profile, SumsCallsWhileProfilingIsOn) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::profile_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::random_test {
 namespace {
 
 // The known answers published with the generator (Random123, kat_vectors).
@@ -41,4 +41,4 @@ TEST(Random, NormalHasItsMoments) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::random_test

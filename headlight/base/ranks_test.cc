@@ -10,7 +10,7 @@
 #include "headlight/base/ranks_testing.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::ranks_test {
 namespace {
 
 TEST(Ranks, EachGetsWhatAllGive) {
@@ -55,4 +55,4 @@ TEST(Ranks, WhoWaitsMayGiveUp) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::ranks_test

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/random.h"
 
-namespace headlight {
+namespace headlight::storage_test {
 namespace {
 
 constexpr std::int64_t kMegabyte = 1 << 20;
@@ -74,4 +74,4 @@ TEST(Storage, RefusesImpossibleSizes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::storage_test

@@ -19,7 +19,7 @@
 #include "headlight/tasks/region_answerer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::answer_regions_test {
 namespace {
 
 using testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST_F(AnswerWithVilt, IsNotTrainedHere) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::answer_regions_test

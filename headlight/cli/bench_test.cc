@@ -10,7 +10,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
 
-namespace headlight {
+namespace headlight::bench_test {
 namespace {
 
 using testing::HasSubstr;
@@ -217,4 +217,4 @@ TEST_F(BenchTest, RefusesImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::bench_test

@@ -14,7 +14,7 @@
 #include "headlight/tasks/picture_answerer.h"
 #include "headlight/tasks/picture_testing.h"
 
-namespace headlight {
+namespace headlight::caption_test {
 namespace {
 
 using testing::AllOf;
@@ -304,4 +304,4 @@ TEST_F(CaptionCommand, AreDescribedAndConverted) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::caption_test

@@ -6,7 +6,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/protein/files/structure_files.h"
 
-namespace headlight {
+namespace headlight::compare_test {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST_F(CompareTest, RefusesWhatDoesNotCorrespond) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::compare_test

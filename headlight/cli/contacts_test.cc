@@ -9,7 +9,7 @@
 #include "headlight/tasks/folder.h"
 #include "headlight/tasks/protein_testing.h"
 
-namespace headlight {
+namespace headlight::contacts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST_F(ContactsTest, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::contacts_test

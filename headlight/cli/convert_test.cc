@@ -18,7 +18,7 @@
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/region_text_encoder.h"
 
-namespace headlight {
+namespace headlight::convert_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -339,4 +339,4 @@ TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::convert_test

@@ -6,7 +6,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/protein_testing.h"
 
-namespace headlight {
+namespace headlight::damaged_weights_test {
 namespace {
 
 using testing::HasSubstr;
@@ -90,4 +90,4 @@ TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::damaged_weights_test

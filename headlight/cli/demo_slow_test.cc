@@ -9,7 +9,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::demo_slow_test {
 namespace {
 
 class DemoTest : public testing::TestWithParam<std::string> {};
@@ -31,4 +31,4 @@ TEST_P(DemoTest, TranslatesUnseenSentencesAndNamesUnseenShapes) {
 INSTANTIATE_TEST_SUITE_P(Seeds, DemoTest, testing::Values("1", "2", "3"));
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::demo_slow_test

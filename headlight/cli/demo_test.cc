@@ -4,7 +4,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::demo_test {
 namespace {
 
 using testing::HasSubstr;
@@ -22,4 +22,4 @@ TEST(Demo, RefusesTooFewSteps) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::demo_test

@@ -8,7 +8,7 @@
 #include "headlight/inspect/drawing/box_drawing.h"
 #include "headlight/tasks/detector.h"
 
-namespace headlight {
+namespace headlight::detect_test {
 namespace {
 
 using testing::AllOf;
@@ -171,4 +171,4 @@ TEST_F(DetectCommand, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detect_test

@@ -21,7 +21,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/train/tasks/text_to_picture.h"
 
-namespace headlight {
+namespace headlight::draw_test {
 namespace {
 
 using testing::HasSubstr;
@@ -357,4 +357,4 @@ TEST_F(Draw, IsLookedInto) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::draw_test

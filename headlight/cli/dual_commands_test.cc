@@ -11,7 +11,7 @@
 #include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/dual_testing.h"
 
-namespace headlight {
+namespace headlight::dual_commands_test {
 namespace {
 
 using testing::AllOf;
@@ -284,4 +284,4 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::dual_commands_test

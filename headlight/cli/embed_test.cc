@@ -6,7 +6,7 @@
 #include "headlight/base/file.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::embed_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(Embed, RefusesOrTruncatesLongTexts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::embed_test

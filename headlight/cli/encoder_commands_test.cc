@@ -5,7 +5,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::encoder_commands_test {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(Answer, PrintsAnAnswerOrNone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encoder_commands_test

@@ -12,7 +12,7 @@
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/picture_testing.h"
 
-namespace headlight {
+namespace headlight::evaluate_pictures_test {
 namespace {
 
 using testing::ElementsAre;
@@ -168,4 +168,4 @@ TEST_F(EvaluatePictures, RefusesWhatHasNoEffectOrDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::evaluate_pictures_test

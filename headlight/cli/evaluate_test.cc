@@ -10,7 +10,7 @@
 #include "headlight/text/metrics/chrf.h"
 #include "headlight/text/metrics/rouge.h"
 
-namespace headlight {
+namespace headlight::evaluate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(EvaluateTest, BleuRefusesTextsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::evaluate_test

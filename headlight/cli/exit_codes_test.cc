@@ -11,7 +11,7 @@
 #include "headlight/cli/training_run.h"
 #include "headlight/tasks/protein_testing.h"
 
-namespace headlight {
+namespace headlight::exit_codes_test {
 namespace {
 
 const std::string kCaptions = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/vit_gpt2_text";
@@ -89,4 +89,4 @@ TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::exit_codes_test

@@ -11,7 +11,7 @@
 #include "headlight/tasks/folder.h"
 #include "tests/folding_testing.h"
 
-namespace headlight {
+namespace headlight::fold_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -299,4 +299,4 @@ TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::fold_test

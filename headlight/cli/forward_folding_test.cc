@@ -14,7 +14,7 @@
 #include "tests/folding_testing.h"
 #include "tests/parity_testing.h"
 
-namespace headlight {
+namespace headlight::forward_folding_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::forward_folding_test

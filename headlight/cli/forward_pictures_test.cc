@@ -7,7 +7,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
 
-namespace headlight {
+namespace headlight::forward_pictures_test {
 namespace {
 
 using testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(ForwardPicturesTest, RefusesInputsThatAreNotABatch) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::forward_pictures_test

@@ -8,7 +8,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
 
-namespace headlight {
+namespace headlight::forward_regions_test {
 namespace {
 
 using testing::HasSubstr;
@@ -132,4 +132,4 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::forward_regions_test

@@ -5,7 +5,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/transformer.h"
 
-namespace headlight {
+namespace headlight::forward_test {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::forward_test

@@ -11,7 +11,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/tasks/image_generator.h"
 
-namespace headlight {
+namespace headlight::generate_images_test {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST_F(GenerateImages, ForwardTakesClasses) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::generate_images_test

@@ -5,7 +5,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/tasks/generator.h"
 
-namespace headlight {
+namespace headlight::generate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST_F(GenerateTest, ScoresTexts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::generate_test

@@ -6,7 +6,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::info_test {
 namespace {
 
 const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
@@ -193,4 +193,4 @@ TEST(Info, ShowsWhatAConvertedFolderStores) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::info_test

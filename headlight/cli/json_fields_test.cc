@@ -13,7 +13,7 @@
 #include "headlight/tasks/protein_testing.h"
 #include "tests/folding_testing.h"
 
-namespace headlight {
+namespace headlight::json_fields_test {
 namespace {
 
 using testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST_F(JsonFields, OfEvaluationsAreDocumented) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::json_fields_test

@@ -9,7 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::json_output_test {
 namespace {
 
 using testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST(StandardInput, IsNamedWhereItIsATerminal) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::json_output_test

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::line_queue_test {
 namespace {
 
 struct LineQueueTest : testing::Test {
@@ -80,4 +80,4 @@ TEST_F(LineQueueTest, MayBeDestroyedWhileItsThreadWaitsForRoom) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::line_queue_test

@@ -8,7 +8,7 @@
 #include "headlight/models/vit.h"
 #include "headlight/tasks/dual_testing.h"
 
-namespace headlight {
+namespace headlight::look_test {
 namespace {
 
 using testing::AllOf;
@@ -270,4 +270,4 @@ TEST_F(LookAtAProtein, ShowsHowAProteinFolds) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::look_test

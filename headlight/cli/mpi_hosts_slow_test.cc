@@ -14,7 +14,7 @@
 
 #include "headlight/cli/rank_run_testing.h"
 
-namespace headlight {
+namespace headlight::mpi_hosts_slow_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -213,4 +213,4 @@ TEST_P(LostHostTest, APartedNetwork) {
 INSTANTIATE_TEST_SUITE_P(Times, LostHostTest, testing::Range(0, kTimes));
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::mpi_hosts_slow_test

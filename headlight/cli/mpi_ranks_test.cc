@@ -15,7 +15,7 @@
 #include "headlight/demo/scene_files.h"
 #include "headlight/image/decoding/encode.h"
 
-namespace headlight {
+namespace headlight::mpi_ranks_test {
 namespace {
 
 using testing::AllOf;
@@ -308,4 +308,4 @@ TEST_F(MpiRanksTest, ACommandThatRanksDoNotShareIsRefused) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::mpi_ranks_test

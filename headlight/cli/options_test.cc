@@ -11,7 +11,7 @@
 #include "headlight/cli/program.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::options_test {
 namespace {
 
 using testing::HasSubstr;
@@ -248,4 +248,4 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::options_test

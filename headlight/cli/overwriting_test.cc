@@ -8,7 +8,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/protein_testing.h"
 
-namespace headlight {
+namespace headlight::overwriting_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ TEST_F(OverwritingTest, IsRefusedForStandardOutput) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::overwriting_test

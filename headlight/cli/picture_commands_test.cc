@@ -12,7 +12,7 @@
 #include "headlight/tasks/image_embedder.h"
 #include "headlight/tasks/picture_testing.h"
 
-namespace headlight {
+namespace headlight::picture_commands_test {
 namespace {
 
 using testing::ElementsAre;
@@ -214,4 +214,4 @@ TEST_F(PictureCommands, RefuseWhatHasNoEffectOrDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_commands_test

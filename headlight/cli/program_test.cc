@@ -8,7 +8,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::program_test {
 namespace {
 
 using testing::HasSubstr;
@@ -252,4 +252,4 @@ INSTANTIATE_TEST_SUITE_P(Program, BadFolderTest, testing::ValuesIn(BadFolders())
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::program_test

@@ -5,7 +5,7 @@
 
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::progress_slow_test {
 namespace {
 
 // A training that waits for its texts, from a pipe.
@@ -61,4 +61,4 @@ TEST(ProgressOfProgram, ComesAfterTwoSeconds) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::progress_slow_test

@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/output.h"
 
-namespace headlight {
+namespace headlight::progress_test {
 namespace {
 
 using std::chrono::hours;
@@ -99,4 +99,4 @@ TEST(Progress, DrawsOnlyOnATerminal) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::progress_test

@@ -7,7 +7,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/tasks/segmenter.h"
 
-namespace headlight {
+namespace headlight::segment_test {
 namespace {
 
 using testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST_F(SegmentCommand, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::segment_test

@@ -11,7 +11,7 @@
 #include "headlight/base/ranks_testing.h"
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::shard_test {
 namespace {
 
 using testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST(EmbedShard, RowsOneAfterAnotherAreThoseOfAllAndIndexesAreAdded) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::shard_test

@@ -6,7 +6,7 @@
 
 #include "headlight/cli/testing.h"
 
-namespace headlight {
+namespace headlight::shortlist_test {
 namespace {
 
 using testing::HasSubstr;
@@ -54,4 +54,4 @@ TEST_F(ShortlistTest, RefusesTextThatIsNotInPairs) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::shortlist_test

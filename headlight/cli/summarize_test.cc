@@ -5,7 +5,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/io/safetensors.h"
 
-namespace headlight {
+namespace headlight::summarize_test {
 namespace {
 
 using testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(EncoderDecoderCommands, TakeAT5) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::summarize_test

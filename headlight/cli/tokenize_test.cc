@@ -8,7 +8,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 
-namespace headlight {
+namespace headlight::tokenize_test {
 namespace {
 
 using testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST_F(TokenizeTest, LearnsNormalizers) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::tokenize_test

@@ -10,7 +10,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/vision_encoder_decoder.h"
 
-namespace headlight {
+namespace headlight::train_captions_test {
 namespace {
 
 using testing::AllOf;
@@ -125,4 +125,4 @@ TEST(TrainCaptions, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_captions_test

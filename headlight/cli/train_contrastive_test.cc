@@ -7,7 +7,7 @@
 #include "headlight/image/decoding/encode.h"
 #include "headlight/tasks/dual_testing.h"
 
-namespace headlight {
+namespace headlight::train_contrastive_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST_F(TrainContrastive, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_contrastive_test

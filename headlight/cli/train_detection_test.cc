@@ -10,7 +10,7 @@
 #include "headlight/models/detr.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::train_detection_test {
 namespace {
 
 using testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST(TrainDetection, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_detection_test

@@ -13,7 +13,7 @@
 #include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/drawer.h"
 
-namespace headlight {
+namespace headlight::train_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_drawing_test

@@ -18,7 +18,7 @@
 #include "headlight/text/metrics/entities.h"
 #include "headlight/train/metrics.h"
 
-namespace headlight {
+namespace headlight::train_encoder_slow_test {
 namespace {
 
 using testing::HasSubstr;
@@ -235,4 +235,4 @@ TEST(LearnedEncoder, AnswersWhereSomebodyIs) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_encoder_slow_test

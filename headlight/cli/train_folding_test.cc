@@ -13,7 +13,7 @@
 #include "headlight/protein/files/structure_files.h"
 #include "tests/folding_testing.h"
 
-namespace headlight {
+namespace headlight::train_folding_test {
 namespace {
 
 using testing::AllOf;
@@ -230,4 +230,4 @@ TEST(TrainFolding, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_folding_test

@@ -12,7 +12,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/image/decoding/encode.h"
 
-namespace headlight {
+namespace headlight::train_image_generation_slow_test {
 namespace {
 
 constexpr std::int64_t kSide = 12;
@@ -97,4 +97,4 @@ TEST(ImageGenerationTraining, BeatsTheColoursAndTheNeighbours) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_image_generation_slow_test

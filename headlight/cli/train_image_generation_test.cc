@@ -11,7 +11,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 
-namespace headlight {
+namespace headlight::train_image_generation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST_F(TrainImageGeneration, RefusesWhatItCannotLearnFrom) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_image_generation_test

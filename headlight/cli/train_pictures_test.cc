@@ -11,7 +11,7 @@
 #include "headlight/models/resnet.h"
 #include "headlight/models/vit.h"
 
-namespace headlight {
+namespace headlight::train_pictures_test {
 namespace {
 
 using testing::HasSubstr;
@@ -244,4 +244,4 @@ TEST(TrainPictures, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_pictures_test

@@ -8,7 +8,7 @@
 #include "headlight/models/family.h"
 #include "headlight/nn/text_encoder.h"
 
-namespace headlight {
+namespace headlight::train_proteins_test {
 namespace {
 
 using testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST_F(TrainProteins, APresetIsOfAModelFromScratch) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_proteins_test

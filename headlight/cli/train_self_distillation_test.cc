@@ -13,7 +13,7 @@
 #include "headlight/models/family.h"
 #include "headlight/nn/picture_encoder.h"
 
-namespace headlight {
+namespace headlight::train_self_distillation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -177,4 +177,4 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_self_distillation_test

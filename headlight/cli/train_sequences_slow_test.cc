@@ -19,7 +19,7 @@
 #include "headlight/train/tasks/denoising.h"
 #include "headlight/train/tasks/span_corruption.h"
 
-namespace headlight {
+namespace headlight::train_sequences_slow_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -210,4 +210,4 @@ TEST(LearnedSequences, BrokenTextsThatItNeverSaw) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_sequences_slow_test

@@ -6,7 +6,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::train_sequences_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(TrainSequences, SaysWhatIsWrongBeforeItBegins) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_sequences_test

@@ -17,7 +17,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/kernels/gemm.h"
 
-namespace headlight {
+namespace headlight::train_test {
 namespace {
 
 using testing::HasSubstr;
@@ -354,4 +354,4 @@ TEST_F(TrainTest, ADiskThatIsFullKeepsTheLastCheckpoint) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_test

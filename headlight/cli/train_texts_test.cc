@@ -7,7 +7,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::train_texts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_texts_test

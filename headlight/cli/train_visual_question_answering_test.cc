@@ -13,7 +13,7 @@
 #include "headlight/tasks/region_answerer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::train_visual_question_answering_test {
 namespace {
 
 using testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::train_visual_question_answering_test

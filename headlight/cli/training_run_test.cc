@@ -13,7 +13,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/data/lines.h"
 
-namespace headlight {
+namespace headlight::training_run_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -263,4 +263,4 @@ TEST_F(TrainingRunTest, AMissingFileIsToldBeforeAnythingIsRead) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::training_run_test

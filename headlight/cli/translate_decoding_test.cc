@@ -6,7 +6,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/tasks/translator.h"
 
-namespace headlight {
+namespace headlight::translate_decoding_test {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST_F(TranslateDecodingTest, BeginsWithATargetPrefixAndScoresWords) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::translate_decoding_test

@@ -7,7 +7,7 @@
 #include "headlight/io/safetensors.h"
 #include "headlight/tasks/translator.h"
 
-namespace headlight {
+namespace headlight::translate_test {
 namespace {
 
 using testing::HasSubstr, testing::Not;
@@ -215,4 +215,4 @@ TEST_F(TranslateTest, RefusesImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::translate_test

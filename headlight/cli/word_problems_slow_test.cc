@@ -12,7 +12,7 @@
 #include "headlight/cli/testing.h"
 #include "headlight/demo/word_problems.h"
 
-namespace headlight {
+namespace headlight::word_problems_slow_test {
 namespace {
 
 std::string Percent(std::size_t part, std::size_t all) {
@@ -133,4 +133,4 @@ TEST(MathsWordProblems, ABartGivesTheWorkingAndTheAnswer) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::word_problems_slow_test

@@ -9,7 +9,7 @@
 #include "headlight/data/testing.h"
 #include "headlight/data/token_batches.h"
 
-namespace headlight {
+namespace headlight::batches_test {
 namespace {
 
 using testing::Each;
@@ -294,4 +294,4 @@ TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::batches_test

@@ -8,7 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::classified_texts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST_F(ClassifiedTexts, ReadsOrRefusesEveryTruncation) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::classified_texts_test

@@ -36,7 +36,7 @@ void operator delete(void* memory) noexcept {
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
-namespace headlight {
+namespace headlight::corpus_test {
 namespace {
 
 using testing::ElementsAre;
@@ -242,4 +242,4 @@ TEST_F(CorpusTest, NeedsLittleMemoryForALargeCorpus) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::corpus_test

@@ -7,7 +7,7 @@
 
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::csv_test {
 namespace {
 
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST_F(CsvTest, IsToldByTheName) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::csv_test

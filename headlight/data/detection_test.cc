@@ -11,7 +11,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/decoding/voc.h"
 
-namespace headlight {
+namespace headlight::detection_test {
 namespace {
 
 constexpr const char* kCoco = R"({
@@ -136,4 +136,4 @@ TEST_F(Sets, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detection_test

@@ -9,7 +9,7 @@
 #include "headlight/base/gzip_testing.h"
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::lines_test {
 namespace {
 
 using testing::ElementsAre;
@@ -165,4 +165,4 @@ TEST(LineReader, ReadsGzipThatArrivesByteByByte) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::lines_test

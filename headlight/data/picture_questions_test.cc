@@ -8,7 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::picture_questions_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST_F(PictureQuestionFiles, AreSharedByTheirPictures) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_questions_test

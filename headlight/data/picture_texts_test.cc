@@ -9,7 +9,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::picture_texts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST_F(PictureTexts, ChangeTheHash) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_texts_test

@@ -9,7 +9,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::pictures_test {
 namespace {
 
 using testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST_F(Pictures, AreSharedByTheirContents) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::pictures_test

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace headlight {
+namespace headlight::prefetch_test {
 namespace {
 
 TEST(Prefetch, HandsOutInOrderWhatCannotBeCopied) {
@@ -84,4 +84,4 @@ TEST(Prefetch, MayBeDestroyedAtAnyMoment) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::prefetch_test

@@ -11,7 +11,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/protein/files/structure_files.h"
 
-namespace headlight {
+namespace headlight::protein_chains_test {
 namespace {
 
 using testing::AllOf;
@@ -121,4 +121,4 @@ TEST_F(ProteinChains, RefuseWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::protein_chains_test

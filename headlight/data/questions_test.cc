@@ -6,7 +6,7 @@
 #include "headlight/base/file.h"
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::questions_test {
 namespace {
 
 using testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST(Questions, RefusesTruncations) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::questions_test

@@ -7,7 +7,7 @@
 
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::records_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(Records, RefusesOtherLinesWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::records_test

@@ -5,7 +5,7 @@
 
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::similar_texts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(SimilarTexts, NameTheLineThatIsNone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::similar_texts_test

@@ -8,7 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::tagged_texts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::tagged_texts_test

@@ -5,7 +5,7 @@
 
 #include "headlight/data/testing.h"
 
-namespace headlight {
+namespace headlight::text_pairs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST(TextPairs, NameTheLineThatIsNone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::text_pairs_test

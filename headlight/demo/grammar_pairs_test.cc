@@ -6,7 +6,7 @@
 
 #include "headlight/demo/grammar_sampler.h"
 
-namespace headlight {
+namespace headlight::grammar_pairs_test {
 namespace {
 
 using enum Determiner;
@@ -339,4 +339,4 @@ TEST(GrammarPairs, Comparison) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::grammar_pairs_test

@@ -5,7 +5,7 @@
 
 #include "headlight/demo/grammar.h"
 
-namespace headlight {
+namespace headlight::grammar_slow_test {
 namespace {
 
 // Drawn until a million are different; each has one translation.
@@ -22,4 +22,4 @@ TEST(GrammarSlow, AMillionDifferentSentencesWithOneTranslationEach) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::grammar_slow_test

@@ -10,7 +10,7 @@
 
 #include "headlight/demo/grammar_tree.h"
 
-namespace headlight {
+namespace headlight::grammar_test {
 namespace {
 
 constexpr int draws = 30000;
@@ -179,4 +179,4 @@ TEST(Grammar, HasMoreThanAMillionSentences) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::grammar_test

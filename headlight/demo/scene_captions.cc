@@ -16,10 +16,10 @@ std::string Say(const SceneCaption& caption, SceneLanguage language) {
   for (std::size_t i = 0; i < caption.size(); ++i) {
     if (i > 0) text += i + 1 < caption.size() ? ", " : english ? " and " : " und ";
     const SceneStatement& statement = caption[i];
-    text += NounPhrase(statement.subject, Article::indefinite, language);
+    text += MentionPhrase(statement.subject, Article::indefinite, language);
     if (!statement.relation) continue;
     text += fmt::format(" {} ", RelationWords(*statement.relation, language));
-    text += NounPhrase(statement.object, Article::indefinite, language, TakesDative(*statement.relation));
+    text += MentionPhrase(statement.object, Article::indefinite, language, TakesDative(*statement.relation));
   }
   return text;
 }

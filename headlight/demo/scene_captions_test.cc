@@ -9,7 +9,7 @@
 #include "headlight/base/hash.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::scene_captions_test {
 namespace {
 
 constexpr SceneLanguage kBoth[] = {SceneLanguage::german, SceneLanguage::english};
@@ -150,4 +150,4 @@ TEST(SceneCaptions, TellMoreThanAMillionContentsApart) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::scene_captions_test

@@ -15,7 +15,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
 
-namespace headlight {
+namespace headlight::scene_files_test {
 namespace {
 
 constexpr SceneOptions kScenes = {.height = 32, .width = 48, .fewest = 0, .most = 3};
@@ -102,4 +102,4 @@ TEST(SceneFiles, HoldWhatIsSaidOfShapes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::scene_files_test

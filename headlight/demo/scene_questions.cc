@@ -57,7 +57,7 @@ std::optional<SceneQuestion> AskWhat(Random& random, const SceneContent& scene, 
                          KindWord(shape.kind, language)};
   }
   return AskForShape(random, scene, with_size | with_colour, [&](const SceneShape& shape, const SceneMention& mention) {
-    return SceneQuestion{(english ? "What is " : "Was ist ") + NounPhrase(mention, Article::definite, language) + "?",
+    return SceneQuestion{(english ? "What is " : "Was ist ") + MentionPhrase(mention, Article::definite, language) + "?",
                          KindWord(shape.kind, language)};
   });
 }
@@ -66,7 +66,7 @@ std::optional<SceneQuestion> AskColour(Random& random, const SceneContent& scene
   return AskForShape(random, scene, with_size | with_kind | with_place,
                      [&](const SceneShape& shape, const SceneMention& mention) {
                        return SceneQuestion{(IsEnglish(language) ? "Which colour is " : "Welche Farbe hat ") +
-                                                NounPhrase(mention, Article::definite, language) + "?",
+                                                MentionPhrase(mention, Article::definite, language) + "?",
                                             ColourWord(shape.colour, language)};
                      });
 }
@@ -79,7 +79,7 @@ SceneQuestion AskNumber(Random& random, const SceneContent& scene, SceneLanguage
              .colour = static_cast<std::int32_t>(random.Below(kSceneColours)),
              .size = static_cast<std::int32_t>(random.Below(kSceneSizes))};
   const SceneMention mention = MentionOf(shape, static_cast<unsigned>(random.Below(8)));
-  const std::string phrase = NounPhrase(mention, Article::bare, language);
+  const std::string phrase = MentionPhrase(mention, Article::bare, language);
   return {IsEnglish(language) ? "How many " + phrase + " are there?" : "Wie viele " + phrase + " gibt es?",
           std::to_string(CountOf(mention, scene))};
 }
@@ -111,9 +111,9 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
       const unsigned attributes = with_colour | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);
       if (!first || !second) continue;
-      return SceneQuestion{(IsEnglish(language) ? "Is " : "Ist ") + NounPhrase(*first, Article::definite, language) +
+      return SceneQuestion{(IsEnglish(language) ? "Is " : "Ist ") + MentionPhrase(*first, Article::definite, language) +
                                " " + RelationWords(relation, language) + " " +
-                               NounPhrase(*second, Article::definite, language, TakesDative(relation)) + "?",
+                               MentionPhrase(*second, Article::definite, language, TakesDative(relation)) + "?",
                            YesOrNo(holds == 1, language)};
     }
   return std::nullopt;

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace headlight {
+namespace headlight::scene_questions_test {
 namespace {
 
 // Answers a question by its words alone, as a reader would.
@@ -23,7 +23,7 @@ std::string AnswerOf(const std::string& question, const SceneContent& scene, Sce
       if (colour > 0) mention.colour = colour - 1;
       if (kind > 0) mention.kind = kind - 1;
       if (place > 0) mention.place = place - 1;
-      if (NounPhrase(mention, article, language, dative) != phrase) continue;
+      if (MentionPhrase(mention, article, language, dative) != phrase) continue;
       for (std::size_t i = 0; i < scene.shapes.size(); ++i)
         if (Fits(mention, scene.shapes[i])) shapes.push_back(i);
       return shapes;
@@ -109,4 +109,4 @@ TEST(SceneQuestions, AreAskedInWords) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::scene_questions_test

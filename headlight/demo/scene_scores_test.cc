@@ -7,7 +7,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/demo/scene_files.h"
 
-namespace headlight {
+namespace headlight::scene_scores_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(SceneScores, CountDrawingsInWhichTheShapesOfTheirTextAreFound) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::scene_scores_test

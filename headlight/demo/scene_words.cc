@@ -114,7 +114,7 @@ SceneRelation Opposite(SceneRelation relation) {
   return static_cast<SceneRelation>(static_cast<std::int32_t>(relation) ^ 1);  // they stand in pairs
 }
 
-std::string NounPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative) {
+std::string MentionPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative) {
   Ensure(mention.count >= 1 && mention.count < std::ssize(kEnglishNumbers), "there is no word for {}", mention.count);
   return language == SceneLanguage::english ? EnglishPhrase(mention, article) : GermanPhrase(mention, article, dative);
 }

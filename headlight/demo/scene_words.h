@@ -32,7 +32,7 @@ enum class Article { indefinite, definite, bare };
 
 // A mention as the subject, or in German behind "links von" and the like in the dative: "einem roten Kreis". The place
 // comes last: "a red circle at the top left".
-std::string NounPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative = false);
+std::string MentionPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative = false);
 
 std::string RelationWords(SceneRelation relation, SceneLanguage language);  // "left of", "links von"
 bool TakesDative(SceneRelation relation);                                   // in German, where larger_than does not

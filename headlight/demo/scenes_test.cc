@@ -7,7 +7,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::scenes_test {
 namespace {
 
 TEST(Scenes, AreTheSameForTheSameSeedAndOthersForOthers) {
@@ -72,4 +72,4 @@ TEST(Scenes, RefuseImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::scenes_test

@@ -12,7 +12,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::shape_scenes_test {
 namespace {
 
 TEST(ShapeScenes, AreTheSameForTheSameSeedAndOthersForOthers) {
@@ -158,4 +158,4 @@ TEST(ShapeScenes, BoxesTellTheirContent) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::shape_scenes_test

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace headlight {
+namespace headlight::word_problems_test {
 namespace {
 
 using Pairs = std::set<std::string>;
@@ -89,4 +89,4 @@ TEST(WordProblems, TheSameDrawsTellTheSame) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::word_problems_test

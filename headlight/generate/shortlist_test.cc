@@ -5,7 +5,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::shortlist_test {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(Shortlist, RefusesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::shortlist_test

@@ -15,7 +15,7 @@
 #include "headlight/image/colour.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::augment_test {
 namespace {
 
 double Number(std::istream& in) {
@@ -203,4 +203,4 @@ TEST(BoxedPictures, KeepTheirBoxesInPlace) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::augment_test

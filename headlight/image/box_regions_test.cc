@@ -7,7 +7,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::box_regions_test {
 namespace {
 
 // Of 2 x 4 pixels, black but for a white square of 2 x 2 at the right.
@@ -48,4 +48,4 @@ TEST(BoxRegions, RefuseWhatIsOutside) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::box_regions_test

@@ -9,7 +9,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::colours_test {
 namespace {
 
 // One pixel high.
@@ -100,4 +100,4 @@ TEST(NearestColours, AreTheProcessors) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::colours_test

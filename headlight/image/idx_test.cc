@@ -7,7 +7,7 @@
 #include "headlight/base/gzip_testing.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::idx_test {
 namespace {
 
 using testing::EndsWith;
@@ -85,4 +85,4 @@ TEST_F(IdxTest, RefusesWhatIsDamagedOrTooLarge) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::idx_test

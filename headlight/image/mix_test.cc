@@ -7,7 +7,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::mix_test {
 namespace {
 
 // Pictures of 4 x 6 pixels whose values are all their number, with a class of their own each.
@@ -97,4 +97,4 @@ TEST(EraseAtRandom, MakesARegionZero) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::mix_test

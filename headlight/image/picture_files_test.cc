@@ -8,7 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::picture_files_test {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST_F(PictureFilesTest, RefusesSourcesWithoutPictures) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_files_test

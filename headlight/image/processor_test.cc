@@ -7,7 +7,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::processor_test {
 namespace {
 
 PictureProcessor Processor(const char* config) {
@@ -62,4 +62,4 @@ TEST(PictureProcessor, RefusesPicturesThatAreTooOblong) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::processor_test

@@ -9,7 +9,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::resize_test {
 namespace {
 
 TEST(Resize, HasPillowsBits) {
@@ -35,4 +35,4 @@ TEST(Resize, RefusesAnEmptyResult) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::resize_test

@@ -9,7 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::segments_test {
 namespace {
 
 std::vector<float> Floats(const JsonView& list) {
@@ -69,4 +69,4 @@ TEST(Segments, RefuseMasksOfOtherSizes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::segments_test

@@ -6,7 +6,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::sheet_test {
 namespace {
 
 TEST(Sheet, HasThePicturesInRows) {
@@ -36,4 +36,4 @@ TEST(Sheet, RefusesWhatFitsNone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sheet_test

@@ -6,7 +6,7 @@
 #include "headlight/base/json.h"
 #include "headlight/inspect/attention_testing.h"
 
-namespace headlight {
+namespace headlight::attention_page_test {
 namespace {
 
 std::size_t Count(std::string_view text, std::string_view part) {
@@ -126,4 +126,4 @@ TEST(AttentionPage, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::attention_page_test

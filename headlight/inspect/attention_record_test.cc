@@ -9,7 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/inspect/attention_testing.h"
 
-namespace headlight {
+namespace headlight::attention_record_test {
 namespace {
 
 using testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::attention_record_test

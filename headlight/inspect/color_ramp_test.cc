@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace headlight {
+namespace headlight::color_ramp_test {
 namespace {
 
 // CIE lightness, 0 to 100: a colour space other than the ramp's own.
@@ -35,4 +35,4 @@ TEST(RampColor, StaysAtItsEnds) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::color_ramp_test

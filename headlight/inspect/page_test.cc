@@ -15,7 +15,7 @@
 #include "headlight/inspect/structure_page.h"
 #include "headlight/inspect/structure_testing.h"
 
-namespace headlight {
+namespace headlight::page_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -231,4 +231,4 @@ TEST_F(PageTest, NoticesAPlantedDefect) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::page_test

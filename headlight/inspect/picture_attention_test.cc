@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::picture_attention_test {
 namespace {
 
 using testing::ElementsAre;
@@ -232,4 +232,4 @@ TEST(CellsOfMass, KeepsTheLargestThatHoldTheShare) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_attention_test

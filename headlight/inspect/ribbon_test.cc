@@ -4,7 +4,7 @@
 
 #include "headlight/protein/testing.h"
 
-namespace headlight {
+namespace headlight::ribbon_test {
 namespace {
 
 constexpr std::size_t kAlpha = 1;
@@ -57,4 +57,4 @@ TEST(Ribbon, IsNothingAcrossABreak) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::ribbon_test

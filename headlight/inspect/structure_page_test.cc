@@ -8,7 +8,7 @@
 #include "headlight/inspect/attention_record.h"
 #include "headlight/inspect/structure_testing.h"
 
-namespace headlight {
+namespace headlight::structure_page_test {
 namespace {
 
 using testing::AllOf;
@@ -54,4 +54,4 @@ TEST(StructurePage, RefusesPartsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::structure_page_test

@@ -5,7 +5,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::config_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(ConfigTable, ChecksWhatCodeHasMade) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::config_table_test

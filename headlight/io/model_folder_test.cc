@@ -9,7 +9,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::model_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -263,4 +263,4 @@ TEST(ModelFolder, AKillAtAnyMomentLeavesAWholeModel) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::model_folder_test

@@ -14,7 +14,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_description.h"
 
-namespace headlight {
+namespace headlight::npz_test {
 namespace {
 
 using testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST(Npz, DamageIsRefusedOrChangesNoNumber) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::npz_test

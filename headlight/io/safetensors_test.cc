@@ -10,7 +10,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::safetensors_test {
 namespace {
 
 using testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(Safetensors, EveryFlippedBitIsRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::safetensors_test

@@ -5,7 +5,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::activation_test {
 namespace {
 
 constexpr Activation every_activation[] = {Activation::none,      Activation::relu, Activation::gelu,
@@ -113,4 +113,4 @@ TEST(ActivationRows, FarOutAndNaN) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::activation_test

@@ -5,7 +5,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::adam_test {
 namespace {
 
 // Ten steps of the paper's algorithm as plain loops beside the kernel's.
@@ -74,4 +74,4 @@ TEST(SumOfSquares, MatchesPlainLoopsAtAnyThreadCount) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::adam_test

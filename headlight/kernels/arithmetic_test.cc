@@ -3,7 +3,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::arithmetic_test {
 namespace {
 
 template <typename T>
@@ -58,4 +58,4 @@ TEST(ArithmeticRows, NoRows) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::arithmetic_test

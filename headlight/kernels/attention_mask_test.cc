@@ -5,7 +5,7 @@
 
 #include "headlight/kernels/attention_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::attention_mask_test {
 namespace {
 
 TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
@@ -73,4 +73,4 @@ TEST(AttentionMask, UnseenTilesAreNotRead) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::attention_mask_test

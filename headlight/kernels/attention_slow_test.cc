@@ -4,7 +4,7 @@
 
 #include "headlight/kernels/attention_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::attention_slow_test {
 namespace {
 
 double PeakMegabytes() {
@@ -60,4 +60,4 @@ TEST(AttentionSlow, MemoryIsLinearInTokens) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::attention_slow_test

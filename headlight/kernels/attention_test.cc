@@ -7,7 +7,7 @@
 #include "headlight/kernels/attention_testing.h"
 #include "headlight/kernels/bfloat16.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::attention_test {
 namespace {
 
 constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
@@ -546,4 +546,4 @@ TEST(Attention, RejectsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::attention_test

@@ -4,7 +4,7 @@
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::batched_product_test {
 namespace {
 
 struct Sizes {
@@ -61,4 +61,4 @@ TEST(BatchedProduct, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::batched_product_test

@@ -7,7 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::cross_entropy_test {
 namespace {
 
 std::vector<std::int32_t> Labels(RowCase shape) {
@@ -145,4 +145,4 @@ TEST(CrossEntropyRows, NamesTheRowOfALabelThatIsNoClass) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::cross_entropy_test

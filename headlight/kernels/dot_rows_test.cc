@@ -2,7 +2,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::dot_rows_test {
 namespace {
 
 template <typename T>
@@ -25,4 +25,4 @@ TEST(DotRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(DotRows, ValuesInDouble) { CheckValues<double>(); }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::dot_rows_test

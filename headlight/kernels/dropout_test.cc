@@ -4,7 +4,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::dropout_test {
 namespace {
 
 template <typename T>
@@ -57,4 +57,4 @@ TEST(DropoutRows, DropsNaNToZero) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::dropout_test

@@ -7,7 +7,7 @@
 #include "headlight/kernels/dropout.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::embedding_test {
 namespace {
 
 constexpr std::int32_t vocab = 11, longest = 6;
@@ -112,4 +112,4 @@ TEST(EmbeddingRows, NamesTheRowOfAnIdOutsideTheTable) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::embedding_test

@@ -2,7 +2,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::gate_test {
 namespace {
 
 template <typename T>
@@ -53,4 +53,4 @@ TEST(GateRows, GradientsMatchFiniteDifferences) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::gate_test

@@ -15,7 +15,7 @@
 #include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::gemm_test {
 namespace {
 
 template <typename T>
@@ -208,4 +208,4 @@ TEST(Bfloat16, RoundsToNearestTiesToEven) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::gemm_test

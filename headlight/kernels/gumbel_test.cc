@@ -7,7 +7,7 @@
 #include "headlight/kernels/dropout_hash.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::gumbel_test {
 namespace {
 
 template <typename T>
@@ -54,4 +54,4 @@ TEST(GumbelRows, TheLargestSumIsADrawFromTheSoftmax) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::gumbel_test

@@ -9,7 +9,7 @@
 #include "headlight/base/random.h"
 #include "headlight/kernels/gemm.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::int4_test {
 namespace {
 
 std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
@@ -215,4 +215,4 @@ TEST(Int4, AMatrixPackedFromFloatsOrFromCodesIsTheSame) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::int4_test

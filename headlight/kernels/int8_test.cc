@@ -10,7 +10,7 @@
 #include "headlight/base/random.h"
 #include "headlight/kernels/gemm.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::int8_test {
 namespace {
 
 std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
@@ -195,4 +195,4 @@ TEST(Int8, AMatrixPackedFromFloatsOrFromIntegersIsTheSame) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::int8_test

@@ -9,7 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/random.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::inverse_test {
 namespace {
 
 TEST(InvertPositive, TimesTheMatrixIsTheIdentity) {
@@ -41,4 +41,4 @@ TEST(InvertPositive, RefusesWhatHasNoInverse) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::inverse_test

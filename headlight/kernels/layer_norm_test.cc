@@ -6,7 +6,7 @@
 #include "headlight/kernels/dropout.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::layer_norm_test {
 namespace {
 
 constexpr double epsilon = 1e-5;
@@ -196,4 +196,4 @@ TEST(LayerNormRows, ConstantLargeAndBrokenRows) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::layer_norm_test

@@ -5,7 +5,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::rms_norm_test {
 namespace {
 
 constexpr double epsilon = 1e-6;
@@ -100,4 +100,4 @@ TEST(RmsNormRows, ZeroAndBrokenRows) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::rms_norm_test

@@ -2,7 +2,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::rotary_test {
 namespace {
 
 template <typename T>
@@ -34,4 +34,4 @@ TEST(RotateRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(RotateRows, ValuesInDouble) { CheckValues<double>(); }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::rotary_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace headlight {
+namespace headlight::rows_test {
 namespace {
 
 TEST(ForBlocksAndGroups, VisitsEachOnceGroupByGroup) {
@@ -38,4 +38,4 @@ TEST(ForBlocksAndGroups, VisitsEachOnceGroupByGroup) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::rows_test

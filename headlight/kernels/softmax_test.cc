@@ -5,7 +5,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::softmax_test {
 namespace {
 
 template <typename T>
@@ -97,4 +97,4 @@ TEST(SoftmaxRows, LargeNumbersAndInfinities) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::softmax_test

@@ -5,7 +5,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::top_k_test {
 namespace {
 
 template <typename T>
@@ -89,4 +89,4 @@ TEST(TopLogits, NaNShowsAndInfinityDoesNot) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::top_k_test

@@ -2,7 +2,7 @@
 
 #include "headlight/kernels/row_testing.h"
 
-namespace headlight::kernels {
+namespace headlight::kernels::transpose_test {
 namespace {
 
 template <typename T>
@@ -26,4 +26,4 @@ TEST(Transpose, ValuesInFloat) { CheckValues<float>(); }
 TEST(Transpose, ValuesInDouble) { CheckValues<double>(); }
 
 }  // namespace
-}  // namespace headlight::kernels
+}  // namespace headlight::kernels::transpose_test

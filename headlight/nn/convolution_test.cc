@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight {
+namespace headlight::convolution_test {
 namespace {
 
 using testing::DoubleNear;
@@ -148,4 +148,4 @@ TEST(MapsOf, PacksPicturesOfAnySizes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::convolution_test

@@ -12,7 +12,7 @@
 #include "headlight/base/random.h"
 #include "headlight/protein/alignment_table.h"
 
-namespace headlight {
+namespace headlight::covariation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(Covariation, ACropIsThatOfItsResidues) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::covariation_test

@@ -6,7 +6,7 @@
 
 #include "headlight/base/random.h"
 
-namespace headlight {
+namespace headlight::decoder_cache_test {
 namespace {
 
 // Beams that part, go on and end at random; each row of the cache holds the number of its token.
@@ -47,4 +47,4 @@ TEST(DecoderCache, DropsRowsThatNoHypothesisRefersTo) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::decoder_cache_test

@@ -15,7 +15,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/view.h"
 
-namespace headlight {
+namespace headlight::detection_loss_test {
 namespace {
 
 std::vector<double> NumbersOf(const JsonView& array) {
@@ -118,4 +118,4 @@ TEST(DetectionLoss, RefusesForeignClasses) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detection_loss_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headlight {
+namespace headlight::drop_path_test {
 namespace {
 
 TEST(DropPath, LeavesOutWholeExamplesMoreOftenInLaterLayers) {
@@ -34,4 +34,4 @@ TEST(DropPath, LeavesOutWholeExamplesMoreOftenInLaterLayers) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::drop_path_test

@@ -14,7 +14,7 @@
 #include "headlight/ops/concatenate.h"
 #include "headlight/ops/view.h"
 
-namespace headlight {
+namespace headlight::evoformer_test {
 namespace {
 
 constexpr std::int64_t kRows = 2, kResidues = 3;
@@ -170,4 +170,4 @@ TEST(Evoformer, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::evoformer_test

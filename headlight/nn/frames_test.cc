@@ -11,7 +11,7 @@
 #include "headlight/ops/view.h"
 #include "headlight/protein/residues.h"
 
-namespace headlight {
+namespace headlight::frames_test {
 namespace {
 
 void ExpectNumbers(const Tensor& actual, const std::vector<double>& expected) {
@@ -102,4 +102,4 @@ TEST(PlaceAtoms, RefusesOtherTypes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::frames_test

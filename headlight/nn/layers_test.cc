@@ -8,7 +8,7 @@
 
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight {
+namespace headlight::layers_test {
 namespace {
 
 using testing::DoubleNear;
@@ -87,4 +87,4 @@ TEST(TokenEmbedding, LooksUpAndScoresByOneTable) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::layers_test

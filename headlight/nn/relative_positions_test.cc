@@ -11,7 +11,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight {
+namespace headlight::relative_positions_test {
 namespace {
 
 constexpr std::int32_t kHeads = 2;
@@ -115,4 +115,4 @@ TEST(RelativePositions, RefuseImpossibleBuckets) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::relative_positions_test

@@ -9,7 +9,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::absolute_error_test {
 namespace {
 
 TEST(AbsoluteError, IsTheSumOfDistances) {
@@ -37,4 +37,4 @@ TEST(AbsoluteError, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::absolute_error_test

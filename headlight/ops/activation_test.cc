@@ -4,7 +4,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::activation_test {
 namespace {
 
 TEST(Activate, KnownValues) {
@@ -32,4 +32,4 @@ TEST(Activate, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::activation_test

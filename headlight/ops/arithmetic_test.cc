@@ -5,7 +5,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::arithmetic_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -80,4 +80,4 @@ TEST(Arithmetic, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::arithmetic_test

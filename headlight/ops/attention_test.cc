@@ -10,7 +10,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::attention_test {
 namespace {
 
 const Sequences kQueries = {{0, 3}, {3, 1}, {4, 2}}, kKeys = {{0, 4}, {4, 2}, {6, 0}};
@@ -152,4 +152,4 @@ TEST(Attention, LooksUp) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::attention_test

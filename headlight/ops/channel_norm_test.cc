@@ -8,7 +8,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight::ops {
+namespace headlight::ops::channel_norm_test {
 namespace {
 
 const std::vector<Grid> kGrids = {{2, 3}, {1, 4}};
@@ -92,4 +92,4 @@ TEST(ChannelNorms, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::channel_norm_test

@@ -5,7 +5,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight::ops {
+namespace headlight::ops::concatenate_test {
 namespace {
 
 TEST(Concatenate, PutsRowsOneAfterAnother) {
@@ -35,4 +35,4 @@ TEST(Concatenate, RefusesOtherSizes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::concatenate_test

@@ -13,7 +13,7 @@
 #include "headlight/ops/activation.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::convolution_test {
 namespace {
 
 struct Case {
@@ -361,4 +361,4 @@ TEST(Convolution, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::convolution_test

@@ -10,7 +10,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/softmax.h"
 
-namespace headlight::ops {
+namespace headlight::ops::cross_entropy_test {
 namespace {
 
 TEST(CrossEntropy, IsTheLogarithmOfTheLabelsSoftmax) {
@@ -56,4 +56,4 @@ TEST(CrossEntropy, GradientsInsideAFunction) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::cross_entropy_test

@@ -8,7 +8,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/ops/softmax.h"
 
-namespace headlight::ops {
+namespace headlight::ops::distillation_loss_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -61,4 +61,4 @@ TEST(DistillationLoss, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::distillation_loss_test

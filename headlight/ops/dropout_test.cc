@@ -6,7 +6,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::dropout_test {
 namespace {
 
 TEST(Drop, ZeroesOrScales) {
@@ -45,4 +45,4 @@ TEST(Drop, RefusesProbabilitiesOutsideOfZeroToOne) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::dropout_test

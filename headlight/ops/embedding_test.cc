@@ -6,7 +6,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 
-namespace headlight::ops {
+namespace headlight::ops::embedding_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -56,4 +56,4 @@ TEST(Embedding, NamesTheTokenOutsideTheTable) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::embedding_test

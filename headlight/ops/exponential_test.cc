@@ -8,7 +8,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::exponential_test {
 namespace {
 
 TEST(Exponential, OfKnownNumbers) {
@@ -28,4 +28,4 @@ TEST(Exponential, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::exponential_test

@@ -8,7 +8,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::frame_aligned_error_test {
 namespace {
 
 using Marks = std::vector<std::uint8_t>;
@@ -63,4 +63,4 @@ TEST(FrameAlignedError, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::frame_aligned_error_test

@@ -7,7 +7,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::gate_test {
 namespace {
 
 TEST(Gate, OfKnownNumbers) {
@@ -32,4 +32,4 @@ TEST(Gate, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::gate_test

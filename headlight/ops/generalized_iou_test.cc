@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::generalized_iou_test {
 namespace {
 
 TEST(GeneralizedIou, OfKnownBoxes) {
@@ -48,4 +48,4 @@ TEST(GeneralizedIou, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::generalized_iou_test

@@ -8,7 +8,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::invariant_point_attention_test {
 namespace {
 
 constexpr InvariantPointShape kShape = {.heads = 2, .head_dim = 3, .query_points = 2, .value_points = 3};
@@ -91,4 +91,4 @@ TEST(InvariantPointAttention, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::invariant_point_attention_test

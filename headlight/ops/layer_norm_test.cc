@@ -6,7 +6,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 
-namespace headlight::ops {
+namespace headlight::ops::layer_norm_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -53,4 +53,4 @@ TEST(LayerNorm, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::layer_norm_test

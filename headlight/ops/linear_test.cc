@@ -6,7 +6,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::linear_test {
 namespace {
 
 TEST(Linear, GradientsMatchFiniteDifferences) {
@@ -53,4 +53,4 @@ TEST(Linear, NamesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::linear_test

@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::logit_laplace_test {
 namespace {
 
 // The density integrates to 1 over (0, 1).
@@ -58,4 +58,4 @@ TEST(LogitLaplace, RefusesWhatIsNoPixel) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::logit_laplace_test

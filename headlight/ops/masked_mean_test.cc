@@ -7,7 +7,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::masked_mean_test {
 namespace {
 
 TEST(MaskedMean, OfKnownNumbers) {
@@ -31,4 +31,4 @@ TEST(MaskedMean, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::masked_mean_test

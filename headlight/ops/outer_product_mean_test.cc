@@ -8,7 +8,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/kernels/gemm.h"
 
-namespace headlight::ops {
+namespace headlight::ops::outer_product_mean_test {
 namespace {
 
 // Of `rows` rows and `residues` residues, with some places absent.
@@ -103,4 +103,4 @@ TEST(OuterProductMean, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::outer_product_mean_test

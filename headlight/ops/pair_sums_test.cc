@@ -6,7 +6,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::pair_sums_test {
 namespace {
 
 TEST(PairSums, CountEachPairOnce) {
@@ -33,4 +33,4 @@ TEST(PairSums, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::pair_sums_test

@@ -6,7 +6,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::points_test {
 namespace {
 
 // A quarter turn about z, then a step of (1, 2, 3).
@@ -37,4 +37,4 @@ TEST(Points, RefuseOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::points_test

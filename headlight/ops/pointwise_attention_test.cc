@@ -7,7 +7,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::pointwise_attention_test {
 namespace {
 
 TEST(PointwiseAttention, OfKnownNumbers) {
@@ -50,4 +50,4 @@ TEST(PointwiseAttention, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::pointwise_attention_test

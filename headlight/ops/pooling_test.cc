@@ -9,7 +9,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight::ops {
+namespace headlight::ops::pooling_test {
 namespace {
 
 const std::vector<Grid> kGrids = {{3, 4}, {2, 2}};
@@ -78,4 +78,4 @@ TEST(Pooling, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::pooling_test

@@ -8,7 +8,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::projection_cross_entropy_test {
 namespace {
 
 TEST(ProjectionCrossEntropy, GradientsMatchFiniteDifferences) {
@@ -111,4 +111,4 @@ TEST(ProjectionCrossEntropy, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::projection_cross_entropy_test

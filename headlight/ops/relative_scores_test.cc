@@ -6,7 +6,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::relative_scores_test {
 namespace {
 
 TEST(RelativeScores, MultipliesEachHeadApart) {
@@ -37,4 +37,4 @@ TEST(RelativeScores, RejectsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::relative_scores_test

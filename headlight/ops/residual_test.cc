@@ -6,7 +6,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 
-namespace headlight::ops {
+namespace headlight::ops::residual_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -30,4 +30,4 @@ TEST(Residual, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::residual_test

@@ -4,7 +4,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::rms_norm_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -38,4 +38,4 @@ TEST(RmsNorm, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::rms_norm_test

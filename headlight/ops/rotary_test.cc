@@ -7,7 +7,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::rotary_test {
 namespace {
 
 using Inputs = std::vector<Tensor>;
@@ -41,4 +41,4 @@ TEST(Rotary, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::rotary_test

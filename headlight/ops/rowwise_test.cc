@@ -8,7 +8,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::rowwise_test {
 namespace {
 
 using std::exp, std::log1p, std::sqrt;
@@ -42,4 +42,4 @@ TEST(Rowwise, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::rowwise_test

@@ -10,7 +10,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::sequence_cross_entropy_test {
 namespace {
 
 TEST(SequenceCrossEntropy, IsTheLogSoftmaxOfAColumnOfASequence) {
@@ -54,4 +54,4 @@ TEST(SequenceCrossEntropy, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::sequence_cross_entropy_test

@@ -9,7 +9,7 @@
 #include "headlight/ops/sigmoid.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::sigmoid_cross_entropy_test {
 namespace {
 
 TEST(SigmoidCrossEntropy, IsThatOfTheComposedOperation) {
@@ -46,4 +46,4 @@ TEST(SigmoidCrossEntropy, NamesTheShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::sigmoid_cross_entropy_test

@@ -8,7 +8,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/ops/view.h"
 
-namespace headlight::ops {
+namespace headlight::ops::sigmoid_test {
 namespace {
 
 TEST(Sigmoid, OfKnownNumbers) {
@@ -28,4 +28,4 @@ TEST(Sigmoid, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::sigmoid_test

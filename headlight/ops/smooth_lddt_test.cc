@@ -8,7 +8,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::smooth_lddt_test {
 namespace {
 
 using Marks = std::vector<std::uint8_t>;
@@ -40,4 +40,4 @@ TEST(SmoothLddt, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::smooth_lddt_test

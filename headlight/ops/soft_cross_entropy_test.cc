@@ -10,7 +10,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/cross_entropy.h"
 
-namespace headlight::ops {
+namespace headlight::ops::soft_cross_entropy_test {
 namespace {
 
 TEST(SoftCrossEntropy, IsCrossEntropyWhereOneClassHasAll) {
@@ -47,4 +47,4 @@ TEST(SoftCrossEntropy, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::soft_cross_entropy_test

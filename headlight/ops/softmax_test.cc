@@ -4,7 +4,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::softmax_test {
 namespace {
 
 // The worked example: softmax([1, 0]).
@@ -22,4 +22,4 @@ TEST(Softmax, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::softmax_test

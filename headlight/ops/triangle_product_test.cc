@@ -7,7 +7,7 @@
 
 #include "headlight/autograd/gradient_check.h"
 
-namespace headlight::ops {
+namespace headlight::ops::triangle_product_test {
 namespace {
 
 TEST(TriangleProduct, SumsOverTheThirdResidue) {
@@ -47,4 +47,4 @@ TEST(TriangleProduct, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::triangle_product_test

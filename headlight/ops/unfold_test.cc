@@ -5,7 +5,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight::ops {
+namespace headlight::ops::unfold_test {
 namespace {
 
 TEST(Unfold, PutsNeighboursOfATextSideBySide) {
@@ -29,4 +29,4 @@ TEST(Unfold, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::unfold_test

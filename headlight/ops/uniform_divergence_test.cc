@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight::ops {
+namespace headlight::ops::uniform_divergence_test {
 namespace {
 
 TEST(UniformDivergence, IsBetweenNothingAndTheLogarithmOfTheClasses) {
@@ -32,4 +32,4 @@ TEST(UniformDivergence, Gradients) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::uniform_divergence_test

@@ -5,7 +5,7 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight::ops {
+namespace headlight::ops::weighted_rows_test {
 namespace {
 
 const std::vector<std::int32_t> kRows = {0, 2, 2, 2, 1, 0};
@@ -28,4 +28,4 @@ TEST(WeightedRows, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight::ops
+}  // namespace headlight::ops::weighted_rows_test

@@ -9,7 +9,7 @@
 #include "headlight/protein/residues.h"
 #include "headlight/protein/testing.h"
 
-namespace headlight {
+namespace headlight::alignment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST_F(AlignmentTest, ManyRowsTakeLittleMemory) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::alignment_test

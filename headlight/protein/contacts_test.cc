@@ -8,7 +8,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::contacts_test {
 namespace {
 
 // Residues on a hairpin: i and 59 - i lie 5 angstrom apart.
@@ -86,4 +86,4 @@ TEST(MutualInformation, OfOneRowIsZero) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::contacts_test

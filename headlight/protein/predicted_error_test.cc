@@ -9,7 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::predicted_error_test {
 namespace {
 
 using testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(PredictedError, TellsContacts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::predicted_error_test

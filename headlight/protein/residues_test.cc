@@ -12,7 +12,7 @@
 
 #include "headlight/base/json.h"
 
-namespace headlight {
+namespace headlight::residues_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -211,4 +211,4 @@ TEST(Residues, DihedralHasIupacsSign) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::residues_test

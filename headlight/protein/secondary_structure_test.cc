@@ -7,7 +7,7 @@
 
 #include "headlight/protein/testing.h"
 
-namespace headlight {
+namespace headlight::secondary_structure_test {
 namespace {
 
 std::string LettersOf(std::span<const BackboneAtoms> backbone, std::span<const int> breaks = {}) {
@@ -57,4 +57,4 @@ TEST(SecondaryStructure, IsAStrandWhereTwoAreBound) {
 TEST(SecondaryStructure, StandsAtomsUponOneAnother) { EXPECT_EQ(LettersOf(std::vector<BackboneAtoms>(6)), "------"); }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::secondary_structure_test

@@ -11,7 +11,7 @@
 
 #include "headlight/protein/sequences.h"
 
-namespace headlight {
+namespace headlight::sequence_alignment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(AlignLocally, UnknownResiduesArePaired) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sequence_alignment_test

@@ -8,7 +8,7 @@
 #include "headlight/protein/residues.h"
 #include "headlight/protein/testing.h"
 
-namespace headlight {
+namespace headlight::sequences_test {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(ResidueLetters, AreReadAsHhblitsDoes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sequences_test

@@ -9,7 +9,7 @@
 
 #include "headlight/base/error.h"
 
-namespace headlight {
+namespace headlight::structure_labels_test {
 namespace {
 
 constexpr std::size_t kN = 0, kCa = 1, kC = 2;
@@ -87,4 +87,4 @@ TEST(StructureLabels, RenamingSwapsTwiceToTheSame) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::structure_labels_test

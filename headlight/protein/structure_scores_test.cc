@@ -12,7 +12,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/protein/superposition.h"
 
-namespace headlight {
+namespace headlight::structure_scores_test {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST(StructureScores, ResiduesCorrespondByPlaceOrNumber) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::structure_scores_test

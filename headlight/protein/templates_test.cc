@@ -12,7 +12,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/protein/sequences.h"
 
-namespace headlight {
+namespace headlight::templates_test {
 namespace {
 
 using testing::AllOf;
@@ -126,4 +126,4 @@ TEST(TemplateFeatures, OfAPartAreThoseOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::templates_test

@@ -16,7 +16,7 @@
 #include "headlight/tasks/picture_answerer.h"
 #include "headlight/tasks/picture_testing.h"
 
-namespace headlight {
+namespace headlight::captioner_test {
 namespace {
 
 using testing::ElementsAre;
@@ -229,4 +229,4 @@ TEST(Captioner, ShowsWhereItsWordsLook) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::captioner_test

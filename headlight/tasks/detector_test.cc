@@ -11,7 +11,7 @@
 #include "headlight/image/testing.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::detector_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST_F(Detectors, RefuseWhatTheyCannotDo) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detector_test

@@ -18,7 +18,7 @@
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::drawer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -203,4 +203,4 @@ TEST_F(DrawerTest, RefusesDamagedWeights) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::drawer_test

@@ -13,7 +13,7 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/dual_testing.h"
 
-namespace headlight {
+namespace headlight::dual_embedder_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(DualEmbedder, LoadsOneTower) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::dual_embedder_test

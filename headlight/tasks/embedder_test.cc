@@ -13,7 +13,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::embedder_test {
 namespace {
 
 using testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(Embedder, ReadsThePooling) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::embedder_test

@@ -13,7 +13,7 @@
 #include "headlight/tasks/mask_filler.h"
 #include "headlight/tasks/tagger.h"
 
-namespace headlight {
+namespace headlight::encoder_tasks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST(EncoderFolder, DividesAndTruncatesTexts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encoder_tasks_test

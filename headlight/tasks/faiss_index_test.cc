@@ -10,7 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::faiss_index_test {
 namespace {
 
 using testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST(FaissIndex, DistrustsFiles) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::faiss_index_test

@@ -15,7 +15,7 @@
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/superposition.h"
 
-namespace headlight {
+namespace headlight::folder_test {
 namespace {
 
 using testing::HasSubstr;
@@ -221,4 +221,4 @@ TEST(Folder, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folder_test

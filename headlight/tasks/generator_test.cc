@@ -12,7 +12,7 @@
 #include "headlight/tasks/testing.h"
 #include "headlight/text/utf8.h"
 
-namespace headlight {
+namespace headlight::generator_test {
 namespace {
 
 using testing::HasSubstr;
@@ -224,4 +224,4 @@ TEST(Generator, KeepsTheSpaceBetweenPromptAndText) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::generator_test

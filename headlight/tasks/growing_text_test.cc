@@ -8,7 +8,7 @@
 #include "headlight/base/random.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::growing_text_test {
 namespace {
 
 // Counts the tokens that are decoded.
@@ -88,4 +88,4 @@ TEST_P(GrowingTextTest, LeavesOutThePrompt) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::growing_text_test

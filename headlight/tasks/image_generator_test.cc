@@ -13,7 +13,7 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::image_generator_test {
 namespace {
 
 using testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST_F(ImageGeneratorTest, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::image_generator_test

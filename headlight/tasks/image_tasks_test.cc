@@ -18,7 +18,7 @@
 #include "headlight/tasks/picture_testing.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::image_tasks_test {
 namespace {
 
 using testing::EndsWith;
@@ -168,4 +168,4 @@ TEST(ImageGptClasses, AreThoseOfThePicturesColours) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::image_tasks_test

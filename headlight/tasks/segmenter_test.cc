@@ -10,7 +10,7 @@
 #include "headlight/image/testing.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::segmenter_test {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(Segmenter, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::segmenter_test

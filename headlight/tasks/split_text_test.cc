@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::split_text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST_F(SplitTextTest, RefusesWhereNoCharacterFits) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::split_text_test

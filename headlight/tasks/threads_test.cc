@@ -19,7 +19,7 @@
 #include "headlight/tasks/testing.h"
 #include "headlight/tasks/translator.h"
 
-namespace headlight {
+namespace headlight::threads_test {
 namespace {
 
 const std::string kEncoders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
@@ -127,4 +127,4 @@ TEST(FourThreads, FillMasks) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::threads_test

@@ -11,7 +11,7 @@
 #include "headlight/nn/encoder_decoder.h"
 #include "headlight/tasks/testing.h"
 
-namespace headlight {
+namespace headlight::translator_test {
 namespace {
 
 using testing::HasSubstr;
@@ -293,4 +293,4 @@ TEST_F(TranslatorTest, RefusesATokenizerOfAnotherModel) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::translator_test

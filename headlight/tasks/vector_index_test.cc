@@ -13,7 +13,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::vector_index_test {
 namespace {
 
 using testing::HasSubstr;
@@ -160,4 +160,4 @@ TEST_F(VectorIndexTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::vector_index_test

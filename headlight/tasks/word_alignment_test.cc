@@ -4,7 +4,7 @@
 
 #include "headlight/generate/hypothesis.h"
 
-namespace headlight {
+namespace headlight::word_alignment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -27,4 +27,4 @@ TEST(WordAlignment, CountsWords) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::word_alignment_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::tensor_test {
 namespace {
 
 TEST(Shape, RefusesNegativeAndOverflowingAxes) {
@@ -32,4 +32,4 @@ TEST(Tensor, RefusesAnotherType) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::tensor_test

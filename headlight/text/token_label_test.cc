@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::token_label_test {
 namespace {
 
 TEST(TokenLabel, KeepsReadableCharacters) {
@@ -43,4 +43,4 @@ TEST(JoinCharacters, ShowsADividedCharacterInEachOfItsTokens) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::token_label_test

@@ -5,7 +5,7 @@
 
 #include "headlight/base/error.h"
 
-namespace headlight {
+namespace headlight::utf8_test {
 namespace {
 
 TEST(Utf8, EveryCharacterComesBack) {
@@ -60,4 +60,4 @@ TEST(Utf8, NamesTheFirstBadByte) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::utf8_test

@@ -9,7 +9,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::feature_scores_test {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST(LinearProbe, TakesFeaturesThatDoNotVaryAndRefusesOneClass) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::feature_scores_test

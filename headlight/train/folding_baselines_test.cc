@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headlight {
+namespace headlight::folding_baselines_test {
 namespace {
 
 // A helix, or a strand whose residues lie `rise` angstrom apart, of so many residues.
@@ -67,4 +67,4 @@ TEST(FoldingBaselines, MeanDistancesAreByPlacesAndTypes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::folding_baselines_test

@@ -11,7 +11,7 @@
 #include "headlight/base/random.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight {
+namespace headlight::gradients_test {
 namespace {
 
 constexpr std::int64_t kNumbers = 48;
@@ -122,4 +122,4 @@ TEST(ComputeGradients, ClipsThePartsAlone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::gradients_test

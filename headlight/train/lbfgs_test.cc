@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::lbfgs_test {
 namespace {
 
 // Rosenbrock's valley, of which each neighbouring pair of numbers has one; the minimum is at 1.
@@ -42,4 +42,4 @@ TEST(Lbfgs, SaysThatItDidNotArrive) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::lbfgs_test

@@ -4,7 +4,7 @@
 #include "headlight/base/random.h"
 #include "headlight/train/learn_shortlist.h"
 
-namespace headlight {
+namespace headlight::learn_shortlist_slow_test {
 namespace {
 
 TEST(LearnShortlist, EndlessTextEndsWhereTheMemoryForItDoes) {
@@ -30,4 +30,4 @@ TEST(LearnShortlist, EndlessTextEndsWhereTheMemoryForItDoes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::learn_shortlist_slow_test

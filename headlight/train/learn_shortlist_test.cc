@@ -8,7 +8,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::learn_shortlist_test {
 namespace {
 
 constexpr std::int32_t kWords = 50;
@@ -76,4 +76,4 @@ TEST(LearnShortlist, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::learn_shortlist_test

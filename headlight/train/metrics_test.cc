@@ -7,7 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::metrics_test {
 namespace {
 
 TEST(Metrics, LeavesOutWhatJsonCannotHold) {
@@ -41,4 +41,4 @@ TEST(Metrics, AreNamedForWhatIsCounted) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::metrics_test

@@ -6,7 +6,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::optimizer_test {
 namespace {
 
 constexpr double kRate = 0.01;
@@ -151,4 +151,4 @@ TEST(Optimizer, RefusesGroupsThatFitNothingOrPartOfAMatrix) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::optimizer_test

@@ -17,7 +17,7 @@
 #include "headlight/base/ranks_testing.h"
 #include "headlight/kernels/adam.h"
 
-namespace headlight {
+namespace headlight::rank_sum_test {
 namespace {
 
 using Numbers = std::vector<float>;
@@ -182,4 +182,4 @@ TEST(RankSum, PiecesAreWholeBlocksOfAllRanks) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::rank_sum_test

@@ -6,7 +6,7 @@
 
 #include "headlight/base/error.h"
 
-namespace headlight {
+namespace headlight::schedule_test {
 namespace {
 
 TEST(Schedule, IsThePapers) {
@@ -57,4 +57,4 @@ TEST(Schedule, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::schedule_test

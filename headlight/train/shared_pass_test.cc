@@ -11,7 +11,7 @@
 #include "headlight/base/ranks_testing.h"
 #include "headlight/generate/hypothesis.h"
 
-namespace headlight {
+namespace headlight::shared_pass_test {
 namespace {
 
 // A block's numbers: the examples it has.
@@ -75,4 +75,4 @@ TEST(SharedBlocks, ARankThatIsDoneHearsThatAnotherWorks) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::shared_pass_test

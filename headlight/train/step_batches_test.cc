@@ -10,7 +10,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/ranks_testing.h"
 
-namespace headlight {
+namespace headlight::step_batches_test {
 namespace {
 
 constexpr std::int64_t kBatches = 5;  // of an epoch
@@ -87,4 +87,4 @@ TEST(StepBatches, ARankMakesItsOwnPartsAlone) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::step_batches_test

@@ -16,7 +16,7 @@
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/points_testing.h"
 
-namespace headlight {
+namespace headlight::trainer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -223,4 +223,4 @@ TEST(Trainer, RefusesACheckpointOfAnotherVersion) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::trainer_test

@@ -17,7 +17,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/train/points_testing.h"
 
-namespace headlight {
+namespace headlight::training_ranks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -181,4 +181,4 @@ TEST(TrainingRanks, OneThatIsSlowIsNamedOnce) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::training_ranks_test

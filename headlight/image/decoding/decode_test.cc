@@ -12,7 +12,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::decode_test {
 namespace {
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
@@ -89,4 +89,4 @@ TEST(DecodePicture, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::decode_test

@@ -8,7 +8,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/testing.h"
 
-namespace headlight {
+namespace headlight::encode_test {
 namespace {
 
 TEST(EncodePng, IsReadBack) {
@@ -34,4 +34,4 @@ TEST(EncodePng, RefusesWhatIsNoPicture) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::encode_test

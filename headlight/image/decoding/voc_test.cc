@@ -7,7 +7,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::voc_test {
 namespace {
 
 constexpr const char* kXml = R"(<?xml version="1.0"?>
@@ -52,4 +52,4 @@ TEST(Voc, RefusesWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::voc_test

@@ -10,7 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::detection_scores_test {
 namespace {
 
 std::vector<double> Numbers(const JsonView& array) {
@@ -74,4 +74,4 @@ TEST(DetectionMatches, RefusesWhatCannotBeCompared) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::detection_scores_test

@@ -20,7 +20,7 @@
 // leak sanitizer must ignore both.
 extern "C" HEADLIGHT_API const char* __lsan_default_suppressions() { return "leak:libfontconfig\nleak:libcairo\n"; }
 
-namespace headlight {
+namespace headlight::attention_drawing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -186,4 +186,4 @@ TEST(DrawAttention, RefusesWhatItCannotDraw) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::attention_drawing_test

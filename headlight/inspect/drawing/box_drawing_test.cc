@@ -6,7 +6,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-namespace headlight {
+namespace headlight::box_drawing_test {
 namespace {
 
 Picture Grey(std::int64_t width, std::int64_t height) {
@@ -76,4 +76,4 @@ TEST(DrawBoxes, RefusesWhatItCannotDraw) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::box_drawing_test

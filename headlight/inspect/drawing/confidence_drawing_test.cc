@@ -12,7 +12,7 @@
 #include "headlight/inspect/drawing/canvas.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-namespace headlight {
+namespace headlight::confidence_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(DrawConfidence, RefusesWhatIsNoConfidence) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::confidence_drawing_test

@@ -8,7 +8,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-namespace headlight {
+namespace headlight::confusion_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(DrawConfusions, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::confusion_drawing_test

@@ -10,7 +10,7 @@
 #include "headlight/inspect/attention_testing.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-namespace headlight {
+namespace headlight::picture_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST(DrawPictureAttention, RefusesWhatItCannotDraw) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::picture_drawing_test

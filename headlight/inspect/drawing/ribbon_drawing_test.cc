@@ -8,7 +8,7 @@
 #include "headlight/inspect/drawing/drawing_testing.h"
 #include "headlight/inspect/structure_testing.h"
 
-namespace headlight {
+namespace headlight::ribbon_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(DrawRibbon, RefusesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::ribbon_drawing_test

@@ -12,7 +12,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-namespace headlight {
+namespace headlight::superposed_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(DrawSuperposed, RefusesWhatItCannotDraw) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::superposed_drawing_test

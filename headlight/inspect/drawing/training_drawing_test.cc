@@ -13,7 +13,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 
-namespace headlight {
+namespace headlight::training_drawing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST(DrawTraining, RefusesWhatIsNoCurve) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::training_drawing_test

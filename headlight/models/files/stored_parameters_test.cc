@@ -7,7 +7,7 @@
 #include "headlight/nn/context.h"
 #include "headlight/ops/arithmetic.h"
 
-namespace headlight {
+namespace headlight::stored_parameters_test {
 namespace {
 
 const Shape kernel = {3, 4, 2, 5};  // a convolution's [outputs, channels, height, width]
@@ -90,4 +90,4 @@ TEST(ConvolutionWeights, AreQuantizedPackedAndStoredLikeMatrices) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::stored_parameters_test

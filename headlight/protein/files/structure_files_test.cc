@@ -7,7 +7,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/protein/testing.h"
 
-namespace headlight {
+namespace headlight::structure_files_test {
 namespace {
 
 using testing::ElementsAre;
@@ -45,7 +45,7 @@ std::string SmallPdb() {
          Backbone("LYS", 1, 80, ' ', 'B') + Backbone("GLU", 2, 83.8, ' ', 'B') + "TER\nEND\n";
 }
 
-std::vector<std::string> PlacesOf(const ProteinChain& chain) {
+std::vector<std::string> ResidueNames(const ProteinChain& chain) {
   std::vector<std::string> places;
   for (const Residue& residue : chain.residues) {
     places.push_back(fmt::format("{}{}{}", residue.name, residue.number, residue.observed() ? "" : "?"));
@@ -60,7 +60,7 @@ TEST(StructureFiles, ReadsPdb) {
   const Structure structure = ParseStructure(SmallPdb(), "small.pdb");
   ASSERT_EQ(structure.chains.size(), 2U);
   const ProteinChain& chain = ChainOf(structure, "A");
-  EXPECT_THAT(PlacesOf(chain), ElementsAre("GLY-1", "ALA52", "SER52A", "MSE53", "TRP60"));
+  EXPECT_THAT(ResidueNames(chain), ElementsAre("GLY-1", "ALA52", "SER52A", "MSE53", "TRP60"));
   EXPECT_EQ(chain.Letters(), "GASMW");
   EXPECT_EQ(ChainOf(structure, "B").Letters(), "KE");
   EXPECT_THAT(BreaksOf(chain), ElementsAre(3));
@@ -92,7 +92,7 @@ TEST(StructureFiles, ResiduesThatWereNotObservedStandInTheirPlaces) {
 }
 
 void ExpectSame(const ProteinChain& a, const ProteinChain& b) {
-  ASSERT_EQ(PlacesOf(a), PlacesOf(b));
+  ASSERT_EQ(ResidueNames(a), ResidueNames(b));
   for (std::size_t i = 0; i < a.residues.size(); ++i) {
     EXPECT_EQ(a.residues[i].known, b.residues[i].known) << i;
     for (std::size_t atom = 0; atom < kAtom37; ++atom) {
@@ -173,4 +173,4 @@ TEST(StructureFiles, ChainsAreChosenByName) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::structure_files_test

@@ -9,7 +9,7 @@
 #include "headlight/protein/alignment.h"
 #include "headlight/protein/files/structure_files.h"
 
-namespace headlight {
+namespace headlight::structures_slow_test {
 namespace {
 
 // 102m, 1k1a and 2q2k with alignments, in its folder pairs.
@@ -85,4 +85,4 @@ TEST(StructuresAtHand, HaveTheTablesGeometry) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::structures_slow_test

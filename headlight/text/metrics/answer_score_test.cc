@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headlight {
+namespace headlight::answer_score_test {
 namespace {
 
 // The figures are those of SQuAD's official script.
@@ -38,4 +38,4 @@ TEST(ScoreAnswer, EqualsTheOfficialScript) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::answer_score_test

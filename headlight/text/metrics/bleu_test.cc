@@ -7,7 +7,7 @@
 #include "headlight/text/metrics/chrf.h"
 #include "headlight/text/metrics/tokenize_13a.h"
 
-namespace headlight {
+namespace headlight::bleu_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -98,4 +98,4 @@ TEST(CorpusBleu, NamesCountsThatDiffer) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::bleu_test

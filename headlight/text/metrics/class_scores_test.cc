@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlight {
+namespace headlight::class_scores_test {
 namespace {
 
 // As scikit-learn's accuracy_score, and f1_score with average="macro", have it.
@@ -22,4 +22,4 @@ TEST(ClassScores, CountsEachClass) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::class_scores_test

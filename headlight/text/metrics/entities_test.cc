@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace headlight {
+namespace headlight::entities_test {
 namespace {
 
 // The tags of "B-PER I-PER O".
@@ -82,4 +82,4 @@ TEST(EntityScore, CountsAsSeqevalDoes) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::entities_test

@@ -5,7 +5,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::logit_scores_test {
 namespace {
 
 // tools/make_class_score_goldens.py
@@ -50,4 +50,4 @@ TEST(LogitScores, TakeTheFirstOfEqualsAndHoldAnyLogit) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::logit_scores_test

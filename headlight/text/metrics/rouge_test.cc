@@ -6,7 +6,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/text/metrics/porter_stemmer.h"
 
-namespace headlight {
+namespace headlight::rouge_test {
 namespace {
 
 // The results of rouge-score and NLTK (tools/make_rouge_goldens.py).
@@ -46,4 +46,4 @@ TEST(Rouge, IsTheMeanOverTexts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::rouge_test

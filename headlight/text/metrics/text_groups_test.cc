@@ -8,7 +8,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::text_groups_test {
 namespace {
 
 using testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST(TextGroups, EqualTextsAreInOneGroupAndNoneIsEmpty) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::text_groups_test

@@ -7,7 +7,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::answer_spans_test {
 namespace {
 
 using testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(BestSpan, IsTheMostProbableOneOfAllWindows) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::answer_spans_test

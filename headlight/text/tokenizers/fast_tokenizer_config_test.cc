@@ -11,7 +11,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::fast_tokenizer_config_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ TEST(FastTokenizerConfig, LeavesThatOfAnotherClass) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::fast_tokenizer_config_test

@@ -7,7 +7,7 @@
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
-namespace headlight {
+namespace headlight::hostile_tokenizer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(HostileTokenizer, DecodedTextIsBounded) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::hostile_tokenizer_test

@@ -5,7 +5,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::marian_files_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(MarianFiles, ReadsTheConfig) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::marian_files_test

@@ -14,7 +14,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::marian_tokenizer_test {
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
@@ -245,4 +245,4 @@ TEST(MarianTokenizer, RefusesBadFolders) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::marian_tokenizer_test

@@ -14,7 +14,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::pipeline_tokenizer_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -464,4 +464,4 @@ TEST(PipelineTokenizer, RefusesBadCalls) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::pipeline_tokenizer_test

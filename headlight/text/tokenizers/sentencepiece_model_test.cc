@@ -10,7 +10,7 @@
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/sentencepiece_normalizer.h"
 
-namespace headlight {
+namespace headlight::sentencepiece_model_test {
 namespace {
 
 using testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST(SentencePieceModel, RefusesBadCharsmaps) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sentencepiece_model_test

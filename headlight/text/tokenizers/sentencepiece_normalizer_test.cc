@@ -10,7 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/text/tokenizers/vocabulary.h"
 
-namespace headlight {
+namespace headlight::sentencepiece_normalizer_test {
 namespace {
 
 std::string TestData(const std::string& name) {
@@ -85,4 +85,4 @@ TEST(TextNormalizer, ReplacesInvalidUtf8) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sentencepiece_normalizer_test

@@ -7,7 +7,7 @@
 
 #include "headlight/text/utf8.h"
 
-namespace headlight {
+namespace headlight::sentencepiece_segmenter_test {
 namespace {
 
 SentencePieceModel Model(SubwordAlgorithm algorithm, const std::map<std::string, float>& scores) {
@@ -154,4 +154,4 @@ TEST(UnigramSegmenter, KeepsItsPrecisionInLongTexts) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::sentencepiece_segmenter_test

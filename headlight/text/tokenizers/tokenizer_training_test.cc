@@ -11,7 +11,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::tokenizer_training_test {
 namespace {
 
 using Algorithm = TokenizerAlgorithm;
@@ -158,4 +158,4 @@ TEST(TokenizerTraining, RefusesByName) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::tokenizer_training_test

@@ -9,7 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 
-namespace headlight {
+namespace headlight::vocabulary_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(VocabularySample, DrawsFromAllLines) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::vocabulary_test

@@ -5,7 +5,7 @@
 
 #include "headlight/base/test_support.h"
 
-namespace headlight {
+namespace headlight::class_weights_test {
 namespace {
 
 using testing::DoubleNear;
@@ -45,4 +45,4 @@ TEST(ClassWeights, RefuseAnyOtherRule) {
 }
 
 }  // namespace
-}  // namespace headlight
+}  // namespace headlight::class_weights_test
