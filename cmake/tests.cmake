@@ -26,9 +26,8 @@ endif()
 # are gtest_discover_tests'.
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE headlight_drawing headlight_decoding headlight_structures headlight_demo
-    headlight_core headlight_precompiled_options PkgConfig::hwy
-    PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB PkgConfig::pangocairo GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE headlight_demo headlight_decoding headlight_core headlight_precompiled_options
+    PkgConfig::hwy PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}." ${ARGN}
@@ -54,6 +53,7 @@ function(headlight_add_tests folder)
       set(name slow_${name})
     endif()
     headlight_add_test_program(${name} ${label} "${${label}_tests}")
+    target_link_libraries(${name} PRIVATE headlight_drawing headlight_structures PkgConfig::pangocairo)
     if(room STREQUAL kernels)
       target_compile_options(${name} PRIVATE ${kernel_test_options})
       if(label STREQUAL slow)

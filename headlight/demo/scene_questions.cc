@@ -57,8 +57,9 @@ std::optional<SceneQuestion> AskWhat(Random& random, const SceneContent& scene, 
                          KindWord(shape.kind, language)};
   }
   return AskForShape(random, scene, with_size | with_colour, [&](const SceneShape& shape, const SceneMention& mention) {
-    return SceneQuestion{(english ? "What is " : "Was ist ") + MentionPhrase(mention, Article::definite, language) + "?",
-                         KindWord(shape.kind, language)};
+    return SceneQuestion{
+        (english ? "What is " : "Was ist ") + MentionPhrase(mention, Article::definite, language) + "?",
+        KindWord(shape.kind, language)};
   });
 }
 
