@@ -191,10 +191,10 @@ DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) 
                           .max_length = 11,
                           .min_length = std::min(11, std::max(0, integer("min_length") - 1)),
                           .prefix = {model.limits().start_id},
-                          .no_repeat_ngram_size = integer("no_repeat_ngram_size"),
-                          .repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
+                          .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
+                                         .no_repeat_ngram_size = integer("no_repeat_ngram_size")},
                           .sample = expected.Get("do_sample", false).Bool(),
-                          .top_k = integer("top_k"),
+                          .sampling = {.top_k = integer("top_k")},
                           .force_end = expected["forced_eos_token_id"].present()};
   if (expected["forced_bos_token_id"].present()) options.first_token = integer("forced_bos_token_id");
   if (const JsonView early = expected["early_stopping"]; early.present())

@@ -76,7 +76,7 @@ TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
                                   .n_best = beams,
                                   .max_length = 16,
                                   .min_length = min_length,
-                                  .no_repeat_ngram_size = ngrams,
+                                  .processors = {.no_repeat_ngram_size = ngrams},
                                   .token_scores = true};
           for (const Ids& prefix : prefixes) options.sources.push_back({prefix, 0});
           const auto together = DecodeInBatches(*model, kSources, options, 1000);
@@ -142,7 +142,7 @@ TEST(DecodingRules, PenaliseRepetition) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name);
     for (const double penalty : {1.4, 0.6}) {
-      const DecodingOptions options{.beam_size = 1, .max_length = 12, .repetition_penalty = penalty};
+      const DecodingOptions options{.beam_size = 1, .max_length = 12, .processors = {.repetition_penalty = penalty}};
       const auto together = DecodeInBatches(*model, kSources, options);
       for (std::size_t i = 0; i < kSources.size(); ++i) {
         Ids inputs = {model->limits().start_id};
@@ -180,11 +180,9 @@ TEST(DecodingRules, SampleTokensAsOftenAsTheyAreLikely) {
         std::tuple(2.0, 0, 1.0, 1.5, true)}) {
     DecodingOptions options{.beam_size = 1,
                             .max_length = 2,
-                            .repetition_penalty = penalty,
+                            .processors = {.repetition_penalty = penalty},
                             .sample = true,
-                            .temperature = temperature,
-                            .top_k = top_k,
-                            .top_p = top_p,
+                            .sampling = {.temperature = temperature, .top_k = top_k, .top_p = top_p},
                             .seed = 11,
                             .shortlist = shortlist ? &list : nullptr,
                             .token_scores = true};
@@ -230,10 +228,9 @@ TEST(DecodingRules, AreBatchInvariant) {
       DecodingOptions options{.beam_size = sample ? 1 : 3,
                               .max_length = 14,
                               .min_length = 3,
-                              .no_repeat_ngram_size = 2,
-                              .repetition_penalty = 1.2,
+                              .processors = {.repetition_penalty = 1.2, .no_repeat_ngram_size = 2},
                               .sample = sample,
-                              .temperature = 1.5,
+                              .sampling = {.temperature = 1.5},
                               .seed = 5,
                               .token_scores = true};
       options.sources = {{{13, 6}, 7}, {{}, 1}, {{5}, 0}, {{}, 9}};
@@ -257,7 +254,7 @@ TEST(DecodingRules, DoNotDependOnTheThreads) {
   const auto model = Load("bart_gelu");
   std::vector<Ids> sources;
   DecodingOptions options{
-      .beam_size = 1, .max_length = 9, .sample = true, .temperature = 2, .seed = 3, .token_scores = true};
+      .beam_size = 1, .max_length = 9, .sample = true, .sampling = {.temperature = 2}, .seed = 3, .token_scores = true};
   for (std::int32_t i = 0; i < 75; ++i) {
     Ids& source = sources.emplace_back(kSources[static_cast<std::size_t>(i % 4)]);
     source[0] = 3 + i % 20;
@@ -278,9 +275,10 @@ TEST(DecodingRules, RefuseImpossibleOptions) {
     return ErrorOf([&] { Decode(*model, {}, {}, options); });
   };
   EXPECT_THAT(refused({.beam_size = 2, .sample = true}), HasSubstr("sampling is for a beam_size of 1"));
-  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .temperature = 0}), HasSubstr("temperature must be"));
-  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .top_p = 1.5}), HasSubstr("top_p must be"));
-  EXPECT_THAT(refused({.repetition_penalty = NAN}), HasSubstr("repetition_penalty must be"));
+  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .sampling = {.temperature = 0}}),
+              HasSubstr("temperature must be"));
+  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .sampling = {.top_p = 1.5}}), HasSubstr("top_p must be"));
+  EXPECT_THAT(refused({.processors = {.repetition_penalty = NAN}}), HasSubstr("repetition_penalty must be"));
   EXPECT_THAT(refused({.max_length = 5, .min_length = 6}), HasSubstr("min_length must be from 0 to max_length, 5"));
   EXPECT_THAT(refused({.min_length = 25}), HasSubstr("the model's positions, 24, not 25"));
   EXPECT_THAT(refused({.max_length = 2, .sources = {{{4, 5}, 0}}}), HasSubstr("a target prefix of 2 tokens"));

@@ -255,8 +255,8 @@ DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected
                           .n_best = integer("num_beams"),
                           .max_length = 16,
                           .min_length = std::max(0, integer("min_length") - 1),
-                          .no_repeat_ngram_size = integer("no_repeat_ngram_size"),
-                          .repetition_penalty = expected.Get("repetition_penalty", 1.0).Number()};
+                          .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
+                                         .no_repeat_ngram_size = integer("no_repeat_ngram_size")}};
   if (expected["forced_bos_token_id"].present()) options.first_token = integer("forced_bos_token_id");
   if (const JsonView early = expected["early_stopping"]; early.present())
     options.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;

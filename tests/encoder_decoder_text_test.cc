@@ -106,9 +106,11 @@ TEST(Translations, BeginWithTheLanguageWhereTheModelDoes) {
   const auto translate = [&](const char* start, const TranslateOptions& options) {
     const TemporaryFolder folder;
     std::filesystem::copy(FolderOf("mbart_text"), folder.path(), std::filesystem::copy_options::recursive);
-    Json config = ReadJson(folder.File("config.json")).value();
-    config.Set("decoder_start_token_id", mbart.tokenizer().FindSpecial(start).value());
-    WriteFile(folder.File("config.json"), config.Text());
+    for (const char* file : {"config.json", "generation_config.json"}) {
+      Json config = ReadJson(folder.File(file)).value();
+      config.Set("decoder_start_token_id", mbart.tokenizer().FindSpecial(start).value());
+      WriteFile(folder.File(file), config.Text());
+    }
     return Best(Translator::Load(folder.path()), texts, options);
   };
   EXPECT_EQ(translate("de_DE", {.target_language = "en_XX"}), translate("en_XX", {}));

@@ -160,8 +160,8 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
     options.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
     options.n_best = std::min(2, options.beam_size);
     options.length_penalty = said.Get("length_penalty", 1.0).Number();
-    options.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
-    options.no_repeat_ngram_size = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    options.processors.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
+    options.processors.no_repeat_ngram_size = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
     if (const Json early = said.Get("early_stopping", false).value(); early != Json(false))
       options.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
     options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
@@ -324,8 +324,7 @@ TEST(ImageGpt, NeverContinuesWithTheStart) {
     for (const auto& found : Generate(*model, {{start}, {start, 3, start, 3}},
                                       {.beam_size = beams,
                                       .n_best = beams,
-                                      .repetition_penalty = 1.3,
-                                      .no_repeat_ngram_size = 2,
+                                      .processors = {.repetition_penalty = 1.3, .no_repeat_ngram_size = 2},
                                       .max_new_tokens = 6}))
       for (const Hypothesis& hypothesis : found)
         for (const std::int32_t id : hypothesis.ids) EXPECT_TRUE(id >= 0 && id < start);

@@ -98,7 +98,7 @@ Reply Writes(const Options& options) {
     for (const auto& answers : translator.TranslateBatch(texts, how)) {
       const std::string& text = answers.front().text;
       const std::int64_t line = first + std::ssize(rows);
-      rows.push_back((json ? Json(Json::Object{{"line", line}, {"text", text}}).Line() : text) + "\n");
+      rows.push_back((json ? Json(Json::Object{{"line", line}, {"text", text}}).Line() : OnOneLine(text)) + "\n");
     }
     return rows;
   };

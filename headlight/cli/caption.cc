@@ -40,7 +40,7 @@ void Run(const Options& options) {
                     ? Json(Json::Object{
                                {"picture", name}, {"text", one.text}, {"score", one.score}, {"complete", one.complete}})
                           .Line()
-                    : InRow(name) + "\t" + one.text) +
+                    : InRow(name) + "\t" + OnOneLine(one.text)) +
                "\n";
     }
     return printed;

@@ -65,7 +65,7 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
       if (!candidates.front().complete)
         Note("{}: the {} reached the longest length and may be incomplete", texts.places[written.size()],
              options.rouge ? "summary" : "translation");
-      written.push_back(std::move(candidates.front().text));
+      written.push_back(OnOneLine(std::move(candidates.front().text)));
     }
     progress.Show(static_cast<std::int64_t>(written.size()), static_cast<std::int64_t>(texts.sources.size()));
   }

@@ -69,7 +69,7 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
 
 void RunPrompt(const Generator& generator, Options options) {
   // A line end in the PROMPT argument is part of it.
-  const bool streamed = !options.json && options.generate.n_best == 1;
+  const bool streamed = !options.json && generator.n_best(options.generate) == 1;
   if (streamed)
     options.generate.on_text = [](std::size_t, std::string_view piece) {
       WriteResult(piece);

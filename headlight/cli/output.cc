@@ -183,6 +183,12 @@ bool Quiet() { return quiet; }
 
 std::string InRow(std::string_view name) { return Printable(name, ""); }
 
+std::string OnOneLine(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  return text;
+}
+
 void WriteNote(const std::string& line) {
   const auto hidden = HideProgress();
   std::fprintf(stderr, "%s\n", Printable(line, "\n\t").c_str());

@@ -48,6 +48,9 @@ bool Quiet();
 // terminal shows.
 std::string InRow(std::string_view name);
 
+// A text that a model wrote, in a row of results: tabs and line ends are spaces.
+std::string OnOneLine(std::string text);
+
 // Prints a line to standard error, escaped likewise but for tabs and line ends.
 void WriteNote(const std::string& line);
 

@@ -17,7 +17,7 @@ void AddSamplingOptions(OptionTable& command, Options& options) {
           "--no-sample", [&options] { options.sample = false; }, "Do not sample, whatever generation_config.json says")
       .Excludes(sample);
   command.Add("--temperature", options.temperature, NumberAbove(0), "Divide the logits by X before sampling [1]");
-  command.Add("--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [0]");
+  command.Add("--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [50]");
   command.Add("--top-p", options.top_p, NumberAbove(0, 1),
               "Sample from the most probable tokens whose probabilities sum to X [1]");
   command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [0]");

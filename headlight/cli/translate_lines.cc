@@ -143,10 +143,11 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
   return object.Line() + '\n';
 }
 
-std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
+// `numbered`: there are several translations of a line.
+std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
-  if (options.n_best > 1) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
-  row += translation.text;
+  if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
+  row += OnOneLine(translation.text);
   if (options.alignment) {
     row += '\t';
     for (const WordPair& pair : translation.alignment)
@@ -190,6 +191,7 @@ void TranslateLines(const LineTranslation& options) {
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
   translator.TranslateBatch({}, translate);  // refuses impossible options before anything is read
+  const bool numbered = translator.n_best(translate) > 1;
   AttentionFile attention(options.attention_file);
   TargetPrefixes prefixes(options);
   // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
@@ -208,13 +210,14 @@ void TranslateLines(const LineTranslation& options) {
       const Translation& best = translations[i].front();
       Warn(best, batch.name_of(i), translator.model().limits().positions, options);
       for (const Translation& translation : translations[i])
-        printed[i] += options.json ? JsonRow(translation, line, translate) : Row(translation, line, translate);
+        printed[i] +=
+            options.json ? JsonRow(translation, line, translate) : Row(translation, line, translate, numbered);
       if (best.attention) attention.Add(line - 1, *best.attention);
     }
     return printed;
   };
   const LineCount count = ForEachLineBatch(options, options.summarize ? "lines summarized" : "lines translated", ahead,
-                                           rows, translate.n_best > 1 ? "" : "\n");
+                                           rows, numbered ? "" : "\n");
   prefixes.CheckAllRead(options.input, count.lines);
   attention.Write();
   if (alone > 1 && alone == count.lines && DraftHelps(translator, options))

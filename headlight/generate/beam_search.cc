@@ -43,8 +43,13 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
 
 void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length, const BeamRules& rules) {
   const Beam& beam = search.beams[candidate.beam];
-  Hypothesis hypothesis{beam.ids,       candidate.log_probability, rules.Score(candidate.log_probability, length), ends,
-                        beam.attention, beam.token_scores};
+  Hypothesis hypothesis{beam.ids,
+                        candidate.log_probability,
+                        rules.Score(candidate.log_probability, length),
+                        ends,
+                        beam.attention,
+                        beam.token_scores,
+                        ends ? candidate.word : -1};
   if (!ends) hypothesis.ids.push_back(candidate.word);
   if (rules.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
@@ -103,16 +108,6 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
                           rules.Score(search.beams.front().log_probability, possible) <= search.finished.back().score));
   if (search.done) from.clear();
   return from;
-}
-
-std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size) {
-  std::vector<std::int32_t> words;
-  const auto before = static_cast<std::size_t>(size) - 1;
-  if (size == 0 || ids.size() < before) return words;
-  const auto last = ids.last(before);
-  for (std::size_t end = before; end < ids.size(); ++end)
-    if (std::ranges::equal(ids.subspan(end - before, before), last)) words.push_back(ids[end]);
-  return words;
 }
 
 }  // namespace headlight

@@ -47,7 +47,4 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
                                  std::int32_t length, const BeamRules& rules,
                                  std::span<const std::vector<std::int32_t>> banned = {});
 
-// The tokens that would complete an n-gram of `size` that the ids already have; none where `size` is 0.
-std::vector<std::int32_t> Repeating(std::span<const std::int32_t> ids, std::int32_t size);
-
 }  // namespace headlight

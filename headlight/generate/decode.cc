@@ -25,8 +25,10 @@ namespace {
 // A sentence that is being translated.
 struct Search : BeamSearch {
   std::size_t sentence = 0;
-  std::vector<std::int32_t> inputs;  // the decoder's first: the start and what is given of the translation
+  std::vector<std::int32_t> inputs;      // the decoder's first: the start and what is given of the translation
+  std::span<const std::int32_t> source;  // the encoder's input, if it is tokens
   Random random{0};
+  bool cut = false;  // the length limit forced an end on a beam that would go on
 
   std::int32_t given() const { return static_cast<std::int32_t>(inputs.size()) - 1; }
 };
@@ -37,8 +39,12 @@ class Decoding {
       : model_(model),
         options_(options),
         prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
-    rules_ = {
-        options.beam_size, options.length_penalty, {model.limits().end_id}, options.stopping, options.token_scores};
+    rules_ = {options.beam_size, options.length_penalty,
+              options.end_ids.empty() ? std::vector{model.limits().end_id} : options.end_ids, options.stopping,
+              options.token_scores};
+    LogitsProcessors other = options.processors;
+    other.no_repeat_ngram_size = 0;  // which Step applies without the logits
+    changes_scores_ = options.sample || other.any();
     const std::int64_t positions = model.limits().positions;
     Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
           options.beam_size);
@@ -51,7 +57,11 @@ class Decoding {
     const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
     Check(options.min_length >= 0 && options.min_length <= longest, "min_length must be from 0 to {}, {}, not {}",
           options.max_length != 0 ? "max_length" : "the model's positions", longest, options.min_length);
-    CheckRules(RulesOf(options));
+    Check(options.max_new_tokens >= 0 && options.min_new_tokens >= 0,
+          "max_new_tokens and min_new_tokens must be at least 0, not {} and {}", options.max_new_tokens,
+          options.min_new_tokens);
+    CheckRules(RulesOf(options), model.limits().target_vocabulary);
+    CheckTokens(rules_.end_ids);
     CheckTokens(prefix_);
     if (options.first_token) CheckTokens({&*options.first_token, 1});
     Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);
@@ -63,7 +73,8 @@ class Decoding {
     }
   }
 
-  // `which`: the index of each sentence in options.sources. `source_ids`, of the memory's entries, are for a shortlist.
+  // `which`: the index of each sentence in options.sources. `source_ids`, of the memory's entries, are for a shortlist
+  // and for logits processors.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) {
     const Sequences& sources = memory.sentences;
@@ -75,6 +86,9 @@ class Decoding {
           options_.sources.empty() ? DecodingOptions::Source{{}, which[i]} : options_.sources.at(which[i]);
       search.sentence = i;
       search.inputs = InputsFor(source);
+      if (!source_ids.empty())
+        search.source =
+            source_ids.subspan(static_cast<std::size_t>(sources[i].begin), static_cast<std::size_t>(sources[i].length));
       search.max_length = MaxLength(sources[i].length, search.given()) - search.given();
       search.beams = {{{search.inputs.begin() + 1, search.inputs.end()}, 0}};
       search.random = Random(options_.seed, source.stream);
@@ -90,18 +104,22 @@ class Decoding {
         if (!context.draft) attention_.push_back(RowsOf(seen.weights));
       };
     }
-    const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 &&
-                           options_.no_repeat_ngram_size == 0 && !ChangesScores() && !options_.force_end;
+    const bool may_draft = model_.parameters().have_draft() && options_.beam_size == 1 && RulesOf(options_).plain();
     for (std::int32_t length = 1; !searches.empty();) {
       if (options_.cancelled && options_.cancelled()) throw Cancelled();
-      if (may_draft && length > 1 && searches.size() == 1) {
+      if (may_draft && length > 1 && searches.size() == 1 && length <= LastUnforced(searches.front())) {
         length += DraftedStep(context, memory, output, searches.front(), length);
       } else {
         Step(context, memory, output, searches, length);
         ++length;
       }
       for (Search& search : searches)
-        if (search.done) results[search.sentence] = std::move(search.finished);
+        if (search.done) {
+          for (Hypothesis& hypothesis : search.finished)
+            if (search.cut && std::ssize(hypothesis.ids) + 1 == search.max_length + search.given())
+              hypothesis.ended = false;
+          results[search.sentence] = std::move(search.finished);
+        }
       std::erase_if(searches, [](const Search& search) { return search.done; });
     }
     for (auto& hypotheses : results) hypotheses.resize(std::min(hypotheses.size(), std::size_t(options_.n_best)));
@@ -131,7 +149,7 @@ class Decoding {
   void CheckTokens(std::span<const std::int32_t> ids) const {
     const std::int64_t words = model_.limits().target_vocabulary;
     for (const std::int32_t id : ids)
-      Check(id >= 0 && id < words, "a prefix has the token {}, of a vocabulary of {}", id, words);
+      Check(id >= 0 && id < words, "the token {} is outside the vocabulary of {}", id, words);
   }
 
   std::vector<std::int32_t> InputsFor(const DecodingOptions::Source& source) const {
@@ -142,18 +160,26 @@ class Decoding {
     return inputs;
   }
 
-  // True if the `length`-th generated token may be the end token.
-  bool MayEnd(const Search& search, std::int32_t length) const {
-    return length + search.given() > options_.min_length || (options_.force_end && length == search.max_length);
+  // Tokens to choose before which the end is not a candidate.
+  std::int32_t Shortest(const Search& search) const {
+    return std::max(options_.min_length - search.given(), options_.min_new_tokens);
   }
 
-  // True where the choice is among other scores than the model's own.
-  bool ChangesScores() const { return options_.sample || options_.repetition_penalty != 1; }
+  // The last token to choose that is not forced to be the end.
+  std::int32_t LastUnforced(const Search& search) const { return search.max_length - (options_.force_end ? 1 : 0); }
+
+  // True if the `length`-th generated token may be the end token.
+  bool MayEnd(const Search& search, std::int32_t length) const {
+    return length > Shortest(search) || (options_.force_end && length == search.max_length);
+  }
 
   // With the tokens that are given.
   std::int32_t MaxLength(std::int32_t source_length, std::int32_t given) const {
+    if (options_.max_new_tokens != 0)
+      return static_cast<std::int32_t>(
+          std::min<std::int64_t>(std::int64_t{given} + options_.max_new_tokens, model_.limits().positions));
     if (options_.max_length != 0) return options_.max_length;
-    const std::int64_t before = options_.min_length + given;
+    const std::int64_t before = std::max(options_.min_length, options_.min_new_tokens) + given;
     return static_cast<std::int32_t>(
         std::min<std::int64_t>(3 * std::int64_t{source_length} + 50 + before, model_.limits().positions));
   }
@@ -178,11 +204,12 @@ class Decoding {
         last_rows.push_back(static_cast<std::int32_t>(last_words.size()) - 1);
         counts.push_back(first ? static_cast<std::int32_t>(search.inputs.size()) : 1);
         sentences.push_back(search.sentence);
-        if (ChangesScores() || (options_.no_repeat_ngram_size == 0 && all_may_end == any_may_end)) continue;
+        const std::int32_t no_repeat = options_.processors.no_repeat_ngram_size;
+        if (changes_scores_ || (no_repeat == 0 && all_may_end == any_may_end)) continue;
         std::vector<std::int32_t> inputs = {prefix_.front()};
         inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
-        banned.push_back(Repeating(inputs, options_.no_repeat_ngram_size));
-        if (!may_end(search)) banned.back().push_back(model_.limits().end_id);
+        banned.push_back(Repeating(inputs, inputs, no_repeat));
+        if (!may_end(search)) banned.back().insert(banned.back().end(), rules_.end_ids.begin(), rules_.end_ids.end());
         most_banned = std::max(most_banned, banned.back().size());
       }
     attention_.clear();
@@ -192,8 +219,9 @@ class Decoding {
         if (options_.attention) beam.attention.insert(beam.attention.end(), rows->begin(), rows->end()), ++rows;
     if (last_words.size() > last_rows.size()) hidden = ops::Embedding(hidden, last_rows);
     kernels::TopLogits<float> likeliest =
-        ChangesScores() ? Chosen(context, hidden, output, searches, sentences, length)
-                        : output.Likeliest(context, hidden, sentences, any_may_end,
+        changes_scores_ ? Chosen(context, hidden, output, searches, sentences, length)
+                        : output.Likeliest(context, hidden, sentences,
+                                           any_may_end ? std::span<const std::int32_t>() : rules_.end_ids,
                                            rules_.candidates() + static_cast<std::int64_t>(most_banned));
     CheckScores(likeliest, length);
     if (first && options_.first_token) ForceFirst(likeliest, searches);
@@ -210,18 +238,26 @@ class Decoding {
     context.cache->Select(continued);
   }
 
-  // The likeliest tokens, or sampled ones, after each beam's hidden state under the penalties.
+  // The likeliest tokens, or sampled ones, after each beam's hidden state under the logits processors.
   kernels::TopLogits<float> Chosen(Context& context, const Tensor& hidden, const OutputWords& output,
                                    std::vector<Search>& searches, std::span<const std::size_t> sentences,
                                    std::int32_t length) const {
-    std::vector<std::int32_t> pad, pad_and_end = {model_.limits().end_id};
+    std::vector<std::int32_t> pad, pad_and_ends = rules_.end_ids;
     if (model_.limits().pad_id >= 0)
-      for (std::vector<std::int32_t>* never : {&pad, &pad_and_end}) never->push_back(model_.limits().pad_id);
-    const std::span<const std::int32_t> start = std::span(prefix_).first(1);
+      for (std::vector<std::int32_t>* never : {&pad, &pad_and_ends}) never->push_back(model_.limits().pad_id);
     std::vector<Unfinished> texts;
     for (Search& search : searches)
-      for (const Beam& beam : search.beams)
-        texts.push_back({start, beam.ids, MayEnd(search, length) ? pad : pad_and_end, &search.random});
+      for (const Beam& beam : search.beams) {
+        Unfinished& text = texts.emplace_back();
+        text.prompt = std::span(prefix_).first(1);
+        text.ids = beam.ids;
+        text.never = MayEnd(search, length) ? pad : pad_and_ends;
+        text.ends = rules_.end_ids;
+        text.source = search.source;
+        text.given = std::ssize(search.inputs);
+        text.begin = text.given + (text.given == 1 && options_.first_token ? 1 : 0);
+        text.random = &search.random;
+      }
     return output.Choose(context, hidden, sentences, texts, RulesOf(options_), length, rules_.candidates());
   }
 
@@ -232,10 +268,14 @@ class Decoding {
   }
 
   // The token of a sentence that may have no more becomes the end, with probability 1.
-  void ForceEnds(kernels::TopLogits<float>& likeliest, std::span<const Search> searches, std::int32_t length) const {
-    for (std::size_t row = 0; const Search& search : searches)
+  void ForceEnds(kernels::TopLogits<float>& likeliest, std::span<Search> searches, std::int32_t length) const {
+    for (std::size_t row = 0; Search & search : searches)
       for (std::size_t beam = 0; beam < search.beams.size(); ++beam, ++row)
-        if (length == search.max_length) Force(likeliest, row, model_.limits().end_id);
+        if (length == search.max_length) {
+          const auto likeliest_token = likeliest.columns[row * static_cast<std::size_t>(likeliest.k)];
+          search.cut = search.cut || std::ranges::find(rules_.end_ids, likeliest_token) == rules_.end_ids.end();
+          Force(likeliest, row, rules_.end_ids.front());
+        }
   }
 
   static void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
@@ -252,9 +292,9 @@ class Decoding {
     const auto read = [&](std::span<const std::int32_t> words) {
       attention_.clear();
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}}, memory);
-      kernels::TopLogits<float> likeliest =
-          output.Likeliest(context, hidden, std::vector(words.size(), search.sentence),
-                           length + search.given() > options_.min_length, rules_.candidates());
+      kernels::TopLogits<float> likeliest = output.Likeliest(
+          context, hidden, std::vector(words.size(), search.sentence),
+          MayEnd(search, length) ? std::span<const std::int32_t>() : rules_.end_ids, rules_.candidates());
       CheckScores(likeliest, length);
       return likeliest;
     };
@@ -263,7 +303,7 @@ class Decoding {
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
       rows.push_back(attention_.front()[static_cast<std::size_t>(its_length - length)]);
     };
-    const std::int32_t until = UntilRulesChange(search, length, options_.min_length - search.given());
+    const std::int32_t until = std::min(UntilRulesChange(search, length, Shortest(search)), LastUnforced(search));
     return WriteDrafted(context, search, length, until, rules_, read, written);
   }
 
@@ -271,6 +311,7 @@ class Decoding {
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
   BeamRules rules_;
+  bool changes_scores_ = false;                       // the choice is among other scores than the model's own
   std::vector<std::vector<AttentionRow>> attention_;  // of the last pass, by beam and query
 };
 

@@ -9,6 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
+#include "headlight/generate/logits_processors.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/nn/encoder_decoder.h"
 
@@ -22,6 +23,10 @@ struct DecodingOptions {
   // repeats itself. At most the model's positions.
   std::int32_t max_length = 0;
   std::int32_t min_length = 0;  // tokens before which the end is not a candidate; those of a prefix count
+  // The same without the tokens that are given; if positive, instead of max_length.
+  std::int32_t max_new_tokens = 0;
+  std::int32_t min_new_tokens = 0;
+  std::vector<std::int32_t> end_ids = {};  // each ends a sentence; if empty, the model's end token does
   Stopping stopping = Stopping::no_better;
   // The decoder's first inputs; if empty, the model's start token. Those after the first are part of every target
   // sentence, but not of its score.
@@ -29,13 +34,9 @@ struct DecodingOptions {
   // The forced first token of every target sentence, with probability 1: a language's. Not with a prefix of several;
   // before a Source::target_prefix it is part of that.
   std::optional<std::int32_t> first_token = {};
-  std::int32_t no_repeat_ngram_size = 0;  // if positive, no n-gram of this size, the start included, is repeated
-  // As GenerationOptions (generate.h) has them; the tokens that were there before are the target's, its start included.
-  double repetition_penalty = 1;
-  bool sample = false;  // with a beam_size of 1
-  double temperature = 1;
-  std::int32_t top_k = 0;
-  double top_p = 1;
+  LogitsProcessors processors = {};  // of the target's tokens, its start included; their source is the encoder's input
+  bool sample = false;               // with a beam_size of 1
+  SamplingOptions sampling = {};
   std::uint64_t seed = 0;  // with Source::stream
   // Settings of each source, by index; empty: no prefixes, and the index is the stream.
   struct Source {
@@ -56,9 +57,9 @@ struct DecodingOptions {
 // excluded without renormalising the other probabilities. A sentence that reaches max_length without an end is cut
 // (Hypothesis::ended). A sentence's hypotheses do not depend on its batch. A model with a draft
 // (LoadFor::computing_with_draft) uses speculative decoding for a single sentence with greedy choice and without
-// penalties; the result has the same bits. `which` has the index in options.sources of each sentence; unless given,
-// that is its place here. Throws Error where a sentence is empty or longer than the model's positions, where a prefix
-// leaves no room, and for impossible options.
+// logits processors; the result has the same bits. `which` has the index in options.sources of each sentence; unless
+// given, that is its place here. Throws Error where a sentence is empty or longer than the model's positions, where a
+// prefix leaves no room, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,
                                                           const Sequences& sources, const DecodingOptions& options,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "headlight/base/random.h"
 #include "headlight/generate/batched.h"
 #include "headlight/generate/beam_search.h"
 #include "headlight/generate/draft.h"
@@ -18,6 +19,7 @@ namespace {
 // A prompt that is being continued.
 struct Search : BeamSearch {
   std::size_t prompt = 0;
+  std::int32_t min_length = 0;  // tokens to choose before which the end is not a candidate
   Random random{0};
 };
 
@@ -35,7 +37,7 @@ class Generation {
           options.beam_size, options.n_best);
     Check(std::isfinite(options.length_penalty), "length_penalty must be a finite number, not {}",
           options.length_penalty);
-    CheckRules(RulesOf(options));
+    CheckRules(RulesOf(options), model.outputs());
     Check(options.max_new_tokens >= 1, "max_new_tokens must be at least 1, not {}", options.max_new_tokens);
     Check(options.min_new_tokens >= 0 && options.min_new_tokens <= options.max_new_tokens,
           "min_new_tokens must be from 0 to max_new_tokens, {}, not {}", options.max_new_tokens,
@@ -45,12 +47,17 @@ class Generation {
       Check(end >= 0 && end < model.outputs(), "an end's id {} is outside the vocabulary of {}", end, model.outputs());
     Check(std::isfinite(options.guidance) && options.guidance >= 0, "guidance must be a number from 0, not {}",
           options.guidance);
-    Check(!guided() || (!options.unguided.empty() && std::ssize(options.unguided) <= limits.positions),
-          "guidance {} needs an unguided prompt of 1 to {} tokens, which has {}", options.guidance, limits.positions,
+    Check(!guided() || std::ssize(options.unguided) <= limits.positions,
+          "guidance {} needs an unguided prompt of at most {} tokens, which has {}", options.guidance, limits.positions,
           options.unguided.size());
-    for (std::size_t i = 0; i < prompts.size(); ++i)
+    Check(options.max_length >= 0, "max_length must be at least 0, not {}", options.max_length);
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      Check(options.max_length == 0 || std::ssize(prompts[i]) < options.max_length,
+            "prompt {} has {} tokens, which leaves no room in a max_length of {}", i + 1, prompts[i].size(),
+            options.max_length);
       Check(!prompts[i].empty() && static_cast<std::int64_t>(prompts[i].size()) <= limits.positions,
             "a prompt must have from 1 to {} tokens; prompt {} has {}", limits.positions, i + 1, prompts[i].size());
+    }
   }
 
   std::vector<std::vector<Hypothesis>> Run() const {
@@ -79,20 +86,26 @@ class Generation {
       search.prompt = index;
       search.random = Random(options_.seed, options_.first_stream + index);
       // The last token needs no position: it is not read.
-      search.max_length = static_cast<std::int32_t>(std::min<std::int64_t>(
+      const std::int64_t length = std::ssize(prompt);
+      std::int64_t most = std::min<std::int64_t>(
           options_.max_new_tokens,
-          model_.limits().positions - std::max(std::ssize(prompt), guided() ? std::ssize(options_.unguided) : 0) + 1));
+          model_.limits().positions - std::max(length, guided() ? std::ssize(options_.unguided) : 0) + 1);
+      if (options_.max_length > 0) most = std::min(most, options_.max_length - length);
+      search.max_length = static_cast<std::int32_t>(most);
+      search.min_length =
+          static_cast<std::int32_t>(std::max<std::int64_t>(options_.min_new_tokens, options_.min_length - length));
       read(prompt);
     }
     if (guided())
-      for (std::size_t i = 0; i < batch.size(); ++i) read(options_.unguided);
+      for (const std::size_t index : batch)
+        read(options_.unguided.empty() ? std::vector{prompts_[index].back()} : options_.unguided);
     Context context;
     DecoderCache cache;
     context.cache = &cache;
     Cancel();
     Tensor hidden = Guided(ops::Embedding(model_.Decode(context, ids, PackedSequences(lengths)), last_rows));
-    const bool may_draft = !guided() && model_.parameters().have_draft() && options_.beam_size == 1 &&
-                           !options_.sample && options_.repetition_penalty == 1 && options_.no_repeat_ngram_size == 0;
+    const bool may_draft =
+        !guided() && model_.parameters().have_draft() && options_.beam_size == 1 && RulesOf(options_).plain();
     for (std::int32_t length = 1;;) {
       Cancel();
       if (may_draft && length > 1 && searches.size() == 1) {
@@ -126,15 +139,23 @@ class Generation {
                     ops::Scale(hidden.ViewRows(beams, beams), 1 - options_.guidance));
   }
 
+  // A beam whose `length`-th token comes next.
+  Unfinished TextOf(Search& search, const Beam& beam, std::int32_t length) const {
+    const std::vector<std::int32_t>& prompt = prompts_[search.prompt];
+    Unfinished text{.prompt = prompt, .ids = beam.ids, .never = {}, .ends = options_.end_ids, .source = prompt};
+    if (length <= search.min_length) text.never = options_.end_ids;
+    text.given = text.begin = std::ssize(prompt);
+    text.random = &search.random;
+    return text;
+  }
+
   // Extends every running beam by its `length`-th token.
   void Step(Context& context, const Tensor& hidden, std::vector<Search>& searches, std::int32_t length) const {
     std::vector<Unfinished> texts;
-    std::span<const std::int32_t> never;
-    if (length <= options_.min_new_tokens) never = options_.end_ids;
     for (Search& search : searches)
-      for (const Beam& beam : search.beams) texts.push_back({prompts_[search.prompt], beam.ids, never, &search.random});
+      for (const Beam& beam : search.beams) texts.push_back(TextOf(search, beam, length));
     const kernels::TopLogits<float> likeliest =
-        NextWords(model_, context, hidden, texts, options_, length, rules_.candidates());
+        NextWords(model_, context, hidden, texts, RulesOf(options_), length, rules_.candidates());
 
     std::vector<std::int32_t> continued;  // which of the cache's hypotheses each new beam continues
     std::int64_t row = 0;
@@ -157,13 +178,14 @@ class Generation {
   std::int32_t DraftedStep(Context& context, Search& search, std::int32_t length) const {
     const auto read = [&](std::span<const std::int32_t> words) {
       const Tensor hidden = model_.Decode(context, words, {{0, static_cast<std::int32_t>(words.size())}});
-      return NextWords(model_, context, hidden, {}, options_, length, rules_.candidates());
+      const std::vector<Unfinished> texts(words.size(), TextOf(search, search.beams.front(), length));
+      return NextWords(model_, context, hidden, texts, RulesOf(options_), length, rules_.candidates());
     };
     const auto written = [&](std::int32_t its_length, std::vector<std::size_t>& from) {
       if (options_.on_token) Tell(search, its_length, from);
     };
-    return WriteDrafted(context, search, length, UntilRulesChange(search, length, options_.min_new_tokens), rules_,
-                        read, written);
+    return WriteDrafted(context, search, length, UntilRulesChange(search, length, search.min_length), rules_, read,
+                        written);
   }
 
   // Reports the search's newest token, unless it was the end, and ends the text where on_token returns false.

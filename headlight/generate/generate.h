@@ -9,6 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
+#include "headlight/generate/logits_processors.h"
 #include "headlight/nn/language_model.h"
 
 namespace headlight {
@@ -20,28 +21,23 @@ struct GenerationOptions {
   std::int32_t n_best = 1;  // at most beam_size
   Stopping stopping = Stopping::no_better;
 
-  // Tokens are sampled from softmax(logits / temperature) over the top_k likeliest, or all where that is 0, and of
-  // those the likeliest until their probabilities sum to top_p (Holtzman et al., "The Curious Case of Neural Text
-  // Degeneration", 2020).
   bool sample = false;
-  double temperature = 1;
-  std::int32_t top_k = 0;
-  double top_p = 1;
+  SamplingOptions sampling = {};
   // Prompt i uses the random stream (seed, first_stream + i), whatever it is batched with.
   std::uint64_t seed = 0, first_stream = 0;
 
-  // Divides positive and multiplies negative scores of tokens that the prompt or the text have (Keskar et al., "CTRL",
-  // 2019, section 4.1): logits, or with beams log-probabilities, as Transformers does.
-  double repetition_penalty = 1;
-  std::int32_t no_repeat_ngram_size = 0;  // if positive, no n-gram of this size is repeated in prompt and text
+  LogitsProcessors processors = {};  // their source is the prompt
 
   // Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
-  // prompt and u those after `unguided`, one prompt for all that lacks what is to be followed. 1: without it.
+  // prompt and u those after `unguided`, one prompt for all that lacks what is to be followed; if empty, after the
+  // prompt's last token. 1: without it.
   double guidance = 1;
   std::vector<std::int32_t> unguided = {};
 
-  std::int32_t max_new_tokens = 128;       // the end included; at most what the model's positions allow
-  std::int32_t min_new_tokens = 0;         // before which the end is not a candidate
+  std::int32_t max_new_tokens = 128;  // the end included; at most what the model's positions allow
+  std::int32_t min_new_tokens = 0;    // before which the end is not a candidate
+  std::int32_t max_length = 0;        // the same of prompt and text together; 0: no such limit
+  std::int32_t min_length = 0;
   std::vector<std::int32_t> end_ids = {};  // each ends a text
 
   std::int64_t batch_tokens = 2048;  // of prompts, that are read at once
@@ -53,10 +49,10 @@ struct GenerationOptions {
 };
 
 // For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is the model's own, of
-// the guided logits where there is guidance; with beams it includes the penalties. A continuation does not depend on
+// the guided logits where there is guidance; with beams it includes the processors. A continuation does not depend on
 // the other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with
-// greedy choice and without penalties. Throws Error where a prompt is empty, has an id outside the vocabulary or is
-// longer than the model's positions, and for impossible options.
+// greedy choice and without logits processors. Throws Error where a prompt is empty, has an id outside the vocabulary
+// or is longer than the model's positions, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);

@@ -18,10 +18,11 @@ struct Hypothesis {
   std::vector<std::int32_t> ids;             // without start and end, with the target's prefix
   double log_probability = 0;                // of the chosen ids and the end
   double score = 0;                          // log_probability / (number of chosen ids and end)^alpha
-  bool ended = true;                         // false where the length limit cut it, or no token was allowed
+  bool ended = true;                         // false where the length limit cut or ended it, or no token was allowed
   std::vector<AttentionRow> attention = {};  // of each id and the end, where DecodingOptions asks for it
   // The log-probability of each id that was not given and of the end, where DecodingOptions asks for it.
   std::vector<float> token_scores = {};
+  std::int32_t end = -1;  // the token that ended it; -1: none
 };
 
 // When a text with beam_size finished hypotheses stops.

@@ -5,13 +5,13 @@
 namespace headlight {
 
 kernels::TopLogits<float> NextWords(const LanguageModel& model, Context& context, const Tensor& hidden,
-                                    std::span<const Unfinished> texts, const GenerationOptions& options,
-                                    std::int32_t length, std::int64_t count) {
+                                    std::span<const Unfinished> texts, const ChoiceRules& rules, std::int32_t length,
+                                    std::int64_t count) {
   const std::int64_t outputs = model.outputs(), at_once = LogitRowsAtOnce(outputs);
-  const ChoiceRules rules = RulesOf(options);
-  const bool plain = !rules.sample && rules.repetition_penalty == 1 && rules.no_repeat_ngram_size == 0;
-  std::span<const std::int32_t> never;
-  if (length <= options.min_new_tokens) never = options.end_ids;
+  const std::span<const std::int32_t> never = texts.front().never;
+  const bool plain = rules.plain() && std::ranges::all_of(texts, [&](const Unfinished& text) {
+                       return std::ranges::equal(text.never, never);
+                     });
 
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, outputs));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {

@@ -20,12 +20,12 @@ class OutputWords {
               std::span<const std::int32_t> source_ids, const Sequences& sources);
 
   // The `count` likeliest tokens after each hidden state [rows, model], where row i belongs to source sentence
-  // sentences[i], with their log-probabilities. Excluded tokens (padding, those outside the sentence's list, the end
-  // unless `may_end`) have -infinity. As in Transformers, probabilities are not renormalised without padding.
+  // sentences[i], with their log-probabilities. Excluded tokens (padding, those outside the sentence's list, `ends`)
+  // have -infinity. As in Transformers, probabilities are not renormalised without padding.
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
-                                      bool may_end, std::int64_t count) const;
+                                      std::span<const std::int32_t> ends, std::int64_t count) const;
 
-  // The same under penalties or by sampling, for the texts that the tokens extend (ChooseWords).
+  // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseWords).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences,
                                    std::span<const Unfinished> texts, const ChoiceRules& rules, std::int32_t length,
                                    std::int64_t count) const;
@@ -33,7 +33,6 @@ class OutputWords {
  private:
   // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a sentence's list.
   Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const;
-  std::int32_t ColumnOf(std::int32_t word) const;
 
   const ConditionalDecoder& model_;
   std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary

@@ -32,8 +32,7 @@ struct CaptionFolder {
   std::unique_ptr<const CaptionModel> model;
   PictureProcessor processor;
   PipelineTokenizer tokenizer;
-  DecodingOptions decoding;                         // the folder's settings
-  std::optional<std::int32_t> max_new_tokens = {};  // besides a prompt's, in the place of decoding.max_length
+  DecodingOptions decoding;  // the folder's settings
 };
 
 // Throws Error where the folder does not hold a model of that use, how its pictures are prepared and its tokenizer, and

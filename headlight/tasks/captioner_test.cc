@@ -140,13 +140,13 @@ TEST(Captioner, ReadsTheFoldersSettings) {
   const auto error = [&](const std::string& settings) { return ErrorOf([&] { with(settings); }); };
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5})").tokens, 4);
   EXPECT_EQ(caption(R"({"max_new_tokens": 3, "min_length": 5})").tokens, 3);
-  EXPECT_EQ(caption(R"({"min_length": 30})").tokens, 19);
+  EXPECT_EQ(caption(R"({"min_length": 30})").tokens, 20);
   EXPECT_EQ(caption(R"({"max_length": 1000, "min_length": 1000})").tokens, 40);
   // The last token that is allowed is the end.
-  EXPECT_TRUE(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").complete);
+  EXPECT_FALSE(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").complete);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").tokens, 3);
   EXPECT_THAT(error(R"({"forced_eos_token_id": 5})"), HasSubstr("the model's end is 0, not 5"));
-  EXPECT_THAT(error(R"({"bad_words_ids": [[1]]})"), HasSubstr("bad_words_ids"));
+  EXPECT_THAT(error(R"({"stop_strings": ["."]})"), HasSubstr("stop_strings"));
   EXPECT_THAT(error(R"({"num_beams": 0})"), HasSubstr("num_beams"));
 }
 

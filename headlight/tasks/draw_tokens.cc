@@ -18,15 +18,14 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
   const std::int64_t at_once = std::clamp<std::int64_t>(memory / bytes_each, 1, most);
   const std::int64_t all = wanted.count * std::ssize(wanted.prompts);
   std::int64_t done = 0;
-  GenerationOptions generation{.sample = true,
-                               .temperature = options.temperature,
-                               .top_k = options.top_k,
-                               .top_p = options.top_p,
-                               .seed = options.seed,
-                               .guidance = options.guidance,
-                               .unguided = wanted.unguided,
-                               .max_new_tokens = static_cast<std::int32_t>(wanted.count),
-                               .cancelled = options.cancelled};
+  GenerationOptions generation{
+      .sample = true,
+      .sampling = {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p},
+      .seed = options.seed,
+      .guidance = options.guidance,
+      .unguided = wanted.unguided,
+      .max_new_tokens = static_cast<std::int32_t>(wanted.count),
+      .cancelled = options.cancelled};
   if (wanted.never) {
     generation.end_ids = {*wanted.never};
     generation.min_new_tokens = generation.max_new_tokens;

@@ -16,44 +16,7 @@
 
 namespace headlight {
 
-struct Generator::State {
-  std::unique_ptr<const LanguageModel> model;
-  PipelineTokenizer tokenizer;
-  GenerationOptions defaults;
-  std::int32_t first_id = -1;  // put before every text; -1: none
-};
-
 namespace {
-
-// One token id or an array of them, without those outside the vocabulary.
-std::vector<std::int32_t> ReadIds(const JsonView& json, std::int64_t vocabulary) {
-  std::vector<std::int32_t> ids;
-  if (!json.present()) return ids;
-  for (const JsonView& item : json.value().As<Json::Array>() != nullptr ? json.Items() : std::vector{json})
-    if (const std::int64_t id = item.Integer(0, 1 << 24); id < vocabulary) ids.push_back(static_cast<std::int32_t>(id));
-  return ids;
-}
-
-GenerationOptions ReadDefaults(const JsonView& json, const LanguageModel::Limits& limits) {
-  constexpr std::int64_t most = 1 << 24;
-  GenerationOptions defaults;
-  const auto integer = [&](const char* name, std::int32_t& value, std::int64_t least) {
-    value = static_cast<std::int32_t>(json.Get(name, value).Integer(least, most));
-  };
-  integer("max_new_tokens", defaults.max_new_tokens, 1);
-  integer("min_new_tokens", defaults.min_new_tokens, 0);
-  ReadChoices(json, defaults);
-  RefuseUnusual(json, {{"num_beam_groups", 1},
-                       {"diversity_penalty", 0.0},
-                       {"typical_p", 1.0},
-                       {"min_p", Json()},
-                       {"bad_words_ids", Json()},
-                       {"suppress_tokens", Json()},
-                       {"begin_suppress_tokens", Json()}});
-  defaults.end_ids = ReadIds(json["eos_token_id"], limits.vocabulary);
-  if (defaults.end_ids.empty() && limits.end_id >= 0) defaults.end_ids = {limits.end_id};
-  return defaults;
-}
 
 // Where the first of the stop strings begins, or npos. The first `searched` bytes are known to hold none.
 std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop, std::size_t searched = 0) {
@@ -81,6 +44,13 @@ std::size_t Certain(const GrowingText& growing, const std::vector<std::string>& 
 
 }  // namespace
 
+struct Generator::State {
+  std::unique_ptr<const LanguageModel> model;
+  PipelineTokenizer tokenizer;
+  TextSettings defaults;
+  std::int32_t first_id = -1;  // put before every text; -1: none
+};
+
 double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(scored)); }
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
@@ -94,9 +64,9 @@ Generator Generator::Load(const std::string& folder, const LoadOptions& options)
   Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), limits.vocabulary);
   const ModelFolder files = OpenModelFolder(folder);
-  std::vector<std::int32_t> first = ReadIds(files.generation_config["bos_token_id"], limits.vocabulary);
-  if (first.empty()) first = ReadIds(files.config["bos_token_id"], limits.vocabulary);
-  GenerationOptions defaults = ReadDefaults(files.generation_config, limits);
+  std::vector<std::int32_t> first = ReadTokenIds(files.generation_config["bos_token_id"], limits.vocabulary);
+  if (first.empty()) first = ReadTokenIds(files.config["bos_token_id"], limits.vocabulary);
+  TextSettings defaults = ReadTextSettings(GenerationSettings(files), limits);
   return Generator(std::make_shared<State>(
       State{std::move(model), std::move(tokenizer), std::move(defaults), first.empty() ? -1 : first.front()}));
 }
@@ -106,22 +76,32 @@ const PipelineTokenizer& Generator::tokenizer() const { return state_->tokenizer
 
 std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prompts,
                                                const GenerateOptions& options) const {
-  GenerationOptions generation = state_->defaults;
+  GenerationOptions generation = state_->defaults.generation;
   ApplyChoices(options, generation);
   CheckDraft(model(), generation);
-  generation.max_new_tokens = options.max_new_tokens.value_or(generation.max_new_tokens);
-  if (options.max_new_tokens)  // fewer than the folder's fewest
+  if (options.max_new_tokens) {  // fewer than the folder's fewest
+    generation.max_new_tokens = *options.max_new_tokens;
     generation.min_new_tokens = std::min(generation.min_new_tokens, std::max(0, *options.max_new_tokens));
-  generation.min_new_tokens = options.min_new_tokens.value_or(generation.min_new_tokens);
+    generation.max_length = 0;
+  }
+  if (options.min_new_tokens) {
+    generation.min_new_tokens = *options.min_new_tokens;
+    generation.min_length = 0;
+  }
   generation.batch_tokens = options.batch_tokens;
   generation.cancelled = options.cancelled;
   Check(generation.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
   // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
-  Check(options.n_best >= 1 && options.n_best <= 1024, "n_best must be from 1 to 1024, not {}", options.n_best);
-  const auto n_best = static_cast<std::size_t>(options.n_best), samples = generation.sample ? n_best : 1;
-  if (!generation.sample) generation.n_best = options.n_best;
+  const auto n_best = static_cast<std::size_t>(generation.n_best), samples = generation.sample ? n_best : 1;
+  if (generation.sample) generation.n_best = 1;
   generation.first_stream = options.first_stream * samples;
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
+  static const std::vector<std::string> none;
+  const std::vector<std::string>& kept_stop = options.stop.empty() ? state_->defaults.stop : none;
+  Check(generation.beam_size == 1 || kept_stop.empty(),
+        "stop_strings of the model's generation settings are for a beam_size of 1");
+  Check(generation.beam_size == 1 || generation.guidance == 1,
+        "guidance_scale of the model's generation settings is for a beam_size of 1");
 
   const std::int64_t positions = model().limits().positions;
   std::vector<std::vector<std::int32_t>> ids;
@@ -146,12 +126,13 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
     if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
     told[i] = std::max(told[i], certain);
   };
-  if (generation.beam_size == 1 && (options.on_text || !options.stop.empty()))
+  if (generation.beam_size == 1 && (options.on_text || !options.stop.empty() || !kept_stop.empty()))
     generation.on_token = [&](std::size_t i, std::int32_t id) {
       texts[i].Add({&id, 1});
       const std::string_view text = texts[i].text();
       stopped[i] = FindStop(text, options.stop, texts[i].stable()) != std::string::npos;
       if (!stopped[i]) tell(i, text, Certain(texts[i], options.stop));
+      stopped[i] = stopped[i] || FindStop(text, kept_stop, texts[i].stable()) != std::string::npos;
       return !stopped[i];
     };
   const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
@@ -163,13 +144,19 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
       const std::size_t i = results.size();
       GrowingText& text = texts[prompt * (n_best / samples) + rank];
       if (!generation.on_token) text.Add(hypothesis.ids);
+      // Another end than the model's own may be text, as in Transformers.
+      if (hypothesis.end >= 0 && hypothesis.end != model().limits().end_id && !tokenizer().IsSpecial(hypothesis.end))
+        text.Add({&hypothesis.end, 1});
       GeneratedText& result = results.emplace_back();
       result.text = text.text();
       result.prompt = prompt / samples;
       result.prompt_tokens = std::ssize(ids[prompt]);
       result.tokens = std::ssize(hypothesis.ids);
       const bool full = result.tokens < generation.max_new_tokens && result.prompt_tokens + result.tokens > positions;
-      result.end = hypothesis.ended ? TextEnd::end_token : full ? TextEnd::positions : TextEnd::length;
+      result.end = stopped[i]         ? TextEnd::stop
+                   : hypothesis.ended ? TextEnd::end_token
+                   : full             ? TextEnd::positions
+                                      : TextEnd::length;
       if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
         result.text.resize(stop);
         result.end = TextEnd::stop;
@@ -178,6 +165,10 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
       tell(i, result.text, result.text.size());
     }
   return results;
+}
+
+std::int32_t Generator::n_best(const GenerateOptions& options) const {
+  return options.n_best.value_or(state_->defaults.generation.n_best);
 }
 
 GeneratedText Generator::Generate(std::string_view prompt, const GenerateOptions& options) const {

@@ -29,13 +29,14 @@ struct GenerateOptions {
   // The search. Beams keep the beam_size best texts; 1 is greedy, or sampling.
   std::optional<std::int32_t> beam_size = {};  // 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   // with beams: alpha of score = log-probability / length^alpha, else 1
-  std::int32_t n_best = 1;                     // texts for each prompt: at most beam_size, or the samples drawn
+  std::optional<std::int32_t> n_best =
+      {};  // texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
 
   // Sampling: the next token is drawn from softmax(logits / temperature), of the top_k likeliest, and of those of the
   // likeliest whose probabilities sum to top_p. [num_beams] does not count then.
   std::optional<bool> sample = {};         // [do_sample], else whether one of the next three is set
   std::optional<double> temperature = {};  // above 0, else 1
-  std::optional<std::int32_t> top_k = {};  // 0: all, else 0
+  std::optional<std::int32_t> top_k = {};  // 0: all, else 50
   std::optional<double> top_p = {};        // above 0 to 1, else 1
 
   std::optional<double> repetition_penalty = {};  // above 1 makes tokens that were there before less likely, else 1
@@ -104,6 +105,9 @@ class HEADLIGHT_API Generator {
   }
   // Of one prompt the best text.
   GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
+
+  // How many texts of a prompt there are, with beams at most.
+  std::int32_t n_best(const GenerateOptions& options) const;
 
   // The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
   // else the text's own first token has no score. A text longer than the model's positions is read in windows of that

@@ -21,11 +21,13 @@ std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenize
 // `words` has the word of each of the hypothesis's ids.
 void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                   const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
-  const std::size_t all = hypothesis.ids.size() + (hypothesis.ended ? 1 : 0);
+  const std::size_t all = hypothesis.ids.size() + (hypothesis.end >= 0 ? 1 : 0);
   const std::size_t given = all - hypothesis.token_scores.size();
   for (std::size_t i = 0; i < all; ++i) {
     TranslatedToken& token = translation.token_scores.emplace_back();
-    token.piece = tokenizer.Piece(i == words.size() ? model.limits().end_id : hypothesis.ids[i]);
+    token.piece = tokenizer.Piece(i < words.size()      ? hypothesis.ids[i]
+                                  : hypothesis.end >= 0 ? hypothesis.end
+                                                        : model.limits().end_id);
     const auto word = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(),
                                    [](std::int32_t its_word) { return its_word >= 0; });
     if (word != words.end()) token.word = *word + words_before;
@@ -73,9 +75,11 @@ void AppendPart(Translation& translation, const EncoderDecoder& model, const Tok
         translation.alignment.push_back({pair.source, pair.target + words_before});
     if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
   }
-  std::string words = tokenizer.Decode(hypothesis.ids);
-  std::ranges::replace_if(
-      words, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  std::vector<std::int32_t> ids = hypothesis.ids;
+  // Another start or end than the model's own may be text, as in Transformers.
+  if (start != model.limits().start_id) ids.insert(ids.begin(), start);
+  if (hypothesis.end >= 0 && hypothesis.end != model.limits().end_id) ids.push_back(hypothesis.end);
+  const std::string words = tokenizer.Decode(ids);
   if (!translation.text.empty() && !words.empty()) translation.text += ' ';
   translation.text += words;
   translation.score += hypothesis.score;

@@ -38,7 +38,8 @@ struct Translator::State {
     Check(found != tasks.end(), "{}: there is no task {} in task_specific_params; there are: {}", config_path,
           Quoted(options.task), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     const std::string place = fmt::format("{}: task_specific_params.{}", config_path, options.task);
-    return ReadTranslationSettings(JsonView(found->second, place), settings, positions());
+    return ReadTranslationSettings(JsonView(found->second, place), settings, model->limits(),
+                                   GenerationKind::translation);
   }
 
   std::string PrefixFor(const TranslateOptions& options) const {
@@ -55,13 +56,15 @@ struct Translator::State {
     DecodingOptions decoding = SettingsFor(options).decoding;
     ApplyChoices(options, decoding);
     CheckDraft(*model, decoding);
-    Check(options.n_best >= 1 && options.n_best <= 1024, "n_best must be from 1 to 1024, not {}", options.n_best);
-    if (!decoding.sample) decoding.n_best = options.n_best;
     if (options.max_length != 0) {  // a shorter length than the folder's shortest
       decoding.max_length = options.max_length;
+      decoding.max_new_tokens = 0;
       decoding.min_length = std::min(decoding.min_length, std::max(0, options.max_length - 1));
     }
-    decoding.min_length = options.min_length.value_or(decoding.min_length);
+    if (options.min_length) {
+      decoding.min_length = *options.min_length;
+      decoding.min_new_tokens = 0;
+    }
     if (!options.target_language.empty()) {
       const EncoderDecoder::Limits& limits = model->limits();
       const std::int32_t language = Language(options.target_language);
@@ -138,9 +141,8 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
   }
 
   const ModelFolder files = OpenModelFolder(folder);
-  const bool own_file = std::filesystem::exists(files.File("generation_config.json"));
   const TranslationSettings settings =
-      ReadTranslationSettings(own_file ? files.generation_config : files.config, {}, limits.positions);
+      ReadTranslationSettings(GenerationSettings(files), {}, limits, GenerationKind::translation);
   std::map<std::string, Json> tasks;
   if (const JsonView all = files.config["task_specific_params"]; all.present())
     for (const auto& [name, task] : all.Members()) tasks[name] = task.value();
@@ -161,10 +163,11 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   DecodingOptions decoding = state_->DecodingFor(options);
   const std::vector<std::vector<std::int32_t>> prefixes = state_->TargetPrefixes(options, texts.size());
   if (prefixes.size() == 1) decoding.sources = {{prefixes.front(), 0}};
+  // Samples are decoded as sources of their own, each with a random stream.
+  const std::size_t samples = decoding.sample ? static_cast<std::size_t>(decoding.n_best) : 1;
+  if (decoding.sample) decoding.n_best = 1;
   Decode(model(), {}, {}, decoding);  // refuses impossible options even where there is nothing to translate
   decoding.sources.clear();
-  // Samples are decoded as sources of their own, each with a random stream.
-  const std::size_t samples = decoding.sample ? static_cast<std::size_t>(options.n_best) : 1;
 
   const auto [before, after] = state_->Around(options);
   const std::string prefix = state_->PrefixFor(options);
@@ -224,6 +227,8 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   return results;
 }
 
+std::int32_t Translator::n_best(const TranslateOptions& options) const { return state_->DecodingFor(options).n_best; }
+
 std::vector<std::int32_t> Translator::SourceIds(std::string_view text, const TranslateOptions& options) const {
   auto [ids, after] = state_->Around(options);
   const std::vector<std::int32_t> tokens = tokenizer().Encode(state_->PrefixFor(options) + std::string(text));
@@ -255,6 +260,7 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
   source_ids.insert(source_ids.end(), after.begin(), after.end());
 
   DecodingOptions decoding = state_->DecodingFor(options);
+  if (decoding.sample) decoding.n_best = 1;
   const std::int32_t start = decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front();
   std::vector<std::int32_t> written;
   if (target) {

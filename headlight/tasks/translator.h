@@ -30,9 +30,10 @@ class Tokenizer;       // text/tokenizers/tokenizer.h
 // names there in brackets); where it gives none, those after "else".
 struct TranslateOptions {
   // The search. Beams keep the beam_size best beginnings of a translation; 1 is greedy.
-  std::optional<std::int32_t> beam_size = {};     // 1 to 1024 [num_beams], else 4
-  std::optional<double> length_penalty = {};      // alpha of score = log-probability / length^alpha, else 1
-  std::int32_t n_best = 1;                        // translations of each text: at most beam_size, or the samples drawn
+  std::optional<std::int32_t> beam_size = {};  // 1 to 1024 [num_beams], else 4
+  std::optional<double> length_penalty = {};   // alpha of score = log-probability / length^alpha, else 1
+  std::optional<std::int32_t> n_best =
+      {};  // translations of each text: at most beam_size, or the samples drawn [num_return_sequences], else 1
   std::int32_t max_length = 0;                    // tokens of a translation with its end; 0: [max_length], else three
                                                   // times the source's and 50 more; at most the model's positions
   std::optional<std::int32_t> min_length = {};    // tokens before which it does not end, else 0
@@ -43,7 +44,7 @@ struct TranslateOptions {
   // and of those of the likeliest whose probabilities sum to top_p. [num_beams] does not count then.
   std::optional<bool> sample = {};         // [do_sample], else whether one of the next three is set
   std::optional<double> temperature = {};  // above 0, else 1
-  std::optional<std::int32_t> top_k = {};  // 0: all, else 0
+  std::optional<std::int32_t> top_k = {};  // 0: all, else 50
   std::optional<double> top_p = {};        // above 0 to 1, else 1
   std::optional<std::uint64_t> seed = {};  // the same seed draws the same translations, else 0
   std::uint64_t first_stream = 0;          // text i draws from the random stream (seed, first_stream + i)
@@ -110,6 +111,9 @@ class HEADLIGHT_API Translator {
                                                        const TranslateOptions& options = {}) const {
     return TranslateBatch(std::span(texts.begin(), texts.size()), options);
   }
+
+  // How many translations of a text there are, with beams at most.
+  std::int32_t n_best(const TranslateOptions& options) const;
 
   // A text's tokens as the encoder reads them, with the prefix and the special tokens around it; and their number.
   std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;

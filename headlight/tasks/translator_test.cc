@@ -75,7 +75,8 @@ TEST_F(TranslatorTest, SortsHypothesesByScore) {
 
 TEST_F(TranslatorTest, TakesBeamsAndPenaltyFromTheFolder) {
   const std::string path = folder.File("generation_config.json");
-  WriteFile(path, R"({"num_beams": 2, "length_penalty": 0.25})");
+  const std::string end = std::to_string(translator->model().limits().end_id);
+  WriteFile(path, R"({"num_beams": 2, "length_penalty": 0.25, "forced_eos_token_id": )" + end + "}");
   const Translator other = Translator::Load(folder.path());
   EXPECT_EQ(other.TranslateBatch(texts)[0][0].score,
             translator->TranslateBatch(texts, {.beam_size = 2, .length_penalty = 0.25})[0][0].score);
@@ -228,12 +229,15 @@ TEST_F(TranslatorTest, ScoresEveryTokenOfATranslation) {
   double sum = 0;
   for (const TranslatedToken& token : plain.token_scores) sum += token.log_probability.value();
   EXPECT_NEAR(plain.score, sum, 1e-4);
-  EXPECT_EQ(plain.complete, plain.token_scores.back().piece == "</s>");
+  EXPECT_EQ(plain.token_scores.back().piece, "</s>");  // forced where it is cut
 }
 
 TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
   const std::string path = folder.File("generation_config.json");
-  WriteFile(path, R"({"num_beams": 4, "do_sample": true, "temperature": 2.0, "top_k": 9, "repetition_penalty": 1.5})");
+  const std::string end = std::to_string(translator->model().limits().end_id);
+  WriteFile(path, R"({"num_beams": 4, "do_sample": true, "temperature": 2.0, "top_k": 9, "repetition_penalty": 1.5,
+                      "forced_eos_token_id": )" +
+                      end + "}");
   const Translator other = Translator::Load(folder.path());
   const TranslateOptions same{.repetition_penalty = 1.5, .temperature = 2, .top_k = 9};
   EXPECT_EQ(other.Translate(texts[2]), translator->Translate(texts[2], same));

@@ -1,0 +1,123 @@
+// The settings of generation_config.json against Transformers: tools/make_generation_setting_goldens.py describes
+// testdata/generation_settings.json.
+#include "headlight/tasks/generation_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/decode.h"
+#include "headlight/generate/generate.h"
+#include "headlight/generate/logits_processors.h"
+#include "headlight/models/family.h"
+
+namespace headlight::generation_settings_test {
+namespace {
+
+using testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+JsonView Goldens() { return ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/generation_settings.json"); }
+
+Ids IdsOf(const JsonView& json) {
+  Ids ids;
+  for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+  return ids;
+}
+
+// As Transformers has it, with the end.
+Ids Written(const Hypothesis& hypothesis) {
+  Ids ids = hypothesis.ids;
+  if (hypothesis.end >= 0) ids.push_back(hypothesis.end);
+  return ids;
+}
+
+template <typename Kind>
+const Kind& Load(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<Kind>> models;
+  std::unique_ptr<Kind>& model = models[name];
+  if (!model) model = LoadModel<Kind>(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name);
+  return *model;
+}
+
+TEST(GenerationSettings, WriteWhatTransformersWrites) {
+  int compared = 0;
+  for (const JsonView& golden : Goldens()["texts"].Items()) {
+    SCOPED_TRACE(golden["model"].String() + " " + golden["settings"].value().Line());
+    std::vector<Ids> inputs;
+    for (const JsonView& input : golden["inputs"].Items()) inputs.push_back(IdsOf(input));
+    std::vector<std::vector<Hypothesis>> found;
+    if (golden["model"].String().starts_with("gpt")) {
+      const auto& model = Load<LanguageModel>(golden["model"].String());
+      found = Generate(model, inputs, ReadTextSettings(golden["settings"], model.limits()).generation);
+    } else {
+      const auto& model = Load<EncoderDecoder>(golden["model"].String());
+      Ids ids, lengths;
+      for (const Ids& input : inputs) {
+        ids.insert(ids.end(), input.begin(), input.end());
+        lengths.push_back(static_cast<std::int32_t>(input.size()));
+      }
+      found =
+          Decode(model, ids, PackedSequences(lengths),
+                 ReadTranslationSettings(golden["settings"], {}, model.limits(), GenerationKind::translation).decoding);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i, ++compared)
+      EXPECT_EQ(Written(found[i].front()), IdsOf(golden["outputs"].Items()[i])) << i;
+  }
+  EXPECT_GT(compared, 200);
+}
+
+TEST(GenerationSettings, SampleFromTheTokensThatTransformersLeaves) {
+  for (const JsonView& golden : Goldens()["sampling"].Items()) {
+    SCOPED_TRACE(golden["settings"].value().Line());
+    std::vector<float> scores;
+    for (const JsonView& score : golden["scores"].Items()) scores.push_back(static_cast<float>(score.Number()));
+    SamplingOptions sampling;
+    ReadSampling(golden["settings"], sampling);
+    std::vector<double> found(scores.size());
+    constexpr int points = 4000;
+    for (int i = 0; i < points; ++i)
+      found.at(static_cast<std::size_t>(Sample(scores, sampling, (i + 0.5) / points))) += 1.0 / points;
+    for (std::size_t token = 0; token < scores.size(); ++token)
+      EXPECT_NEAR(found[token], golden["probabilities"].Items()[token].Number(), 1.01 / points) << token;
+  }
+}
+
+std::string Refusal(const std::string& settings, GenerationKind kind) {
+  return ErrorOf([&] { CheckGenerationSettings(JsonView(ParseJson(settings, "file"), "file"), kind); });
+}
+
+TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
+  for (const auto kind : {GenerationKind::text, GenerationKind::translation, GenerationKind::caption}) {
+    EXPECT_THAT(Refusal(R"({"num_beam_groups": 2})", kind), HasSubstr("num_beam_groups"));
+    EXPECT_THAT(Refusal(R"({"penalty_alpha": 0.6})", kind), HasSubstr("penalty_alpha"));
+    EXPECT_THAT(Refusal(R"({"watermarking_config": {}})", kind), HasSubstr("watermarking_config"));
+    EXPECT_EQ(Refusal(R"({"num_beam_groups": 1, "diversity_penalty": 0, "max_time": null, "top_h": 0.5})", kind), "");
+  }
+  EXPECT_THAT(Refusal(R"({"guidance_scale": 3})", GenerationKind::translation), HasSubstr("guidance_scale"));
+  EXPECT_THAT(Refusal(R"({"stop_strings": ["."]})", GenerationKind::caption), HasSubstr("stop_strings"));
+  EXPECT_THAT(Refusal(R"({"decoder_start_token_id": 3})", GenerationKind::text), HasSubstr("decoder_start_token_id"));
+}
+
+TEST(GenerationSettings, OfWrongShapesAreRefusedByName) {
+  const auto refusal = [](const std::string& settings) {
+    LogitsProcessors processors;
+    return ErrorOf([&] { ReadProcessors(JsonView(ParseJson(settings, "file"), "file"), 10, 0, processors); });
+  };
+  EXPECT_THAT(refusal(R"({"bad_words_ids": [3]})"), HasSubstr("bad_words_ids[0]"));
+  EXPECT_THAT(refusal(R"({"bad_words_ids": [[]]})"), HasSubstr("bad_words_ids[0]"));
+  EXPECT_THAT(refusal(R"({"bad_words_ids": [[10]]})"), HasSubstr("bad_words_ids[0][0]"));
+  EXPECT_THAT(refusal(R"({"sequence_bias": [[[1], 1e60]]})"), HasSubstr("sequence_bias[0][1]"));
+  EXPECT_THAT(refusal(R"({"sequence_bias": [[[1]]]})"), HasSubstr("sequence_bias[0]"));
+  EXPECT_THAT(refusal(R"({"exponential_decay_length_penalty": [1]})"), HasSubstr("exponential_decay_length_penalty"));
+}
+
+}  // namespace
+}  // namespace headlight::generation_settings_test

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/generation_settings.json: what Transformers generates under each setting of generation_config.json.
+
+    pip install torch==2.15.0 transformers==5.24.0
+    tools/make_generation_setting_goldens.py
+
+"texts": a model's folder of tests/testdata, the content of generation_config.json, the input and what the model adds to
+each prompt, or its decoder to the start, end tokens included.
+"sampling": scores of a vocabulary, settings and the probabilities that Transformers' processors leave.
+"""
+
+import json
+import os
+import pathlib
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig  # noqa: E402
+from transformers.generation import logits_process as processors  # noqa: E402
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata"
+INPUTS = {"gpt/gpt2": [[3, 5, 9, 11], [7, 4, 4, 8, 13, 6, 17]],
+          "encoder_decoders/bart_gelu": [[5, 9, 11, 2], [7, 4, 4, 8, 13, 6, 2]],
+          "encoder_decoders/t5_relu": [[5, 9, 11, 1], [7, 4, 4, 8, 13, 6, 1]]}
+
+
+def generate(model, inputs, settings):
+    config = GenerationConfig(**{"pad_token_id": 0 if model.config.pad_token_id is None else model.config.pad_token_id, "bos_token_id": 0, "eos_token_id": model.config.eos_token_id,
+                                 "decoder_start_token_id": getattr(model.config, "decoder_start_token_id", None),
+                                 **settings})
+    config._from_model_config = False
+    outputs = []
+    for ids in inputs:
+        found = model.generate(torch.tensor([ids]), generation_config=config)[0].tolist()
+        outputs.append(found[1:] if model.config.is_encoder_decoder else found[len(ids):])
+    return outputs
+
+
+def settings_for(model, inputs):
+    """Settings that change what is written: their tokens are those that the model writes without them."""
+    length = {"max_new_tokens": 9}
+    plain = generate(model, inputs, {**length, "num_beams": 1})
+    first, second = plain[0][0], plain[0][1]
+    often = max(set(sum(plain, [])), key=sum(plain, []).count)
+    end = model.config.eos_token_id
+    one = [
+        {"max_new_tokens": 4},
+        {"max_new_tokens": 5, "min_new_tokens": 5},
+        {"max_length": 12, "min_length": 10},
+        {"bad_words_ids": [[first], [second, often], [end]]},
+        {"bad_words_ids": [[first, second]], "suppress_tokens": [often]},
+        {"sequence_bias": [[[first], -4.0], [[second, often], 3.0], [[6], 2.5]]},
+        {"begin_suppress_tokens": [first, 6]},
+        {"suppress_tokens": [first, second]},
+        {"encoder_repetition_penalty": 4.0},
+        {"encoder_repetition_penalty": 0.3, "repetition_penalty": 1.8},
+        {"repetition_penalty": 2.5, "no_repeat_ngram_size": 2},
+        {"encoder_no_repeat_ngram_size": 1},
+        {"encoder_no_repeat_ngram_size": 2, "sequence_bias": [[[5], 4.0], [[5, 9], 6.0]]},
+        {"exponential_decay_length_penalty": [2, 1.9]},
+        {"exponential_decay_length_penalty": [1, 0.5], "bad_words_ids": [[often]]},
+        {"eos_token_id": [end, often]},
+        {"eos_token_id": [often, second], "min_new_tokens": 3},
+    ]
+    if model.config.is_encoder_decoder:
+        one += [
+            {"forced_bos_token_id": 6},
+            {"forced_bos_token_id": 6, "begin_suppress_tokens": [first, second, often]},
+            {"forced_eos_token_id": end, "max_new_tokens": 5},
+            {"decoder_start_token_id": 8},
+            {"decoder_start_token_id": 8, "bad_words_ids": [[8, first], [first]]},
+        ]
+    else:
+        one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]}]
+    for settings in one:
+        lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
+        for beams in (1, 3):
+            if beams == 1 or "guidance_scale" not in settings:
+                yield {**lengths, **settings, "num_beams": beams}
+    for renormalize in (False, True):
+        yield {**length, "num_beams": 3, "renormalize_logits": renormalize, "suppress_tokens": [first, often]}
+        yield {**length, "num_beams": 3, "renormalize_logits": renormalize, "repetition_penalty": 3.0}
+
+
+WARPERS = {"temperature": processors.TemperatureLogitsWarper, "top_h": processors.TopHLogitsWarper,
+           "top_k": processors.TopKLogitsWarper, "top_p": processors.TopPLogitsWarper,
+           "min_p": processors.MinPLogitsWarper, "typical_p": processors.TypicalLogitsWarper,
+           "epsilon_cutoff": processors.EpsilonLogitsWarper, "eta_cutoff": processors.EtaLogitsWarper}
+
+
+def sampling():
+    generator = torch.Generator().manual_seed(4)
+    runs = []
+    for size, spread in ((12, 1.5), (150, 2.0), (150, 0.2)):
+        scores = torch.randn(size, generator=generator) * spread
+        for settings in ({}, {"temperature": 0.6}, {"top_h": 0.4}, {"top_h": 0.8, "temperature": 2.0}, {"top_k": 7},
+                         {"top_p": 0.6}, {"min_p": 0.2}, {"min_p": 0.05, "temperature": 3.0}, {"typical_p": 0.5},
+                         {"typical_p": 0.95, "top_k": 9}, {"epsilon_cutoff": 0.02}, {"epsilon_cutoff": 0.5},
+                         {"eta_cutoff": 0.03}, {"eta_cutoff": 0.002, "temperature": 1.7},
+                         {"top_h": 0.9, "top_k": 11, "top_p": 0.9, "min_p": 0.01, "typical_p": 0.9,
+                          "epsilon_cutoff": 0.01, "eta_cutoff": 0.02, "temperature": 1.4}):
+            kept = scores[None]
+            for name, warper in WARPERS.items():
+                if name in settings:
+                    kept = warper(settings[name])(None, kept)
+            runs.append({"scores": scores.tolist(), "settings": settings, "probabilities": kept.softmax(-1)[0].tolist()})
+    return runs
+
+
+def main():
+    texts = []
+    for name, inputs in INPUTS.items():
+        kind = AutoModelForCausalLM if name.startswith("gpt") else AutoModelForSeq2SeqLM
+        model = kind.from_pretrained(DATA / name).double().eval()
+        model.generation_config = GenerationConfig()  # which would fill in what a setting leaves out
+        for settings in settings_for(model, inputs):
+            if model.config.is_encoder_decoder:  # padding is never written here
+                settings["bad_words_ids"] = settings.get("bad_words_ids", []) + [[model.config.pad_token_id]]
+            texts.append({"model": name, "settings": settings, "inputs": inputs,
+                          "outputs": generate(model, inputs, settings)})
+    (DATA / "generation_settings.json").write_text(json.dumps({"texts": texts, "sampling": sampling()}) + "\n")
+
+
+main()
