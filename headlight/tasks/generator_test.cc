@@ -88,6 +88,62 @@ TEST_F(GeneratorTest, DefaultsToTheFoldersSettings) {
   EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("to generate with 0.5 is not supported"));
 }
 
+TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
+  const std::string whole = Generator::Load(folder.path()).Generate(kPrompts[0], {.max_new_tokens = 20}).text;
+  const auto boundary = [&](std::size_t at) {
+    while ((whole[at] & 0xC0) == 0x80) ++at;
+    return at;
+  };
+  const std::size_t begin = boundary(whole.size() / 2);
+  const std::string stop = whole.substr(begin, boundary(begin + 1) - begin);
+  WriteFile(folder.File("generation_config.json"),
+            Json(Json::Object{{"max_new_tokens", 20}, {"stop_strings", Json::Array{"never", stop}}}).Text());
+  const Generator generator = Generator::Load(folder.path());
+  const GeneratedText stopped = generator.Generate(kPrompts[0]);
+  EXPECT_THAT(whole, StartsWith(stopped.text));
+  EXPECT_LT(stopped.text.size(), whole.size());
+  EXPECT_THAT(stopped.text, HasSubstr(stop));
+  EXPECT_EQ(stopped.end, TextEnd::stop);
+  EXPECT_EQ(generator.Generate(kPrompts[0], {.stop = {"never"}}).text, whole);
+  WriteFile(folder.File("generation_config.json"), R"({"stop_strings": [""]})");
+  EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("stop_strings"));
+}
+
+TEST_F(GeneratorTest, CountsThePromptInTheFoldersLengths) {
+  WriteFile(folder.File("generation_config.json"), R"({"max_length": 12, "min_length": 12})");
+  const Generator generator = Generator::Load(folder.path());
+  for (const GeneratedText& text : generator.Generate(kPrompts)) EXPECT_EQ(text.prompt_tokens + text.tokens, 12);
+  EXPECT_EQ(generator.Generate(kPrompts[0], {.max_new_tokens = 15, .min_new_tokens = 15}).tokens, 15);
+  EXPECT_THAT(ErrorOf([&] { generator.Generate("A dog runs and runs and runs and runs."); }), HasSubstr("max_length"));
+}
+
+TEST_F(GeneratorTest, WritesAsManyTextsAsTheFolderSays) {
+  WriteFile(folder.File("generation_config.json"),
+            R"({"num_beams": 3, "num_return_sequences": 2, "max_new_tokens": 5})");
+  const Generator generator = Generator::Load(folder.path());
+  EXPECT_EQ(generator.n_best({}), 2);
+  EXPECT_EQ(generator.Generate(kPrompts).size(), 2 * kPrompts.size());
+  EXPECT_EQ(generator.Generate(kPrompts, {.n_best = 1}).size(), kPrompts.size());
+}
+
+TEST_F(GeneratorTest, IsBatchInvariantUnderEverySetting) {
+  for (
+      const char* settings :
+      {R"({"guidance_scale": 1.7, "suppress_tokens": [5], "exponential_decay_length_penalty": [2, 1.1])",
+       R"({"do_sample": true, "min_p": 0.01, "typical_p": 0.9, "top_h": 0.95, "eta_cutoff": 0.001, "guidance_scale": 0.8)",
+       R"({"num_beams": 3, "encoder_repetition_penalty": 1.4, "encoder_no_repeat_ngram_size": 2, "renormalize_logits": true)",
+       R"({"bad_words_ids": [[7], [8, 9]], "sequence_bias": [[[3], 0.5]], "begin_suppress_tokens": [4], "min_length": 9)"}) {
+    WriteFile(folder.File("generation_config.json"), settings + std::string(R"(, "max_new_tokens": 9})"));
+    const Generator generator = Generator::Load(folder.path());
+    const std::vector<GeneratedText> together = generator.Generate(kPrompts);
+    for (std::size_t i = 0; i < kPrompts.size(); ++i) {
+      const GeneratedText alone = generator.Generate(kPrompts[i], {.first_stream = i});
+      EXPECT_EQ(alone.text, together[i].text) << settings;
+      EXPECT_EQ(alone.log_probability, together[i].log_probability) << settings;
+    }
+  }
+}
+
 TEST_F(GeneratorTest, SaysWhyATextEnded) {
   const Generator generator = Generator::Load(folder.path());
   const std::int64_t prompt = generator.Generate("A dog", {.max_new_tokens = 1}).prompt_tokens;
