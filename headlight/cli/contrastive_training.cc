@@ -71,19 +71,30 @@ void WriteModules(const std::string& folder, const TextEncoder& model) {
             Json(Json::Object{{"max_seq_length", model.limits().positions}, {"do_lower_case", false}}).Text());
 }
 
+// Throws Error for what training does not compute of a text's vector.
+void CheckTrainable(const SentenceModules& modules, const std::string& folder) {
+  Check(modules.poolings == std::vector{Pooling::mean} || modules.poolings == std::vector{Pooling::first},
+        "{}: a text's vector is made by {}; mean and cls can be trained", folder, Names(modules.poolings));
+  for (const VectorModule& module : modules.modules)
+    Check(module.kind == VectorModule::Kind::normalize, "{}: a {} module after the pooling is not trained", folder,
+          module.kind == VectorModule::Kind::dense ? "Dense" : "LayerNorm");
+  Check(modules.pools_prompt || modules.PromptOf(EmbedAs::text).empty(),
+        "{}: a prompt whose tokens are not pooled (include_prompt false) is not trained", folder);
+}
+
 }  // namespace
 
 void TrainOnSimilarTexts(Options& options) {
   CompleteModelTraining(options);
   const TrainingFolder folder(options.out, options.resume);
   const std::string& tokens = options.tokenizer_folder();
-  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(tokens);
-  const SentenceModules modules = options.from_scratch() ? SentenceModules() : ReadSentenceModules(options.from);
-  Check(modules.pooling == Pooling::mean || modules.pooling == Pooling::first,
-        "{}: a text's vector is made by {}; mean and cls can be trained", options.from, Name(modules.pooling));
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(TransformerFolder(tokens));
   const std::unique_ptr<TextEncoder> model = ModelOf(options, tokenizer);
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", tokens,
         tokenizer.size(), model->limits().vocabulary);
+  const SentenceModules modules =
+      options.from_scratch() ? SentenceModules() : ReadSentenceModules(options.from, model->limits().model);
+  CheckTrainable(modules, options.from);
 
   TrainingProgress progress(Quiet(), "pairs");
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
@@ -101,9 +112,9 @@ void TrainOnSimilarTexts(Options& options) {
   const SentenceVectorOptions how = {.batches = options.batches,
                                      .part = options.contrastive.part,
                                      .scale = options.scale.value_or(SentenceVectorOptions().scale),
-                                     .first_token = modules.pooling == Pooling::first,
+                                     .first_token = modules.poolings.front() == Pooling::first,
                                      .longest = std::min(positions, modules.longest.value_or(positions)),
-                                     .prompt = modules.prompt};
+                                     .prompt = modules.PromptOf(EmbedAs::text)};
   const TrainingTask task = SentenceVectorTask(*model, tokenizer, train, valid, how);
   Hash64 hash;
   for (const SimilarTexts& pair : train)
@@ -117,7 +128,7 @@ void TrainOnSimilarTexts(Options& options) {
       CopyTokenizer(options.tokenizer, to);
     else
       CopyBesideModel(options.from, to);
-    WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = positions, .reads_types = model->limits().types > 1});
+    WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = positions, .reads_types = model->reads_types()});
     if (!modules.given) WriteModules(to, *model);
   };
   RunModelTraining(task, options, "contrastive", "headlight embed", hash.value(), std::move(of), save, progress);

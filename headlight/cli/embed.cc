@@ -34,7 +34,7 @@ namespace headlight {
 namespace {
 
 struct Options : LineOptions {
-  std::string folder, out, search, index, faiss;
+  std::string folder, out, search, index, faiss, prompt_name;
   std::vector<std::string> inputs;
   std::int64_t top = 10;
   std::optional<Compute> compute;
@@ -53,13 +53,6 @@ std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_
   file += header;
   file.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
   return file;
-}
-
-double Cosine(const float* a, const float* b, std::int64_t columns) {
-  const double both = std::inner_product(a, a + columns, b, 0.0);
-  const double norms =
-      std::sqrt(std::inner_product(a, a + columns, a, 0.0) * std::inner_product(b, b + columns, b, 0.0));
-  return norms > 0 ? both / norms : 0;
 }
 
 // A line, or the index of a picture and its name.
@@ -106,6 +99,8 @@ void EmbedTexts(const Options& options) {
   if (!options.search.empty()) query = embedder.Query(options.search);
   std::optional<OutputIndex> index;
   MakeIndex(options, columns, index);
+  if (index && embedder.similarity != Similarity::cosine)
+    Note("{}: similarity_fn_name is {}; an index compares by the cosine", options.folder, Name(embedder.similarity));
 
   // A line that cannot be processed has a row of NaN, so that line N is row N - 1, or N less those before a shard.
   std::vector<float> all;
@@ -124,8 +119,10 @@ void EmbedTexts(const Options& options) {
       places.push_back(i);
     }
     const Embeddings embeddings = embedder.texts(
-        lines,
-        {.truncate = options.truncate, .name_of = [&](std::size_t text) { return batch.name_of(places[text]); }});
+        lines, {.truncate = options.truncate,
+                .name_of = [&](std::size_t text) { return batch.name_of(places[text]); },
+                .purpose = index || !query.empty() ? EmbedAs::document : EmbedAs::text,
+                .prompt_name = options.prompt_name.empty() ? std::nullopt : std::optional(options.prompt_name)});
     for (const std::int64_t text : embeddings.truncated)
       Note("{}: the model reads {} tokens at once: its end is left out",
            batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
@@ -137,7 +134,8 @@ void EmbedTexts(const Options& options) {
       if (index) {
         index->Add({lines[i]}, {vector, static_cast<std::size_t>(columns)});
       } else if (!query.empty()) {
-        found.push_back({Cosine(query.data(), vector, columns), line, lines[i]});
+        found.push_back(
+            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), line, lines[i]});
       } else if (!options.out.empty()) {
         all.insert(all.end(), vector, vector + columns);
       } else {
@@ -226,7 +224,8 @@ void EmbedPictures(const Options& options) {
       if (index) {
         index->Add(ItemOf(batch.sources[i]), {vector, static_cast<std::size_t>(columns)});
       } else if (!query.empty()) {
-        found.push_back({Cosine(query.data(), vector, columns), place, name});
+        found.push_back(
+            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), place, name});
       } else if (!options.out.empty()) {
         std::copy_n(vector, columns, all.begin() + (place - begin) * columns);
       } else if (options.json) {
@@ -256,6 +255,8 @@ void Run(const Options& options) {
     return MergeIndexes(options);
   }
   const bool pictures = EmbedsPictures(options.folder, options.inputs);
+  Check(!pictures || options.prompt_name.empty(), "{}: --prompt-name is for texts, and this model reads pictures",
+        options.folder);
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
   Check(pictures || !options.most_pixels->given(), "{}: --most-pixels is for pictures, and this model reads texts",
         options.folder);
@@ -292,8 +293,9 @@ void AddEmbed(Command& program) {
   Option& search =
       command
           .Add("--search", options.search,
-               "Print the lines nearest to this text by cosine similarity, as COSINE<tab>LINE<tab>TEXT, or the "
-               "pictures nearest to the picture in this file, as COSINE<tab>PICTURE")
+               "Print the lines nearest to this text, as SIMILARITY<tab>LINE<tab>TEXT, or the pictures nearest to the "
+               "picture in this file, as SIMILARITY<tab>PICTURE; it is the cosine unless the model's files name "
+               "another")
           .Check(NotEmpty())
           .Type("QUERY")
           .Excludes(out);
@@ -312,11 +314,19 @@ void AddEmbed(Command& program) {
           "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
       .Needs(index);
   command.Add("--top", options.top, AtLeast(1), "Lines or pictures that --search prints").ShowDefault().Needs(search);
+  command
+      .Add("--prompt-name", options.prompt_name,
+           "Put this prompt of the model's config_sentence_transformers.json before every text [the default prompt; "
+           "with --search and --index query and document]")
+      .Check(NotEmpty())
+      .Type("NAME")
+      .Excludes(search)
+      .Excludes(index);
   command.Add("--truncate", options.truncate,
               "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
   command
       .Add("--json", options.json,
-           "Print one JSON object per line: line and vector, or with --search line, text and score, the cosine; "
+           "Print one JSON object per line: line and vector, or with --search line, text and score, the similarity; "
            "of pictures picture in the place of line and text")
       .Excludes(out);
   options.most_pixels = &AddMostPixels(command);

@@ -52,6 +52,7 @@ FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> co
       };
       made.dimension = embedder.dimension();
       made.longest = embedder.longest();
+      made.similarity = embedder.similarity();
     }
     return 0;
   });
@@ -76,7 +77,8 @@ bool IsPictureQuery(const std::string& query) {
 
 std::vector<float> FolderEmbedder::Query(const std::string& query) const {
   const std::string texts_of[] = {query};
-  if (texts && !(fitted && IsPictureQuery(query))) return texts(texts_of, {}).vectors.ToVector<float>();
+  if (texts && !(fitted && IsPictureQuery(query)))
+    return texts(texts_of, {.purpose = EmbedAs::query}).vectors.ToVector<float>();
   const Picture picture = fit(ReadOnePicture(Input(query)));
   return fitted({&picture, 1}, {}).ToVector<float>();
 }

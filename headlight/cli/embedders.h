@@ -21,6 +21,7 @@ struct FolderEmbedder {
   std::function<Picture(const Picture& picture)> fit = {};  // with `fitted`
   std::int64_t dimension = 0;                               // numbers of a vector
   std::int64_t longest = 0;                                 // tokens of a text
+  Similarity similarity = Similarity::cosine;
 
   // The vector of a query: of a picture where it is the path of one that the model reads, else of the text.
   std::vector<float> Query(const std::string& query) const;

@@ -113,12 +113,20 @@ void AddPartSizes(const JsonView& config, Json::Object& description) {
 void AddUses(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
   const TextHeadsConfig& heads = encoder.heads();
   if (!heads.labels.empty()) description.push_back({"labels", heads.labels});
-  const SentenceModules modules = ReadSentenceModules(folder);
+  const SentenceModules modules = ReadSentenceModules(folder, encoder.limits().model);
   std::int64_t longest = encoder.limits().positions;
   if (modules.given) {
-    description.push_back({"pooling", Name(modules.pooling)});
-    description.push_back({"normalized", modules.normalize});
-    if (!modules.prompt.empty()) description.push_back({"prompt", modules.prompt});
+    description.push_back({"pooling", Names(modules.poolings)});
+    description.push_back({"normalized", modules.normalizes()});
+    if (const std::int64_t dimension = modules.Dimension(encoder.limits().model); dimension != encoder.limits().model)
+      description.push_back({"vector", dimension});
+    if (modules.similarity != Similarity::cosine) description.push_back({"similarity", Name(modules.similarity)});
+    Json::Object prompts;
+    for (const auto& [name, prompt] : modules.prompts)
+      if (!prompt.empty()) prompts.push_back({name, prompt});
+    if (!prompts.empty()) description.push_back({"prompts", std::move(prompts)});
+    if (const std::string prompt = modules.PromptOf(EmbedAs::text); !prompt.empty())
+      description.push_back({"prompt", prompt});
     longest = std::min(longest, modules.longest.value_or(longest));
   }
   description.push_back({"longest_text", longest});

@@ -51,7 +51,7 @@ TrainingFolder BeginTextTraining(TextTrainingOptions& options) {
 }
 
 PipelineTokenizer TokenizerOf(const TextTrainingOptions& options) {
-  return options.tokenizer_json.empty() ? PipelineTokenizer::Load(options.folder())
+  return options.tokenizer_json.empty() ? PipelineTokenizer::Load(TransformerFolder(options.folder()))
                                         : PipelineTokenizer::Parse(options.tokenizer_json, "the built-in tokenizer");
 }
 
@@ -81,7 +81,7 @@ namespace {
 
 TokenizerOfModel ReadsAs(const Model& model) {
   if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model))
-    return {.longest = encoder->limits().positions, .reads_types = encoder->limits().types > 1};
+    return {.longest = encoder->limits().positions, .reads_types = encoder->reads_types()};
   if (const auto* pairs = dynamic_cast<const RegionTextEncoder*>(&model))
     return {.longest = pairs->limits().positions, .reads_types = pairs->limits().types > 1};
   if (const auto* language = dynamic_cast<const LanguageModel*>(&model))

@@ -96,12 +96,12 @@ bool IsModuleName(std::string_view name) {
          name.find('/') == std::string_view::npos;
 }
 
-// A module's folder that holds at most its config.json.
+// A module's folder that holds at most its config.json and weights.
 bool IsModule(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   if (!IsModuleName(name) || !fs::is_directory(File(folder, name), ignored)) return false;
   const std::vector<std::string> inside = NamesIn(File(folder, name));
-  return inside.empty() || (inside.size() == 1 && inside.front() == kConfig);
+  return std::ranges::all_of(inside, [](const std::string& file) { return file == kConfig || file == kWeights; });
 }
 
 // The folder of a DALL-E's discrete VAE, a model of its own.
@@ -134,7 +134,17 @@ ModelFolder OpenNpz(const std::string& path) {
 
 }  // namespace
 
+std::string TransformerFolder(const std::string& path) {
+  if (Exists(File(path, kConfig)) || !Exists(File(path, "modules.json"))) return path;
+  for (const JsonView& module : ReadJson(File(path, "modules.json")).Items()) {
+    const std::string name = module.Get("path", "").String();
+    if (module["type"].String().ends_with(".Transformer") && IsModuleName(name)) return File(path, name);
+  }
+  return path;
+}
+
 ModelFolder OpenModelFolder(const std::string& path) {
+  if (const std::string transformer = TransformerFolder(path); transformer != path) return OpenModelFolder(transformer);
   if (std::error_code ignored; IsNpz(path) && fs::is_regular_file(path, ignored)) return OpenNpz(path);
   Check(Exists(path), "{}: there is no such folder; a model is a folder on this machine, nothing is downloaded", path);
   std::error_code ignored;
@@ -216,12 +226,26 @@ void CopyModules(const std::string& from, const std::string& to) {
   if (!Exists(File(from, "modules.json"))) return;
   for (const JsonView& module : ReadJson(File(from, "modules.json")).Items()) {
     const std::string name = module.Get("path", "").String(), config = File(from, name) + "/" + std::string(kConfig);
-    if (!IsModuleName(name) || !Exists(config)) continue;
+    if (!IsModuleName(name) || !Exists(config) || File(from, name) == TransformerFolder(from)) continue;
     std::error_code error;
     fs::create_directory(File(to, name), error);
     Check(!error, "{}: cannot create the folder: {}", File(to, name), error.message());
     CopyFile(config, File(File(to, name), kConfig));
+    if (const std::string weights = File(File(from, name), kWeights); Exists(weights))
+      CopyFile(weights, File(File(to, name), kWeights));
   }
+}
+
+// The settings beside a TransformerFolder, whose model is not in a folder of its own in `to`.
+void CopySentenceSettings(const std::string& from, const std::string& to) {
+  CopyWhere(from, to, IsOfSentences);
+  Json::Array modules;
+  for (const JsonView& module : ReadJson(File(from, "modules.json")).Items()) {
+    Json copied = module.value();
+    if (File(from, module.Get("path", "").String()) == TransformerFolder(from)) copied.Set("path", "");
+    modules.push_back(std::move(copied));
+  }
+  WriteFile(File(to, "modules.json"), Json(std::move(modules)).Text());
 }
 
 }  // namespace
@@ -236,7 +260,8 @@ void CopyCoder(const std::string& coder, const std::string& to) {
             [](const std::string& name) { return IsPartOfModel(name) && !IsOfTraining(name); });
 }
 
-void CopyBesideModel(const std::string& from, const std::string& to) {
+void CopyBesideModel(const std::string& folder, const std::string& to) {
+  const std::string from = TransformerFolder(folder);
   std::set<std::string, std::less<>> weights = {std::string(kWeights), std::string(kWeightsIndex)};
   if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
     for (const auto& [name, tensors] : ReadSafetensorsIndex(File(from, kWeightsIndex))) weights.insert(name);
@@ -244,7 +269,8 @@ void CopyBesideModel(const std::string& from, const std::string& to) {
     const bool stray_shard = name.starts_with("model-") && name.ends_with(".safetensors");
     return IsPartOfModel(name) && !IsOfTraining(name) && !weights.contains(name) && !stray_shard && name != kConfig;
   });
-  CopyModules(from, to);
+  if (folder != from) CopySentenceSettings(folder, to);
+  CopyModules(folder, to);
   if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
   // Without that file the settings of generation are those of config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);

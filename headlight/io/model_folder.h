@@ -25,8 +25,12 @@ struct ModelFolder {
 // `model_type`, the name of its outermost module, with which the names of all tensors begin, "alphafold/...".
 HEADLIGHT_API bool IsNpz(std::string_view path);
 
-// Opens the folder at `path`, or such an .npz file. An Error says which file is missing or damaged and, where the
-// folder holds weights in a format that is not read, what to do about it.
+// The folder of the model in one of sentence-transformers: `path`, or if it has no config.json the folder that its
+// modules.json names for the Transformer, such as path/0_Transformer.
+HEADLIGHT_API std::string TransformerFolder(const std::string& path);
+
+// Opens the folder at `path`, or the TransformerFolder in it, or such an .npz file. An Error says which file is missing
+// or damaged and, where the folder holds weights in a format that is not read, what to do about it.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
 // An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 namespace {
@@ -46,6 +48,13 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
     Fail("{}: {} is not of the family that is asked for; its own are: {}", type.place(), Quoted(type.String()),
          TypesWhere([&](const Family& other) { return other.model == *model; }));
   return family;
+}
+
+bool LeavesOutTypes(const ModelFolder& files) {
+  const std::string path = files.File("tokenizer_config.json");
+  if (!Exists(path)) return false;
+  const JsonView names = ReadJson(path)["model_input_names"];
+  return names.present() && std::ranges::count(names.Strings(), "token_type_ids") == 0;
 }
 
 template <>

@@ -53,6 +53,9 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 // that are.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
 
+// True if the folder's tokenizer_config.json has model_input_names without token_type_ids, so that all types are 0.
+HEADLIGHT_API bool LeavesOutTypes(const ModelFolder& files);
+
 // The model of a folder as Hugging Face Transformers lays it out (config.json and model.safetensors): of any family, or
 // one of a kind, LoadModel<TextEncoder>, or of a family's own class, LoadModel<Bert>. Throws Error for a model that is
 // something else, for what is missing, foreign or of a wrong shape, for a setting that the model does not have, and for
@@ -68,7 +71,10 @@ std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& 
   const ModelFolder files = OpenModelFolder(folder);
   const std::type_index model = typeid(M);
   const Family& family = FamilyOf(files, M::kKind, std::is_abstract_v<M> ? nullptr : &model);
-  return std::unique_ptr<M>(static_cast<M*>(family.load(files, options).release()));
+  std::unique_ptr<M> loaded(static_cast<M*>(family.load(files, options).release()));
+  if constexpr (std::is_base_of_v<TextEncoder, M>)
+    if (LeavesOutTypes(files)) loaded->LeaveOutTypes();
+  return loaded;
 }
 
 // Throws Error where the folder's model is not of the kind; its weights are not read.

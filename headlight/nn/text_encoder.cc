@@ -29,6 +29,7 @@ std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeads
     parameter.value.CopyFrom(same->second->value);
   }
   made->parameters().Pack();
+  if (!model.reads_types()) made->LeaveOutTypes();
   return made;
 }
 

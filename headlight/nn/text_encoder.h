@@ -36,6 +36,11 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   };
   const Limits& limits() const { return limits_; }
 
+  // True if callers give `Encode` the types of a tokenizer: the model has several, and its files do not leave them out.
+  bool reads_types() const { return limits_.types > 1 && !leaves_out_types_; }
+  // All types are 0: the tokenizer's model_input_names has no token_type_ids.
+  void LeaveOutTypes() { leaves_out_types_ = true; }
+
   Json::Object Description() const override;
 
   // The same model with other heads and the poolers that they need; its parameters are declared, not filled.
@@ -45,6 +50,9 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   using Model::Model;
 
   Limits limits_;
+
+ private:
+  bool leaves_out_types_ = false;
 };
 
 // A model with the encoder of `model` and with those heads that both have with the same labels; the other heads are

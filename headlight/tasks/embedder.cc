@@ -5,47 +5,35 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/base/json.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/sentence_modules.h"
 
 namespace headlight {
-namespace {
 
-// The vector of a text from the states of its tokens, hidden [length, dimension].
-void Pool(const Tensor& hidden, const SentenceModules& reading, float* vector) {
-  const std::int64_t columns = hidden.columns();
-  const Matrix<float> rows = hidden.matrix<float>();
-  const auto count = static_cast<float>(rows.rows);
-  float scale = 1;
-  std::copy_n(rows.row(reading.pooling == Pooling::last ? rows.rows - 1 : 0), columns, vector);
-  switch (reading.pooling) {
-    case Pooling::first:
-    case Pooling::last:
-      break;
-    case Pooling::most:
-      for (std::int64_t row = 1; row < rows.rows; ++row)
-        for (std::int64_t i = 0; i < columns; ++i) vector[i] = std::max(rows.row(row)[i], vector[i]);
-      break;
-    case Pooling::weighted_mean:
-      for (std::int64_t row = 1; row < rows.rows; ++row)
-        for (std::int64_t i = 0; i < columns; ++i) vector[i] += static_cast<float>(row + 1) * rows.row(row)[i];
-      scale = 2 / (count * (count + 1));
-      break;
-    case Pooling::mean:
-    case Pooling::mean_sqrt:
-      for (std::int64_t row = 1; row < rows.rows; ++row)
-        for (std::int64_t i = 0; i < columns; ++i) vector[i] += rows.row(row)[i];
-      scale = 1 / (reading.pooling == Pooling::mean ? count : std::sqrt(count));
-      break;
-  }
-  if (reading.normalize) {
-    const float norm = std::sqrt(std::inner_product(vector, vector + columns, vector, 0.0F));
-    scale = norm > 0 ? 1 / norm : 0;
-  }
-  for (std::int64_t i = 0; i < columns; ++i) vector[i] *= scale;
+const char* Name(Similarity similarity) {
+  constexpr const char* names[] = {"cosine", "dot", "euclidean", "manhattan"};
+  return names[static_cast<std::size_t>(similarity)];
 }
 
-}  // namespace
+double Compare(Similarity similarity, std::span<const float> a, std::span<const float> b) {
+  Check(a.size() == b.size(), "vectors of {} and {} numbers cannot be compared", a.size(), b.size());
+  const auto product = [](std::span<const float> x, std::span<const float> y) {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+  };
+  const double both = product(a, b);
+  if (similarity == Similarity::dot) return both;
+  if (similarity == Similarity::cosine) {
+    const double norms = std::sqrt(product(a, a) * product(b, b));
+    return norms > 0 ? both / norms : 0;
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sum += similarity == Similarity::euclidean ? difference * difference : std::abs(difference);
+  }
+  return similarity == Similarity::euclidean ? -std::sqrt(sum) : -sum;
+}
 
 struct Embedder::State {
   EncoderFolder loaded;
@@ -54,22 +42,30 @@ struct Embedder::State {
 };
 
 Embedder Embedder::Load(const std::string& folder, const LoadOptions& options) {
-  const SentenceModules reading = ReadSentenceModules(folder);
   EncoderFolder loaded = LoadEncoderFolder(folder, options);
+  SentenceModules reading = ReadSentenceModules(folder, loaded.model->limits().model);
   const std::int64_t positions = loaded.model->limits().positions;
   const std::int64_t longest = std::min(positions, reading.longest.value_or(positions));
-  return Embedder(std::make_shared<State>(State{std::move(loaded), reading, longest}));
+  return Embedder(std::make_shared<State>(State{std::move(loaded), std::move(reading), longest}));
 }
 
 Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOptions& options) const {
   Embeddings result{Tensor::Empty({static_cast<std::int64_t>(texts.size()), dimension()}), {}};
+  const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
+  const std::string prompt = state_->reading.PromptOf(options.purpose, options.prompt_name);
+  std::int64_t prompt_tokens = 0;  // with those that are put before it
+  if (!prompt.empty() && !state_->reading.pools_prompt) {
+    const std::vector<std::int32_t> ids = tokenizer.Encode(prompt, {.read_special = false}).ids;
+    prompt_tokens = std::ssize(ids) - (!ids.empty() && tokenizer.IsSpecial(ids.back()) ? 1 : 0);
+    Check(prompt_tokens < longest(), "the prompt {} has {} tokens, and the model reads {}", Quoted(prompt),
+          prompt_tokens, longest());
+  }
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CheckText(texts[i], options.name_of, i);
-    Encoding& encoding = encodings.emplace_back(
-        state_->loaded.tokenizer.Encode(state_->reading.prompt + texts[i], {.read_special = false}));
+    Encoding& encoding = encodings.emplace_back(tokenizer.Encode(prompt + texts[i], {.read_special = false}));
     const std::size_t tokens = encoding.ids.size();
-    Check(tokens > 0, "{}: it has no tokens", NameOf(options.name_of, i));
+    Check(std::ssize(encoding.ids) > prompt_tokens, "{}: it has no tokens", NameOf(options.name_of, i));
     if (!Truncate(encoding, longest())) continue;
     Check(options.truncate,
           "{}: {} tokens, of which the model reads {} at once; the option truncate leaves out its end",
@@ -80,8 +76,8 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
                   [&](Context&, const Tensor& hidden, const Sequences& sentences, std::span<const std::size_t> which) {
                     for (std::size_t i = 0; i < which.size(); ++i) {
                       const Tensor vector = result.vectors.ViewRows(static_cast<std::int64_t>(which[i]), 1);
-                      Pool(hidden.ViewRows(sentences[i].begin, sentences[i].length), state_->reading,
-                           vector.data<float>());
+                      vector.CopyFrom(VectorOf(hidden.ViewRows(sentences[i].begin, sentences[i].length),
+                                               state_->reading, prompt_tokens));
                       CheckFinite(vector, *state_->loaded.model, "embedding " + NameOf(options.name_of, which[i]));
                     }
                   });
@@ -93,7 +89,8 @@ std::vector<float> Embedder::Embed(std::string_view text, const EmbedOptions& op
   return Embed(texts, options).vectors.ToVector<float>();
 }
 
-std::int64_t Embedder::dimension() const { return state_->loaded.model->limits().model; }
+std::int64_t Embedder::dimension() const { return state_->reading.Dimension(state_->loaded.model->limits().model); }
+Similarity Embedder::similarity() const { return state_->reading.similarity; }
 std::int64_t Embedder::longest() const { return state_->longest; }
 
 }  // namespace headlight

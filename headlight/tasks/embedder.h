@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,10 +21,22 @@
 
 namespace headlight {
 
+// What a text is for: it chooses among the prompts of sentence-transformers. A query has the prompt "query"; a document
+// has the first of "document", "passage" and "corpus". Without these, and of any other text, it is the default prompt.
+enum class EmbedAs { text, query, document };
+
+// How sentence-transformers compares two vectors. The larger number is the nearer: distances are negative.
+enum class Similarity { cosine, dot, euclidean, manhattan };
+HEADLIGHT_API const char* Name(Similarity similarity);
+// Of two vectors of the same length. A cosine with a vector of zeros is 0.
+HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, std::span<const float> b);
+
 struct EmbedOptions {
   std::int64_t batch_tokens = 512;  // tokens that are encoded at once, at least 1: activations of more leave the cache
   bool truncate = false;            // cuts the end of a text that is too long for the model; else that is an Error
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+  EmbedAs purpose = EmbedAs::text;
+  std::optional<std::string> prompt_name = {};  // of the prompt in the place of the purpose's
 };
 
 struct Embeddings {
@@ -35,12 +48,13 @@ struct Embeddings {
 // what it is embedded with.
 class HEADLIGHT_API Embedder {
  public:
-  // A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives pooling and
-  // normalisation; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
+  // A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives the pooling and what
+  // follows; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
   // is wrong with it or not supported, and where the processor has no instructions for `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated.
+  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, and for
+  // a name of a prompt that the model does not have.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);
@@ -50,6 +64,7 @@ class HEADLIGHT_API Embedder {
   std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
 
   std::int64_t dimension() const;  // numbers of a vector
+  Similarity similarity() const;   // cosine, unless the folder names another
   std::int64_t longest() const;    // tokens of a text, [CLS] and [SEP] included
 
  private:

@@ -9,6 +9,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/generate/batched.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/text/utf8.h"
 
@@ -41,7 +42,7 @@ EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& op
     Fail("{}: the model has no head for {}; it has {}", folder, head->name,
          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
-  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(TransformerFolder(folder));
   Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
         tokenizer.size(), model->limits().vocabulary);
   return {std::move(model), std::move(tokenizer)};
@@ -57,7 +58,8 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
     if (encoding.texts[i] < 0) record.source_special.push_back(static_cast<int>(i));
   Context context;
   context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
-  encoder.model->Encode(context, encoding.ids, encoding.type_ids,
+  const std::span<const std::int32_t> types = encoding.type_ids;
+  encoder.model->Encode(context, encoding.ids, encoder.model->reads_types() ? types : types.first(0),
                         {{0, static_cast<std::int32_t>(encoding.ids.size())}});
   return record;
 }
@@ -113,7 +115,7 @@ void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> 
       lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
     }
     // A model that does not tell texts apart has one type for all, whatever the tokenizer says.
-    if (model.limits().types <= 1) types.clear();
+    if (!model.reads_types()) types.clear();
     const Sequences texts = PackedSequences(lengths);
     Context context;
     const Tensor hidden = model.Encode(context, ids, types, texts);

@@ -88,6 +88,20 @@ TEST(Classifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { Classifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
 }
 
+// Without token_type_ids in model_input_names a second text has the type 0, too.
+TEST(Classifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  std::filesystem::copy(kFolders + "classify", path, std::filesystem::copy_options::recursive);
+  const std::vector<TextOrPair> pair = {{"A dog runs.", "Two dogs."}};
+  const auto scores = [&](const char* names) {
+    WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"model_input_names": [{}]}})", names));
+    return Classifier::Load(path).Classify(pair).scores.ToVector<float>();
+  };
+  const std::vector<float> with = scores(R"("input_ids", "token_type_ids", "attention_mask")");
+  EXPECT_NE(scores(R"("input_ids", "attention_mask")"), with);
+}
+
 TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
   EXPECT_EQ(Classifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).scores.rows(), 2);
   EXPECT_EQ(Tagger::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);

@@ -23,7 +23,7 @@ void AppendTextAndLabels(const TextExample& text, Random&, TokenBatch& batch) {
 
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch) {
   const std::span<const std::int32_t> types = batch.source_types;
-  return model.Encode(context, batch.source_ids, model.limits().types <= 1 ? types.first(0) : types, batch.source);
+  return model.Encode(context, batch.source_ids, model.reads_types() ? types : types.first(0), batch.source);
 }
 
 std::vector<std::int32_t> AskedLabels(const TokenBatch& batch) {

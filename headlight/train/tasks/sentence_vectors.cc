@@ -31,7 +31,7 @@ Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Enc
     types.insert(types.end(), text.type_ids.begin(), text.type_ids.end());
     lengths.push_back(static_cast<std::int32_t>(text.ids.size()));
   }
-  if (model.limits().types <= 1) types.clear();
+  if (!model.reads_types()) types.clear();
   const Sequences packed = PackedSequences(lengths);
   const Tensor hidden = model.Encode(context, ids, types, packed);
   std::vector<std::int32_t> rows;
