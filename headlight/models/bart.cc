@@ -78,13 +78,14 @@ namespace {
 std::unique_ptr<Bart> LoadBart(const ModelFolder& files, const LoadModelOptions& options) {
   BartConfig config;
   ReadConfig(files.config, config, options.dropout);
-  if (!files.weights.contains("model.shared.weight") && files.weights.contains("shared.weight")) config.scope = "";
+  config.scope = ScopeIn(files.weights, config.scope);
   auto model = std::make_unique<Bart>(config);
   const std::string scope = Prefix(config.scope), table = scope + "shared.weight";
   LoadWeights(files, options, model->parameters(),
               {.tied = {{scope + "encoder.embed_tokens.weight", table},
                         {scope + "decoder.embed_tokens.weight", table},
-                        {"lm_head.weight", table}}});
+                        {"lm_head.weight", table}},
+               .zeros = {"final_logits_bias"}});
   return model;
 }
 

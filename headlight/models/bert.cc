@@ -156,7 +156,7 @@ namespace {
 
 std::unique_ptr<Bert> LoadBert(const ModelFolder& files, const LoadModelOptions& options) {
   BertConfig config;
-  if (!files.weights.contains("bert.embeddings.word_embeddings.weight")) config.scope = "";
+  config.scope = ScopeIn(files.weights, config.scope);
   config.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<Bert>(config);

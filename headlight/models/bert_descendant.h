@@ -41,7 +41,7 @@ class BertDescendant : public TextEncoder {
 template <typename M, typename Config>
 std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
   BertConfig& bert = BertOf(config);
-  if (!files.weights.contains(bert.scope + ".embeddings.word_embeddings.weight")) bert.scope = "";
+  bert.scope = ScopeIn(files.weights, bert.scope);
   bert.on_top = ReadTextHeads(files.config, files.weights, HeadsOf(config));
   ReadConfig(files.config, config, options.dropout);
   auto model = std::make_unique<M>(config);

@@ -220,7 +220,7 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   GptConfig config;
   ReadConfig(files.config, config, options.dropout);
   const std::string table = NamesOf(config).token_table + std::string(".weight");
-  if (!files.weights.contains("transformer." + table)) config.scope = "";
+  config.scope = ScopeIn(files.weights, config.scope);
   const std::string scope = Prefix(config.scope);
   Check(!config.cross_attention, "{}: a GPT-2 that reads an encoder's output is not supported alone",
         files.config["add_cross_attention"].place());

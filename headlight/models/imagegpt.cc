@@ -92,7 +92,7 @@ namespace {
 
 std::unique_ptr<ImageGpt> LoadImageGpt(const ModelFolder& files, const LoadModelOptions& options) {
   ImageGptConfig config;
-  if (!files.weights.contains("transformer.wte.weight")) config.scope = "";
+  config.scope = ScopeIn(files.weights, config.scope);
   const std::string table = Prefix(config.scope) + "wte.weight";
   config.classes = files.weights.contains("score.weight");
   if (config.classes) config.labels = ReadLabels(files.config);

@@ -193,9 +193,13 @@ std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& opt
   T5Config config;
   ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
-  config.tie_output = !weights.contains("lm_head.weight") ||
-                      (weights.contains("shared.weight") &&
-                       std::ranges::equal(weights.At("lm_head.weight").bytes, weights.At("shared.weight").bytes));
+  // A file may hold the table under any of the names that share it.
+  const std::string output = "lm_head.weight";
+  std::string table = output;
+  for (const char* name : {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "shared.weight"})
+    if (weights.contains(name)) table = name;
+  config.tie_output =
+      !weights.contains(output) || std::ranges::equal(weights.At(output).bytes, weights.At(table).bytes);
   auto model = std::make_unique<T5>(config);
   // The positions of cross-attention are in the first checkpoints, and no T5 reads them.
   LoadWeights(files, options, model->parameters(),

@@ -135,7 +135,8 @@ std::unique_ptr<Transformer> LoadTransformer(const ModelFolder& files, const Loa
               {.tied = {{encoder + "tokens.weight", shared},
                         {decoder + "tokens.weight", shared},
                         {"lm_head.weight", config.tie_source_target ? shared : decoder + "tokens.weight"}},
-               .unused = {encoder + "positions.weight", decoder + "positions.weight"}});
+               .unused = {encoder + "positions.weight", decoder + "positions.weight"},
+               .zeros = {"final_logits_bias"}});
   for (const std::string& stack : {encoder, decoder}) CheckPositions(files.weights, stack + "positions.weight", config);
   return model;
 }

@@ -58,8 +58,10 @@ void CheckConfig(const TextHeadsConfig& config) {
 
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
   const auto has = [&](const std::string& tensor) { return weights.contains(tensor); };
+  // The other name of the tied bias: lm_head.decoder.bias beside lm_head.bias.
+  const std::string decoder_bias = layout.masked_bias.substr(0, layout.masked_bias.rfind('.') + 1) + "decoder.bias";
   TextHeadsConfig heads{.pooler = has(layout.pooler + ".weight"),
-                        .masked_words = has(layout.masked_bias),
+                        .masked_words = has(layout.masked_bias) || has(decoder_bias),
                         .next_sentence = has(layout.next_sentence + ".weight"),
                         .sequence_classes = has(layout.sequence_classes + ".weight"),
                         .token_classes = has(layout.token_classes + ".weight"),

@@ -1,7 +1,11 @@
 #include "headlight/models/files/model_files.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -22,6 +26,28 @@ Compute StoredCompute(const JsonView& config) {
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
+// The file with tied tensors under the names that the model's parameters have, and with zeros for absent buffers;
+// nothing if it has them all.
+std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& parameters,
+                                     const OtherTensors& others) {
+  std::vector<StoredTensor> tensors;
+  for (const auto& [again, tied] : others.tied) {
+    const auto has = [&, &name = tied](const StoredTensor& tensor) { return tensor.name == name; };
+    if (file.contains(tied) || !file.contains(again) || std::ranges::any_of(tensors, has)) continue;
+    tensors.push_back(file.At(again));
+    tensors.back().name = tied;
+  }
+  const auto kept = std::make_shared<std::vector<Tensor>>();
+  for (const Parameter& parameter : parameters.all()) {
+    const std::string& name = parameter.names.front();
+    if (file.contains(name) || std::ranges::find(others.zeros, name) == others.zeros.end()) continue;
+    tensors.push_back(Stored(name, kept->emplace_back(Tensor::Zeros(parameter.shape))));
+  }
+  if (tensors.empty()) return std::nullopt;
+  for (const auto& [name, tensor] : file.tensors()) tensors.push_back(tensor);
+  return Safetensors::Of(file.path(), std::move(tensors), kept);
+}
+
 }  // namespace
 
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
@@ -29,8 +55,10 @@ void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Para
   LoadWeights(files, files.weights, options, parameters, others);
 }
 
-void LoadWeights(const ModelFolder& files, const Safetensors& file, const LoadModelOptions& options,
+void LoadWeights(const ModelFolder& files, const Safetensors& stored_file, const LoadModelOptions& options,
                  Parameters& parameters, const OtherTensors& others) {
+  const std::optional<Safetensors> completed = Completed(stored_file, parameters, others);
+  const Safetensors& file = completed ? *completed : stored_file;
   const Compute stored = StoredCompute(files.config);
   const Compute compute = options.compute.value_or(options.purpose == LoadFor::everything ? Compute::float32 : stored);
   Check(options.purpose != LoadFor::computing_with_draft || !IsQuantized(compute),
@@ -49,6 +77,11 @@ void LoadWeights(const ModelFolder& files, const Safetensors& file, const LoadMo
     });
   };
   LoadParameters(parameters, file, harmless, options.purpose);
+}
+
+std::string ScopeIn(const Safetensors& file, const std::string& scope) {
+  const auto first = file.tensors().lower_bound(Prefix(scope));
+  return first != file.tensors().end() && first->first.starts_with(Prefix(scope)) ? scope : "";
 }
 
 std::string Prefix(const std::string& scope) { return scope.empty() ? "" : scope + "."; }

@@ -21,9 +21,11 @@ struct LoadModelOptions {
 
 // Tensors that a file may hold besides the model's parameters.
 struct OtherTensors {
-  // A tensor that is tied to another and stored again under the first name; an Error where they differ.
+  // A tensor that is tied to another and stored under the first name, too, or under that alone; an Error where they
+  // differ.
   std::vector<std::pair<std::string, std::string>> tied = {};
   std::vector<std::string> unused = {};  // a name that ends in a dot or a slash is a prefix
+  std::vector<std::string> zeros = {};   // parameters that are zeros in a file without them
 };
 
 // Fills a model's parameters from its folder, and says what its products are computed in. Throws Error as
@@ -36,6 +38,8 @@ void LoadWeights(const ModelFolder& files, const Safetensors& weights, const Loa
 
 // A scope as the prefix of tensor names: with a dot, or empty.
 std::string Prefix(const std::string& scope);
+// The scope, or nothing if no name in the file has it as a prefix.
+std::string ScopeIn(const Safetensors& file, const std::string& scope);
 
 // Writes config.json and model.safetensors into `folder`; with `more` tensors, which other programs expect.
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
