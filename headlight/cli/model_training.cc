@@ -89,6 +89,7 @@ void RunModelTraining(const TrainingTask& task, ModelTrainingOptions& options, c
   of.Set("task", name);
   of.Set("corpus_hash", fmt::format("{:016x}", corpus_hash));
   of.Set("parameters", task.model->parameters().count());
+  if (options.validate_split > 0) of.Set("validate_split", options.validate_split);
   if (options.from_scratch()) {
     const ModelSizes& sizes = options.sizes;
     of.Set("layers", sizes.layers);
@@ -105,6 +106,8 @@ void RunModelTraining(const TrainingTask& task, ModelTrainingOptions& options, c
               {.out = options.out,
                .use = use,
                .of = std::move(of),
+               .validation = options.valid,
+               .command = options.command,
                .save = save,
                .compute = Chosen(options.compute),
                .resume = options.resume,

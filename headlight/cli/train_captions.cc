@@ -119,6 +119,7 @@ void Run(Options& options) {
   Json of = Json::Object{{"batch_size", options.batches.batch_tokens},
                          {"drop_path", options.drop_path},
                          {"label_smoothing", options.label_smoothing}};
+  if (options.given("--validate-pictures")) of.Set("validate_pictures", options.validated_pictures);
   if (options.from_scratch()) {
     of.Set("image_size", options.picture);
     of.Set("patch_size", options.patch);

@@ -104,7 +104,7 @@ TEST(TrainPictures, AResumedTrainingIsTheSame) {
   // Another augmentation is another run.
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("this training began with mixup 0.8, not 0.0;"));
+  EXPECT_THAT(refused.err, HasSubstr("this training began with --mixup 0.8, and now it is 0.0;"));
 }
 
 // Its batch norm takes the statistics of the whole batch, however many pictures a part of other models has.

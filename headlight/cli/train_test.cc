@@ -110,8 +110,9 @@ TEST_F(TrainTest, TheDecoderHasItsOwnDepthAndRDropItsOwnLoss) {
   EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"encoder_layers\": 2"));
   EXPECT_THAT(ReadFile(In("out/config.json")), HasSubstr("\"decoder_layers\": 1"));
   EXPECT_NE(ReadFile(In("out/metrics.jsonl")), ReadFile(In("plain/metrics.jsonl")));
-  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--decoder-layers", "1"})).err, HasSubstr("r_drop"));
-  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--r-drop", "2"})).err, HasSubstr("decoder_layers"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--decoder-layers", "1"})).err,
+              HasSubstr("--r-drop 2.0, and now it is not given"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layers", "2", "--r-drop", "2"})).err, HasSubstr("--decoder-layers"));
   EXPECT_THAT(Refusal({"--r-drop", "-1"}), HasSubstr("--r-drop"));
 }
 
@@ -299,9 +300,32 @@ TEST_F(TrainTest, DoesNotBeginAnewOverATraining) {
 TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   EXPECT_THAT(RunProgram(Command({"--resume", "--dropout", "0.2"})).err, HasSubstr("dropout"));
-  EXPECT_THAT(RunProgram(Command({"--resume", "--freeze", "model.encoder.*"})).err, HasSubstr("parameter_groups"));
-  EXPECT_THAT(RunProgram(Command({"--resume", "--layer-decay", "0.9"})).err, HasSubstr("layer_decay"));
-  EXPECT_THAT(RunProgram(Command({"--resume", "--vocabulary-size", "290"})).err, HasSubstr("vocabulary_size 300, not"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--freeze", "model.encoder.*"})).err, HasSubstr("--freeze or --rate"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--layer-decay", "0.9"})).err, HasSubstr("--layer-decay 1.0, and now"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--vocabulary-size", "290"})).err,
+              HasSubstr("--vocabulary-size 300, and now"));
+  EXPECT_THAT(RunProgram(Command({"--resume", "--no-tie-output"})).err, HasSubstr("--no-tie-output"));
+}
+
+// Its scores would be compared with those of the first set.
+TEST_F(TrainTest, AnotherValidationSetIsNotResumed) {
+  ASSERT_EQ(RunProgram(Command()).exit_code, 0);
+  const std::string text = ReadFile(In("valid.en"));
+  WriteFile(In("valid.en"), "The dog sleeps.\nThe cat is awake.\n");
+  const Outcome refused = RunProgram(Command({"--resume", "--steps", "14"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("began with another --valid"));
+  WriteFile(In("valid.en"), text);
+  EXPECT_EQ(RunProgram(Command({"--resume", "--steps", "14"})).exit_code, 0);
+}
+
+TEST_F(TrainTest, AValidationSetWithoutTextIsRefused) {
+  for (const char* file : {"valid.de", "valid.en"}) {
+    const std::string text = ReadFile(In(file));
+    WriteFile(In(file), " \n\n");
+    EXPECT_THAT(Refusal({}), HasSubstr(std::string(file) + ": there is no text in it"));
+    WriteFile(In(file), text);
+  }
 }
 
 TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {

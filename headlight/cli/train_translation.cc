@@ -43,6 +43,7 @@ struct Flags {
   std::int64_t ffn = 2048;
   double attention_dropout = -1;
   ComputeChoice compute = ComputeChoice::automatic;
+  const OptionTable* command = nullptr;
 };
 
 void Run(Flags& flags) {
@@ -70,6 +71,7 @@ void Run(Flags& flags) {
     return config;
   }());
   t.quiet = Quiet();
+  t.command = flags.command;
   TrainTranslation(t);
 }
 
@@ -79,6 +81,7 @@ void AddTrainTranslation(Command& train) {
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   Command& command = train.AddCommand("translation", "Train a translation model on parallel text");
+  flags->command = &command;
   command.footer =
       "Examples:\n"
       "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"

@@ -12,6 +12,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/hash.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/profile_report.h"
@@ -179,6 +180,60 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   return run;
 }
 
+// Of the files' bytes; of a folder the names and sizes of its files. Empty where there is nothing that can be read
+// twice.
+std::string HashOfFiles(const std::vector<std::string>& paths) {
+  Hash64 hash;
+  bool any = false;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) {
+      hash.Update(MappedFile(path).text());
+    } else if (fs::is_directory(path, ignored)) {
+      std::vector<std::string> names;
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path, ignored))
+        if (entry.is_regular_file(ignored))
+          names.push_back(
+              fmt::format("{} {}\n", entry.path().lexically_relative(path).string(), entry.file_size(ignored)));
+      std::ranges::sort(names);
+      for (const std::string& name : names) hash.Update(name);
+    } else {
+      continue;
+    }
+    any = true;
+  }
+  return any ? fmt::format("{:016x}", hash.value()) : "";
+}
+
+// The option that sets what a checkpoint calls by this key, or the key in words where none does.
+std::string OptionOf(const OptionTable* command, std::string key) {
+  std::ranges::replace(key, '_', '-');
+  for (const char* begin : {"--", "--no-"})
+    if (command != nullptr && command->Find(begin + key) != nullptr) return begin + key;
+  std::ranges::replace(key, '-', ' ');
+  return key;
+}
+
+// Throws Error naming the first option in which a resumed training is not the one that began.
+void CheckSameOptions(const TrainingRun& run, const JsonView& stored, const Json& now) {
+  const std::string advice = "; resume with the same, or train into another folder";
+  const auto check = [&](const std::string& key, const Json* before, const Json* value) {
+    if (before != nullptr && value != nullptr && *before == *value) return;
+    const bool labelled = run.command != nullptr && run.command->Find("--labelled") != nullptr;
+    Check(key != "parameter_groups", "{}: this training began with another --freeze or --rate{}", run.out, advice);
+    for (const auto& [hash, option] :
+         {std::pair("corpus_hash", "--train"),
+          std::pair("validation_hash", labelled ? "--labelled" : "--valid or --validate-split")})
+      Check(key != hash, "{}: this training began with another {}, or with other contents of its files{}", run.out,
+            option, advice);
+    const auto text = [](const Json* of) { return of == nullptr || of->is_null() ? "not given" : of->Line(); };
+    Fail("{}: this training began with {} {}, and now it is {}{}", run.out, OptionOf(run.command, key), text(before),
+         text(value), advice);
+  };
+  for (const auto& [name, value] : *now.As<Json::Object>()) check(name, stored.value().Find(name), &value);
+  for (const auto& [name, value] : stored.Object()) check(name, &value, now.Find(name));
+}
+
 }  // namespace
 
 int InterruptedBy() { return interrupted_by; }
@@ -217,6 +272,14 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   const std::string checkpoint = CheckpointOf(run.out);
   const bool resuming = run.resume && HasCheckpoint(checkpoint);
   const std::int64_t first_step = resuming ? ReadJson(In(checkpoint, "state.json"))["step"].Integer(0) : 0;
+  Json settings = RunOf(options, run.compute, run.of);
+  if (const std::string hash = HashOfFiles(run.validation); !hash.empty()) settings.Set("validation_hash", hash);
+  if (resuming) {
+    const JsonView state = ReadJson(In(checkpoint, "state.json"));
+    // A checkpoint of an earlier version has no hash of the validation set.
+    if (state["run"].value().Find("validation_hash") == nullptr) settings = RunOf(options, run.compute, run.of);
+    if (state["version"].Integer() == kCheckpointVersion) CheckSameOptions(run, state["run"], settings);
+  }
   std::optional<Metrics> metrics;  // not touched by the resumption of a training that has ended
   const auto add = [&](const auto& report) {
     if (!metrics) metrics.emplace(run.out, first_step, progress.labels());
@@ -241,7 +304,7 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
                                   .note = [&](const std::string& text) { progress.Note(text); },
                                   .stop = [] { return interrupted_by != 0; }};
   const TrainingKeep keep{.checkpoint = checkpoint,
-                          .run = RunOf(options, run.compute, run.of),
+                          .run = settings,
                           .save_best = [&] { run.save(run.out); },
                           .save_last = [&] { ReplaceFolder(In(run.out, "last"), run.save); }};
   options.ranks = JoinedRanks();

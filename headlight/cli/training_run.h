@@ -7,6 +7,7 @@
 
 #include "headlight/base/compute.h"
 #include "headlight/base/json.h"
+#include "headlight/base/option_table.h"
 #include "headlight/cli/training_progress.h"
 #include "headlight/train/trainer.h"
 
@@ -19,6 +20,8 @@ struct TrainingRun {
   std::string out;                                      // the folder of the model and of all that the training keeps
   std::string use;                                      // the command that uses the model, such as "headlight tag"
   Json of;                                              // what a resumed run must have in common besides the options
+  std::vector<std::string> validation = {};             // the files that scores depend on, likewise
+  const OptionTable* command = nullptr;                 // whose options errors name
   std::function<void(const std::string& folder)> save;  // the model as it is, into a folder that exists
   Compute compute = Compute::float32;                   // of matrix products; weights and sums stay float32
   bool resume = false;

@@ -69,6 +69,9 @@ TranslationValidation ReadValidation(const TranslationTraining& settings, const 
   };
   set.sources = encode(settings.valid_source, set.source_texts, Side::source);
   set.targets = encode(settings.valid_target, set.references, Side::target);
+  const auto is_empty = [](const std::vector<std::int32_t>& ids) { return ids.empty(); };
+  Check(!std::ranges::all_of(set.sources, is_empty), "{}: there is no text in it", settings.valid_source);
+  Check(!std::ranges::all_of(set.targets, is_empty), "{}: there is no text in it", settings.valid_target);
   set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
   return set;
 }
@@ -94,6 +97,7 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                          {"label_smoothing", settings.teacher_forcing.label_smoothing}};
   if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
   SetRDrop(settings.teacher_forcing, of);
+  if (settings.validate_split > 0) of.Set("validate_split", settings.validate_split);
   return of;
 }
 
@@ -172,16 +176,19 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
       return tokenizer.EncodeSampled(text, random, settings.bpe_dropout, side);
     };
 
-  return RunTraining(TranslationTask(model, corpus, pairs, validation, settings.teacher_forcing), settings.training,
-                     {.out = settings.out,
-                      .use = "headlight translate",
-                      .of = RunOf(settings, corpus),
-                      .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
-                      .compute = settings.compute,
-                      .resume = settings.resume,
-                      .profile = settings.profile,
-                      .longest_warmup = 4000},
-                     progress);
+  return RunTraining(
+      TranslationTask(model, corpus, pairs, validation, settings.teacher_forcing), settings.training,
+      {.out = settings.out,
+       .use = "headlight translate",
+       .of = RunOf(settings, corpus),
+       .validation = splits ? std::vector<std::string>() : std::vector{settings.valid_source, settings.valid_target},
+       .command = settings.command,
+       .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
+       .compute = settings.compute,
+       .resume = settings.resume,
+       .profile = settings.profile,
+       .longest_warmup = 4000},
+      progress);
 }
 
 }  // namespace headlight

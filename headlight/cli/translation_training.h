@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headlight/base/compute.h"
+#include "headlight/base/option_table.h"
 #include "headlight/data/corpus.h"
 #include "headlight/models/transformer.h"
 #include "headlight/text/tokenizers/vocabulary.h"
@@ -25,8 +26,9 @@ struct TranslationTraining {
   TeacherForcingOptions teacher_forcing;  // the seed of its batches is the training's
   Compute compute = Compute::float32;     // of matrix products; weights and sums stay float32
   bool resume = false;
-  bool quiet = false;    // tells nothing but warnings and errors
-  bool profile = false;  // tells after some steps where their time went
+  bool quiet = false;                    // tells nothing but warnings and errors
+  bool profile = false;                  // tells after some steps where their time went
+  const OptionTable* command = nullptr;  // whose options errors name
 };
 
 // out/ becomes a model folder (config.json, model.safetensors, the tokenizer's files), the best on the validation set;

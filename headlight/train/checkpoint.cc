@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kVersion = 4;
-
 std::string SnapshotName(std::int64_t step) { return fmt::format("snapshot-{:09}.safetensors", step); }
 
 std::string StateName(const TrainingTask::State& part) { return fmt::format("task.{}", part.name); }
@@ -55,7 +53,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
   if (ranks != nullptr && ranks->rank() != 0) return;
   Json::Array snapshots;
   for (const std::int64_t step : state.snapshots) snapshots.push_back(step);
-  const Json json = Json::Object{{"version", kVersion},
+  const Json json = Json::Object{{"version", kCheckpointVersion},
                                  {"step", optimizer.step},
                                  {"epoch", state.position.epoch},
                                  {"batch", state.position.batch},
@@ -98,10 +96,10 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   std::string text = reads ? ReadFile(path) : "";
   if (ranks != nullptr) text = Broadcast(*ranks, text);
   const JsonView json(ParseJson(text, path), path);
-  Check(json["version"].Integer() == kVersion,
+  Check(json["version"].Integer() == kCheckpointVersion,
         "{}: a checkpoint of version {}, where this program reads version {}; finish that training with the "
         "program that began it, or train into another folder",
-        path, json["version"].Integer(), kVersion);
+        path, json["version"].Integer(), kCheckpointVersion);
   CheckSameRun(json["run"], run, path);
   optimizer.step = json["step"].Integer(0);
   state.position = {json["epoch"].Integer(0), json["batch"].Integer(0)};

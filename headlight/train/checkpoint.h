@@ -12,6 +12,8 @@
 
 namespace headlight {
 
+inline constexpr std::int64_t kCheckpointVersion = 4;
+
 // The state of a training besides the parameters, the optimizer and the task's own.
 struct TrainingState {
   BatchPosition position;                // of the next batch

@@ -11,7 +11,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/data/lines.h"
 
 namespace headlight {
 namespace {
@@ -21,10 +20,13 @@ constexpr std::array<std::string_view, 5> kNoScores = {"step", "epoch", "validat
 
 std::string PathIn(const std::string& folder) { return fmt::format("{}/metrics.jsonl", folder); }
 
-// Calls body with each line as text and as JSON.
+// Calls body with each line as text and as JSON. A last line without its end is left out: its writer was killed.
 void ForLines(const std::string& path, const std::function<void(std::string_view text, const JsonView& json)>& body) {
-  LineReader lines(path);
-  while (const auto line = lines.Next()) body(*line, JsonView(ParseJson(*line, path), path));
+  const std::string text = ReadFile(path);
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    body(line, JsonView(ParseJson(line, path), path));
+  }
 }
 
 // The lines of a run up to a step.

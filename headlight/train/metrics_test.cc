@@ -40,5 +40,23 @@ TEST(Metrics, AreNamedForWhatIsCounted) {
   }
 }
 
+// The writer of a line was killed.
+TEST(Metrics, LeaveOutATornLastLine) {
+  const TemporaryFolder folder;
+  const std::string first = R"({"step":1,"loss":2.5})"
+                            "\n",
+                    second = R"({"step":2,"loss":1.5})"
+                             "\n";
+  const std::string path = folder.File("metrics.jsonl");
+  for (std::size_t size = first.size(); size < first.size() + second.size(); ++size) {
+    WriteFile(path, (first + second).substr(0, size));
+    EXPECT_EQ(ReadMetric(folder.path(), "loss").values, std::vector<double>{2.5});
+    Metrics(folder.path(), 5);
+    EXPECT_EQ(ReadFile(path), first);
+  }
+  WriteFile(path, "{\"step\":\n" + first);
+  EXPECT_THAT(ErrorOf([&] { Metrics(folder.path(), 5); }), testing::HasSubstr("metrics.jsonl"));
+}
+
 }  // namespace
 }  // namespace headlight::metrics_test
