@@ -103,7 +103,9 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
                                  std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                                  const TextShare& share) {
   TextExamples read;
+  bool any = false;
   const auto add = [&](const ClassifiedText& text) {
+    any = any || HasText(text.text);
     const std::int32_t label = NumberOfLabel(text.label, labels, rule, text.place);
     if (!share.Has(text.text)) return;  // its class is one of the model's all the same
     const Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
@@ -130,6 +132,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     }
     for (std::string& warning : columns.Warnings()) read.warnings.push_back(std::move(warning));
   }
+  CheckAnyText(any || read.texts.empty(), paths);
   if (rule == NewLabels::added) {
     const std::vector<std::int32_t> numbers = SortLabels(labels);
     for (TextExample& text : read.texts) Renumber(numbers, text.labels);

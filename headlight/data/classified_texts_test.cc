@@ -58,6 +58,11 @@ TEST_F(ClassifiedTexts, IntegersKeepTheirOrder) {
   EXPECT_EQ(labels, (Labels{"-3", "9", "10"}));
 }
 
+TEST_F(ClassifiedTexts, RefusesFilesWithoutAnyText) {
+  EXPECT_THAT(Refused("a.tsv", " \tyes\n  \tno\n"), testing::StartsWith("a.tsv: there is no text in it"));
+  EXPECT_EQ(Refused("a.tsv", " \tyes\ndog\tno\n"), "");
+}
+
 TEST_F(ClassifiedTexts, OtherLabelsAreSorted) {
   EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\tneutral\nman\tbad\ndog\t10\n")), ElementsAre(2, 1, 0));
   EXPECT_EQ(labels, (Labels{"10", "bad", "neutral"}));

@@ -66,6 +66,12 @@ JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names)
        found.empty() ? "nothing" : Quoted(found));
 }
 
+bool HasText(std::string_view text) { return text.find_first_not_of(" \t\r\n") != std::string_view::npos; }
+
+void CheckAnyText(bool any, const std::vector<std::string>& paths) {
+  Check(any, "{}: there is no text in it", fmt::join(paths, ", "));
+}
+
 std::string TextOf(const JsonView& json) {
   std::string text = json.String();
   Check(text.find('\0') == std::string::npos, "{}: it holds a NUL, which no text has", json.place());

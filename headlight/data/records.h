@@ -36,6 +36,12 @@ class Records {
 // The first of these members that a record has, of which it must have one.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
 
+// True unless the text is spaces and the like alone.
+bool HasText(std::string_view text);
+
+// Throws Error that names the files unless there is any text in them.
+void CheckAnyText(bool any, const std::vector<std::string>& paths);
+
 // A string, or an array of strings, without NUL, which LineReader refuses in plain text too.
 std::string TextOf(const JsonView& json);
 std::vector<std::string> TextsOf(const JsonView& json);

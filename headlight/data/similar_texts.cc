@@ -51,6 +51,8 @@ std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths
           pair.text.empty() ? "text" : "match");
     for (const std::string& negative : pair.negatives) Check(!negative.empty(), "{}: a negative is empty", pair.place);
   }
+  const auto has_text = [](const SimilarTexts& pair) { return HasText(pair.text) && HasText(pair.match); };
+  CheckAnyText(pairs.empty() || std::ranges::any_of(pairs, has_text), paths);
   std::erase_if(pairs, [&](const SimilarTexts& pair) { return !share.Has(pair.text); });
   return pairs;
 }

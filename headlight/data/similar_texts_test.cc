@@ -32,6 +32,7 @@ TEST(SimilarTexts, NameTheLineThatIsNone) {
   const TestFolder folder;
   for (const auto& [name, text, error] : std::vector<std::array<const char*, 3>>{
            {"a", "one\tun\ntwo", "a:2: expected a text, a tab and its match"},
+           {"a", " \t \n", "a: there is no text in it"},
            {"a", "one\t", "a:1: the match is empty"},
            {"a", "one\tun\t", "a:1: a negative is empty"},
            {"a.jsonl", "{\"anchor\": \"one\"}", "a.jsonl:1"},

@@ -63,7 +63,9 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
   Check(longest >= 1, "texts cannot be cut into pieces of {} tokens", longest);
   TextExamples read;
   const EncodeOptions how{.add_special = for_encoder, .read_special = false};
+  bool any = false;
   const auto add = [&](std::string_view line) {
+    any = any || HasText(line);
     if (!share.Has(line)) return;
     const Encoding encoding = tokenizer.Encode(line, how);
     if (std::ranges::all_of(encoding.texts, [](std::int32_t text) { return text < 0; })) return;
@@ -86,6 +88,7 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
     }
   };
   for (const std::string& path : paths) ForEachText(path, add);
+  CheckAnyText(any || read.texts.empty(), paths);
   return read;
 }
 

@@ -1,5 +1,6 @@
 #include "headlight/data/text_pairs.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,8 @@ std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const
   for (const TextPair& pair : pairs)
     Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
           pair.source.empty() ? "source" : "target");
+  const auto has_text = [](const TextPair& pair) { return HasText(pair.source) && HasText(pair.target); };
+  CheckAnyText(pairs.empty() || std::ranges::any_of(pairs, has_text), paths);
   std::erase_if(pairs, [&](const TextPair& pair) { return !share.Has(pair.source); });
   return pairs;
 }

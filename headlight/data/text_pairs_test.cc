@@ -27,6 +27,7 @@ TEST(TextPairs, NameTheLineThatIsNone) {
   for (const auto& [name, text, error] : std::vector<std::array<const char*, 3>>{
            {"a", "one\tun\ntwo", "a:2: expected a source, a tab and its target"},
            {"a", "one\tun\tuno", "a:1: expected"},
+           {"a", " \t \n", "a: there is no text in it"},
            {"a", "one\t", "a:1: the target is empty"},
            {"a.jsonl", "{\"source\": \"one\"}", "a.jsonl:1: key 'target'"},
            {"a.jsonl", "{\"source\": \"\", \"target\": \"x\"}", "a.jsonl:1: the source is empty"},
