@@ -83,6 +83,8 @@ void EvaluatePictureCoder(const EvaluateOptions& options) {
                                   {{}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }});
   }
   CheckLoss(*model, report.loss);
+  CheckLoss(*model, report.score);
+  for (const auto& [name, value] : report.more_scores) CheckLoss(*model, value);
   WriteEvaluated({.task = "picture-codes",
                   .report = std::move(report),
                   .units = "pictures",

@@ -1,6 +1,7 @@
 #include "headlight/tasks/faiss_index.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <numeric>
@@ -151,6 +152,8 @@ struct FaissIndex::State {
                  flat.header.vectors, flat.header.dimension);
     centroids.resize(flat.vectors.size() / sizeof(float));
     std::memcpy(centroids.data(), flat.vectors.data(), flat.vectors.size());
+    reader.Check(std::ranges::all_of(centroids, [](float number) { return std::isfinite(number); }),
+                 "a centroid has a number that is not finite");
     const auto direct_map = reader.Number<std::uint8_t>("the direct map");  // for what is not done here
     reader.Check(direct_map <= 2, "a direct map of kind {}", direct_map);
     reader.Vector(sizeof(std::int64_t), "the direct map");
@@ -265,8 +268,13 @@ std::vector<FaissIndex::Hit> FaissIndex::Search(std::span<const float> vector, s
       std::memcpy(rows.data(), list.vectors.data() + static_cast<std::size_t>(begin) * row_bytes,
                   static_cast<std::size_t>(count) * row_bytes);
       kernels::DotRows<float>({rows.data(), count, dimension(), dimension()}, vector.data(), products.data());
-      for (std::int64_t row = 0; row < count; ++row)
-        best.Add({list.first + begin + row, products[static_cast<std::size_t>(row)]});
+      for (std::int64_t row = 0; row < count; ++row) {
+        const float product = products[static_cast<std::size_t>(row)];
+        Check(std::isfinite(product),
+              "{}: vector {}: its product with the query is {}: it has a number that is damaged", state_->file.path(),
+              list.first + begin + row, product);
+        best.Add({list.first + begin + row, product});
+      }
       done += count;
       if (progress) progress(done, size());
     }

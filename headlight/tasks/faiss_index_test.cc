@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
@@ -88,6 +90,18 @@ TEST(FaissIndex, RefusesOtherKinds) {
   EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(5), 1); }),
               HasSubstr("5 numbers, and those of the index 6"));
   EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(6), 0); }), HasSubstr("top must be at least 1"));
+}
+
+TEST(FaissIndex, RefusesNumbersThatAreNotFinite) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("nan.faiss");
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::string bytes = ReadFile(kFolder + "flat.faiss");
+    std::memcpy(bytes.data() + bytes.size() - sizeof(float), &bad, sizeof(float));
+    WriteFile(path, bytes);
+    const FaissIndex index = FaissIndex::Open(path);
+    EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(6, 1), 3); }), HasSubstr("nan.faiss: vector 39: "));
+  }
 }
 
 // No file makes it crash, hang or read beyond its end: of truncations and flipped bits, every third of the smallest

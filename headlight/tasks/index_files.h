@@ -28,6 +28,7 @@ class IndexPart {
  public:
   IndexPart(const std::string& path, std::int64_t dimension);
 
+  const std::string& path() const { return file_.path(); }
   std::int64_t rows() const { return vectors_.rows; }
   Matrix<const float> vectors() const { return vectors_; }
   IndexItem Item(std::int64_t row) const;

@@ -1,6 +1,7 @@
 #include "headlight/tasks/vector_index.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
@@ -76,8 +77,12 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(std::span<const float> vector,
     const IndexPart& part = state_->parts[index];
     cosines.resize(static_cast<std::size_t>(part.rows()));
     kernels::DotRows<float>(part.vectors(), unit.data(), cosines.data());
-    for (std::int64_t row = 0; row < part.rows(); ++row)
-      best.Add({state_->first[index] + row, cosines[static_cast<std::size_t>(row)]});
+    for (std::int64_t row = 0; row < part.rows(); ++row) {
+      const float cosine = cosines[static_cast<std::size_t>(row)];
+      Check(std::isfinite(cosine), "{}: row {}: its cosine with the query is {}: it has a number that is damaged",
+            part.path(), row, cosine);
+      best.Add({state_->first[index] + row, cosine});
+    }
     if (progress) progress(state_->first[index] + part.rows(), state_->rows);
   }
   std::vector<Hit> hits;

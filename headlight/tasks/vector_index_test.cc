@@ -12,6 +12,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
+#include "headlight/tasks/index_files.h"
 
 namespace headlight::vector_index_test {
 namespace {
@@ -125,6 +126,22 @@ TEST_F(VectorIndexTest, ChangesFullFiles) {
   const std::vector<float> vector = index.Vector(17).ToVector<float>();
   EXPECT_NEAR(Cosine(vector, VectorOf(-1, 2)), 1, 1e-6);
   EXPECT_NEAR(Cosine(index.Vector(18).ToVector<float>(), VectorOf(18, 2)), 1, 1e-6);
+}
+
+TEST_F(VectorIndexTest, RefusesNumbersThatAreNotFinite) {
+  {
+    IndexBuilder builder(folder, Model());
+    for (int item = 0; item < 3; ++item)
+      builder.Add({std::string(1, static_cast<char>('a' + item))}, VectorOf(item, 7));
+    builder.Flush();
+  }
+  const std::string path = folder + "/part-00000.safetensors";
+  IndexRows rows;
+  rows.Append(IndexPart(path, 7));
+  rows.vectors[1 * 7 + 3] = std::numeric_limits<float>::quiet_NaN();
+  rows.Write(path);
+  EXPECT_THAT(ErrorOf([&] { VectorIndex::Open(folder).Search(VectorOf(1, 7), 1); }),
+              HasSubstr("part-00000.safetensors: row 1: its cosine"));
 }
 
 TEST_F(VectorIndexTest, NamesWhatIsWrong) {

@@ -82,22 +82,18 @@ std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   return kept;
 }
 
+// Up to the first control character, such as a newline.
 std::string OneLine(std::string_view text) {
-  return std::string(text.substr(0, std::min(text.find('\n'), std::size_t{300})));
+  const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < ' ') || c == 0x7F; };
+  const auto end = std::ranges::find_if(text, is_control) - text.begin();
+  return std::string(text.substr(0, std::min<std::size_t>(static_cast<std::size_t>(end), 300)));
 }
 
-gemmi::Structure Parse(std::string_view text, const std::string& name) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  Check(start != std::string_view::npos, "{}: neither PDB nor mmCIF: the file is empty", name);
-  Check(text.find('\0') == std::string_view::npos, "{}: neither PDB nor mmCIF: the file has NUL bytes", name);
+// Runs `action`, whose exceptions become an Error of one line that begins with the file's name.
+template <typename Action>
+auto InOneLine(const std::string& name, const Action& action) {
   try {
-    if (text[start] == '#' || text.substr(start, 5) == "data_") {
-      const gemmi::cif::Document document = gemmi::cif::read_memory(text.data(), text.size(), name.c_str());
-      Check(!document.blocks.empty(), "{}: an mmCIF file without a block", name);
-      return gemmi::make_structure_from_block(document.blocks.front());
-    }
-    const std::string lines = CheckedPdbLines(text, name);
-    return gemmi::read_pdb_from_memory(lines.data(), lines.size(), name);
+    return action();
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -105,8 +101,21 @@ gemmi::Structure Parse(std::string_view text, const std::string& name) {
   } catch (const std::exception& error) {
     std::string message = OneLine(error.what());
     if (message.starts_with(name)) message.erase(0, message.find_first_not_of(": ", name.size()));
-    Fail("{}: {}", name, message);
+    Fail("{}: {}", name, message.empty() ? "it cannot be read" : message);
   }
+}
+
+gemmi::Structure Parse(std::string_view text, const std::string& name) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  Check(start != std::string_view::npos, "{}: neither PDB nor mmCIF: the file is empty", name);
+  Check(text.find('\0') == std::string_view::npos, "{}: neither PDB nor mmCIF: the file has NUL bytes", name);
+  if (text[start] == '#' || text.substr(start, 5) == "data_") {
+    const gemmi::cif::Document document = gemmi::cif::read_memory(text.data(), text.size(), name.c_str());
+    Check(!document.blocks.empty(), "{}: an mmCIF file without a block", name);
+    return gemmi::make_structure_from_block(document.blocks.front());
+  }
+  const std::string lines = CheckedPdbLines(text, name);
+  return gemmi::read_pdb_from_memory(lines.data(), lines.size(), name);
 }
 
 // The residue type of a three-letter name, of a modified residue its parent's.
@@ -224,18 +233,12 @@ ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan&
   return out;
 }
 
-}  // namespace
-
-Structure ParseStructure(std::string_view text, const std::string& name) {
+Structure StructureFrom(std::string_view text, const std::string& name) {
   gemmi::Structure from = Parse(text, name);
   Check(!from.models.empty(), "{}: no atoms: neither PDB nor mmCIF, or a file without a model", name);
   from.models.resize(1, from.models.front());
-  try {
-    gemmi::setup_entities(from);
-    gemmi::assign_label_seq_id(from, false);
-  } catch (const std::runtime_error& error) {
-    Fail("{}: {}", name, OneLine(error.what()));
-  }
+  gemmi::setup_entities(from);
+  gemmi::assign_label_seq_id(from, false);
   Structure structure{name, {}};
   from.merge_chain_parts();
   for (const gemmi::Chain& chain : from.models.front().chains) {
@@ -250,6 +253,12 @@ Structure ParseStructure(std::string_view text, const std::string& name) {
   }
   Check(!structure.chains.empty(), "{}: there is no protein chain, or this is neither PDB nor mmCIF", name);
   return structure;
+}
+
+}  // namespace
+
+Structure ParseStructure(std::string_view text, const std::string& name) {
+  return InOneLine(name, [&] { return StructureFrom(text, name); });
 }
 
 Structure ReadStructure(const std::string& path) { return ParseStructure(ReadInflated(path, kMostBytes), path); }

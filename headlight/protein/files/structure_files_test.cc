@@ -146,7 +146,10 @@ TEST(StructureFiles, RefusesDamagedFiles) {
   EXPECT_THAT(Failure(Backbone("GLY", 1, 0) + Backbone("ALA", 2, 4) + Backbone("SER", 1, 8)),
               HasSubstr("chain A: residue 1 stands at two places"));
   EXPECT_THAT(Failure("data_x\nloop_\n_atom_site.id\n"), HasSubstr("bad: "));
-  EXPECT_THAT(Failure("data_x\n_entry.id 'x\n"), HasSubstr("bad: "));
+  for (const char* text : {"data_x\n_entry.id 'x\n", "data_x\n;\nloop_", "data_x\nloop_\n_a.b\n_a.c\n1\n2\n3\n"}) {
+    EXPECT_THAT(Failure(text), testing::StartsWith("bad: "));
+    EXPECT_EQ(Failure(text).find('\n'), std::string::npos);
+  }
   EXPECT_THAT(Failure("HETATM    1  O   HOH A   1       0.000   1.500  -2.250  1.00 50.00           O  \n"),
               HasSubstr("there is no protein chain"));
   std::string cif = WriteMmcif(ParseStructure(SmallPdb(), "small"));
