@@ -129,6 +129,16 @@ TEST_F(DualCommands, ClassifyByLabels) {
               HasSubstr("has classes of its own"));
 }
 
+TEST_F(DualCommands, EvaluateCountsTextsThatAreCut) {
+  std::string text;
+  for (int word = 0; word < 30; ++word) text += "dog ";
+  const std::string pairs = folder.File("pairs.tsv");
+  WriteFile(pairs, photos + "/a.png\t" + text + "\n" + photos + "/b.jpg\ttwo cats\n");
+  EXPECT_THAT(RunProgram({"evaluate", model, pairs}).out,
+              HasSubstr("1 of 2 texts are longer than the 20 tokens that the model reads: their ends are left out\n"));
+  EXPECT_THAT(RunProgram({"evaluate", model, pairs, "--json"}).out, HasSubstr("\"cut_texts\":1"));
+}
+
 TEST_F(DualCommands, SearchAnIndexByTextOrPicture) {
   EXPECT_EQ(RunProgram({"embed", model, photos + "/a.png", "--index", index}).out, "");
   const Outcome more = RunProgram({"embed", model, photos, "--index", index});
@@ -139,6 +149,10 @@ TEST_F(DualCommands, SearchAnIndexByTextOrPicture) {
 
   const std::vector<std::string> own = Lines(RunProgram({"search", index, photos + "/b.jpg", "--top", "1"}).out);
   EXPECT_EQ(own, std::vector<std::string>{"1.0000\t" + photos + "/b.jpg"});
+  for (const std::vector<std::string>& search :
+       {std::vector<std::string>{"search", index, "none.jpg"}, {"embed", model, photos, "--search", "none.jpg"}})
+    EXPECT_THAT(RefusalOf(search), HasSubstr("none.jpg: there is no such picture"));
+  EXPECT_EQ(RunProgram({"search", index, "a dog in none.jpg"}).exit_code, 0);
   const std::vector<std::string> text = Lines(RunProgram({"search", index, "two cats", "--json"}).out);
   ASSERT_EQ(text.size(), 5U);
   const JsonView first(ParseJson(text[0], "row"), "row");

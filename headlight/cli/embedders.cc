@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "headlight/base/error.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
@@ -77,6 +78,10 @@ bool IsPictureQuery(const std::string& query) {
 
 std::vector<float> FolderEmbedder::Query(const std::string& query) const {
   const std::string texts_of[] = {query};
+  std::error_code ignored;
+  Check(!texts || !fitted || !IsPicturePath(query) || query.find(' ') != std::string::npos ||
+            std::filesystem::exists(query, ignored),
+        "{}: there is no such picture; a text to search for does not end as a picture's name, or has spaces", query);
   if (texts && !(fitted && IsPictureQuery(query)))
     return texts(texts_of, {.purpose = EmbedAs::query}).vectors.ToVector<float>();
   const Picture picture = fit(ReadOnePicture(Input(query)));

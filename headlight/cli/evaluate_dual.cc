@@ -24,11 +24,17 @@ void EvaluateDualEncoder(const EvaluateOptions& options) {
                            {{}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); }});
   }
   CheckLoss(*loaded.model, report.loss);
+  const std::int64_t cut = CountCutTexts(*loaded.texts, pairs);
   WriteEvaluated({.task = "contrastive",
                   .report = report,
                   .units = "pairs",
                   .count = static_cast<std::size_t>(pairs.size()),
-                  .labels = "pairs"},
+                  .labels = "pairs",
+                  .lines = cut == 0 ? ""
+                                    : fmt::format("{} of {} texts are longer than the {} tokens that the model reads: "
+                                                  "their ends are left out\n",
+                                                  cut, pairs.text_count(), loaded.texts->longest),
+                  .members = {{"cut_texts", cut}}},
                  options.json);
 }
 

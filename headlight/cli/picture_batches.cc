@@ -1,6 +1,7 @@
 #include "headlight/cli/picture_batches.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "headlight/cli/progress.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/image/decoding/decode.h"
+#include "headlight/image/picture_files.h"
 
 namespace headlight {
 namespace {
@@ -160,7 +162,14 @@ std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inp
   const std::vector<std::string>& named = inputs.empty() ? standard_input : inputs;
   for (const std::string& input : named) Input(input);
   CheckOutputs({}, named);
+  NoteOtherPictures(named);
   return ListPictures(named);
+}
+
+void NoteOtherPictures(const std::vector<std::string>& sources) {
+  if (const std::int64_t count = CountOtherPictures(sources); count > 0)
+    Note("{}: {} file{} left out: JPEG, PNG and WebP are read, and not .bmp, .gif, .tiff and the like",
+         fmt::join(sources, ", "), count, count == 1 ? " is" : "s are");
 }
 
 Picture ReadOnePicture(const std::string& path) {

@@ -44,6 +44,9 @@ std::int64_t MostPixels();
 // The pictures that a command names, standard input where it names none.
 std::vector<PictureSource> ListInputPictures(const std::vector<std::string>& inputs);
 
+// Tells how many files of these folders are pictures in formats that are not read.
+void NoteOtherPictures(const std::vector<std::string>& sources);
+
 // The picture that an option names: a file, one of an IDX file ("t10k-images-idx3-ubyte#7"), or -. Throws Error for
 // several.
 Picture ReadOnePicture(const std::string& path);

@@ -61,6 +61,13 @@ TEST_F(PictureCommands, ClassifyPicturesFromAnywhere) {
   EXPECT_EQ(std::ranges::count(of_idx[0], '\t'), 4);
 }
 
+TEST_F(PictureCommands, TellOfFormatsThatAreNotRead) {
+  EXPECT_EQ(RunProgram({"classify", model, photos}).err.find("left out"), std::string::npos);
+  for (const char* name : {"/x.bmp", "/more/y.TIFF", "/z.txt"}) WriteFile(photos + name, "");
+  EXPECT_THAT(RunProgram({"classify", model, photos}).err,
+              HasSubstr("photos: 2 files are left out: JPEG, PNG and WebP"));
+}
+
 TEST_F(PictureCommands, ClassifyPrintsJson) {
   const std::vector<std::string> rows = Lines(RunProgram({"classify", model, photos, "--json"}).out);
   ASSERT_EQ(rows.size(), 3U);

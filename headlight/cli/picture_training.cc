@@ -68,6 +68,7 @@ TrainingFolder BeginPictureTraining(PictureTrainingOptions& options, std::string
   Check(options.picture % options.patch == 0, "--image-size {}: is not a multiple of --patch-size {}", options.picture,
         options.patch);
   CompleteModelTraining(options);
+  for (const std::vector<std::string>& sources : {options.train, options.valid}) NoteOtherPictures(sources);
   return TrainingFolder(options.out, options.resume);
 }
 

@@ -165,6 +165,10 @@ void Run(Options& options) {
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures with texts", paths, share);
     progress.Note(fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), set.size(),
                               set.text_count(), purpose));
+    if (const std::int64_t cut = CountCutTexts(texts, set); cut > 0)
+      progress.Note(
+          fmt::format("{} of them are longer than the {} tokens that the model reads: their ends are left out", cut,
+                      texts.longest));
     return set;
   };
   const PictureTextSet train = read(options.train, options.learned(), "learn from");

@@ -53,6 +53,15 @@ void Add(const std::string& source, std::vector<PictureSource>& pictures) {
   }
 }
 
+// What is behind the last dot, in small letters.
+std::string EndingOf(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  std::string ending(dot == std::string_view::npos ? "" : path.substr(dot + 1));
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending;
+}
+
 }  // namespace
 
 std::string PictureSource::name() const {
@@ -61,12 +70,20 @@ std::string PictureSource::name() const {
 }
 
 bool IsPicturePath(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  std::string ending(path.substr(dot + 1));
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string ending = EndingOf(path);
   return ending == "jpg" || ending == "jpeg" || ending == "png" || ending == "webp";
+}
+
+std::int64_t CountOtherPictures(std::span<const std::string> sources) {
+  constexpr std::string_view endings[] = {"avif", "bmp", "gif", "heic", "jp2", "pgm", "ppm", "tif", "tiff"};
+  std::int64_t count = 0;
+  for (const std::string& source : sources) {
+    std::error_code ignored;
+    if (!fs::is_directory(source, ignored)) continue;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source, ignored))
+      count += std::ranges::find(endings, EndingOf(entry.path().string())) != std::end(endings);
+  }
+  return count;
 }
 
 std::vector<std::string> PictureFilesIn(const std::string& folder) {

@@ -32,6 +32,9 @@ HEADLIGHT_API bool IsPicturePath(std::string_view path);
 // none.
 HEADLIGHT_API std::vector<std::string> PictureFilesIn(const std::string& folder);
 
+// How many files below these folders have names of pictures in formats that are not read, such as .bmp, .gif and .tiff.
+HEADLIGHT_API std::int64_t CountOtherPictures(std::span<const std::string> sources);
+
 // The pictures of all sources, in their order: of a folder those of PictureFilesIn, of an IDX file each of its
 // pictures, of one's name() that picture, of a pattern (* ? [...]) that is no file's name whatever matches it, in the
 // order of their names, and - once. Throws Error naming a source that is not there, or that has none.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -140,6 +141,14 @@ class Preparation {
 };
 
 }  // namespace
+
+std::int64_t CountCutTexts(const WholeTexts& texts, const PictureTextSet& pairs) {
+  std::vector<std::int64_t> cut(static_cast<std::size_t>(pairs.size()));
+  ParallelFor(pairs.size(), [&](std::int64_t picture) {
+    for (const std::string& text : pairs.texts(picture)) cut[static_cast<std::size_t>(picture)] += texts(text).cut > 0;
+  });
+  return std::accumulate(cut.begin(), cut.end(), std::int64_t{0});
+}
 
 ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor, const WholeTexts& texts,
                                const PictureTextSet& valid, const PassWatch& watch) {

@@ -33,6 +33,9 @@ HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const PictureProc
                                            const WholeTexts& texts, const PictureTextSet& train,
                                            const PictureTextSet& valid, const ContrastiveOptions& options);
 
+// How many of the pictures' texts are longer than `texts` reads, which leaves out their ends.
+HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const PictureTextSet& pairs);
+
 // That validation; the loss is that of the blocks.
 HEADLIGHT_API ValidationReport ValidatePairs(const DualEncoder& model, const PictureProcessor& processor,
                                              const WholeTexts& texts, const PictureTextSet& valid,
