@@ -151,9 +151,11 @@ void AddAnswer(Command& program) {
       command, options.folder,
       "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT, "
       "VisualBERT or ViLT with answers");
-  Option& input = command.Add("FILE", options.input,
-                              "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
-                              "path, plain or gzip; - is standard input [-]");
+  Option& input =
+      command.Add("FILE", options.input,
+                  "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>PICTURE with a picture's "
+                  "path, plain or gzip, or records of a .jsonl or .csv file with question and context; - is "
+                  "standard input [-]");
   Option& question = command.Add("--question", options.question, "One question, instead of a file's");
   Option& context = command.Add("--context", options.context, "The passage: this whole file; - is standard input");
   Option& picture =

@@ -173,9 +173,11 @@ void AddClassify(Command& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
   AddFolder(command, options.folder,
             "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
-  command.Add("FILE", options.inputs,
-              "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip. Of "
-              "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
+  command.Add(
+      "FILE", options.inputs,
+      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip, or the records of "
+      "a .jsonl or .csv file. Of "
+      "pictures: JPEG, PNG, WebP or IDX files, folders of pictures, patterns. - is standard input [-]");
   Option& labels =
       command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
           .Type("TEXT")

@@ -282,7 +282,8 @@ void AddEmbed(Command& program) {
             "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of pictures, such as "
             "DINO, or of both, such as CLIP");
   command.Add("FILE", options.inputs,
-              "Texts, one per line, plain or gzip; or pictures: JPEG, PNG, WebP or IDX files, folders of "
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; or pictures: JPEG, PNG, "
+              "WebP or IDX files, folders of "
               "pictures, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
               "input [-]");
   Option& out = command.AddFile(

@@ -43,6 +43,21 @@ TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   EXPECT_THAT(cut.err, HasSubstr("line 1: the model reads 24 tokens at once: its end is left out"));
 }
 
+TEST(Classify, ReadsTheTextsOfRecords) {
+  const TemporaryFolder folder;
+  const std::string json = folder.File("texts.jsonl"), csv = folder.File("texts.csv");
+  WriteFile(json, R"({"text": "A small dog runs."})"
+                  "\n"
+                  R"({"sentence1": "Two men.", "sentence2": "Two dogs."})"
+                  "\n");
+  WriteFile(csv, "id,text\n1,A small dog runs.\n");
+  EXPECT_EQ(RunProgram({"classify", kFolders + "classify", json}).out, "maybe\t0.6269\nmaybe\t0.6868\n");
+  EXPECT_EQ(RunProgram({"classify", kFolders + "classify", csv}).out, "maybe\t0.6269\n");
+  WriteFile(json, "{\"text\": \"dog\"}\n{\"content\": \"dog\"}\n{\"text\": \"dog\"}\n");
+  EXPECT_THAT(RefusalOf({"classify", kFolders + "classify", json}), HasSubstr("texts.jsonl:2: key 'text'"));
+  EXPECT_EQ(Lines(RunProgram({"classify", kFolders + "classify", json, "--skip-errors"}).out).size(), 3U);
+}
+
 TEST(Classify, ReadsScoresAsTheProblemAsks) {
   const auto classify = [](const std::string& problem, std::string_view text) {
     const TemporaryFolder folder;

@@ -50,7 +50,8 @@ void Run(const Options& options) {
 void AddFillMask(Command& program) {
   const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
-  command.Add("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
   command.Add("--top", options.top, AtLeast(1), "Words per mask").ShowDefault();
   command.Add("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);

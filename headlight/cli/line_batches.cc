@@ -12,6 +12,7 @@
 #include "headlight/cli/line_queue.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
+#include "headlight/data/records.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/protein/sequences.h"
 
@@ -88,23 +89,25 @@ class LinePrinter {
   LineCount count_;
 };
 
-// The sequences of a FASTA file in the place of lines. A broken one is handed out as its error where errors are kept.
-void PrintSequences(LinePrinter& printer, FastaReader& reader, const LineOptions& options, std::size_t bytes_ahead,
-                    const std::string& label) {
+// What `read` gives in the place of lines, such as a file's sequences; nothing after the last. A broken one is handed
+// out as its error where errors are kept. `share`: of the file that has been read, as LineReader has it.
+void PrintItems(LinePrinter& printer, const std::function<std::optional<std::string>()>& read,
+                const std::function<double()>& share, const LineOptions& options, std::size_t bytes_ahead,
+                const std::string& label) {
   Progress progress(label);
   std::string last_error;
   for (bool more = true; more;) {
     QueuedLines next;
     for (std::size_t bytes = 0; more && bytes < bytes_ahead;) {
       try {
-        std::optional<ProteinSequence> sequence = reader.Next();
-        more = sequence.has_value();
+        std::optional<std::string> item = read();
+        more = item.has_value();
         if (!more) break;
-        bytes += sequence->letters.size();
-        next.lines.push_back(std::move(sequence->letters));
+        bytes += item->size();
+        next.lines.push_back(std::move(*item));
         next.errors.emplace_back();
       } catch (const Error& bad) {
-        // The same error again is the file's, not a sequence's: reading does not go on.
+        // The same error again is the file's, not an item's: reading does not go on.
         if (!options.skip_errors || bad.blame() != Blame::user || bad.what() == last_error) throw;
         last_error = bad.what();
         next.lines.emplace_back();
@@ -113,8 +116,23 @@ void PrintSequences(LinePrinter& printer, FastaReader& reader, const LineOptions
     }
     printer.Print(next);
     FlushResults();
-    progress.ShowShare(printer.count().lines, reader.share());
+    progress.ShowShare(printer.count().lines, share());
   }
+}
+
+// A record's text, or its two texts with a tab between, as a line has them.
+std::string LineOf(const JsonView& record) {
+  static constexpr std::pair<const char*, const char*> pairs[] = {
+      {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
+      {"question", "context"}, {"question", "passage"},    {"question", "sentence"}};
+  for (const auto& [first, second] : pairs) {
+    if (!record[first].present() || !record[second].present()) continue;
+    const std::string texts[] = {TextOf(record[first]), TextOf(record[second])};
+    for (const std::string& text : texts)
+      Check(text.find('\t') == std::string::npos, "{}: one of two texts has a tab in it", record.place());
+    return texts[0] + "\t" + texts[1];
+  }
+  return TextOf(record["text"]);
 }
 
 // Reads past a line; false at the end.
@@ -189,7 +207,24 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or pictures, not sequences", options.input);
     FastaReader reader(options.input);
     LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
-    PrintSequences(printer, reader, options, bytes_ahead, progress);
+    const auto read = [&] {
+      std::optional<ProteinSequence> sequence = reader.Next();
+      return sequence ? std::optional(std::move(sequence->letters)) : std::nullopt;
+    };
+    PrintItems(
+        printer, read, [&] { return reader.share(); }, options, bytes_ahead, progress);
+    return whole(printer.count());
+  }
+  if (HasRecords(options.input)) {
+    Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or pictures, not records", options.input);
+    Records records(options.input);
+    LinePrinter printer(options, options.input, "record", rows, error_row);
+    const auto read = [&] {
+      const std::optional<JsonView> record = records.Next();
+      return record ? std::optional(LineOf(*record)) : std::nullopt;
+    };
+    PrintItems(
+        printer, read, [] { return -1.0; }, options, bytes_ahead, progress);
     return whole(printer.count());
   }
   const Shard shard = ShardOfRun(options.shard);

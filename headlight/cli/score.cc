@@ -128,8 +128,10 @@ void AddScore(Command& program) {
   const auto [command, options] = NewCommand(
       program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
-  command.Add("FILE", options.input,
-              "Texts, one per line, plain or gzip, or for --variant FASTA; - is standard input [-]");
+  command.Add(
+      "FILE", options.input,
+      "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, or for --variant FASTA; - is "
+      "standard input [-]");
   command
       .Add("--variant", options.variants,
            "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "

@@ -10,7 +10,8 @@ void AddSummarize(Command& program) {
   const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
   options.summarize = true;
   AddFolder(command, options.folder, "Folder of a T5, a BART or another encoder-decoder");
-  command.Add("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   AddSamplingOptions(command, options.translate);

@@ -49,7 +49,8 @@ void Run(const Options& options) {
 void AddTag(Command& program) {
   const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
-  command.Add("FILE", options.input, "Texts, one per line, plain or gzip; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
   command.Add("--json", options.json, "Print one JSON object per line of input");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);

@@ -9,7 +9,9 @@ namespace headlight {
 void AddTranslate(Command& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
   AddFolder(command, options.folder, "The model's folder");
-  command.Add("FILE", options.input, "Text, a sentence per line, plain or gzip; - is standard input [-]");
+  command.Add(
+      "FILE", options.input,
+      "Text, a sentence per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   command.Add("--n-best", options.translate.n_best, Between(1, 1024),
