@@ -89,7 +89,6 @@ void RunModelTraining(const TrainingTask& task, ModelTrainingOptions& options, c
   of.Set("task", name);
   of.Set("corpus_hash", fmt::format("{:016x}", corpus_hash));
   of.Set("parameters", task.model->parameters().count());
-  if (options.validate_split > 0) of.Set("validate_split", options.validate_split);
   if (options.from_scratch()) {
     const ModelSizes& sizes = options.sizes;
     of.Set("layers", sizes.layers);

@@ -116,7 +116,7 @@ TEST(TrainDetection, AResumedTrainingIsTheSame) {
             ReadFile(setting.folder.File("parts/last/model.safetensors")));
   const Outcome refused = train("parts", "4", "1", {"--cell-loss", "0"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("cell_loss"));
+  EXPECT_THAT(refused.err, HasSubstr("--cell-loss"));
 }
 
 TEST(TrainDetection, FrozenParametersStay) {

@@ -142,7 +142,7 @@ TEST_F(TrainDrawing, LeavesOutTextsAsOftenAsTold) {
   MustRun(further("parts", "0.5", "3"));
   MustRun(With(further("parts", "0.5", "5"), {"--resume"}));
   EXPECT_EQ(embeddings("parts"), embeddings("dropped0.5"));
-  EXPECT_THAT(RefusalOf(With(further("parts", "0.6", "6"), {"--resume", "--quiet"})), HasSubstr("drop_text"));
+  EXPECT_THAT(RefusalOf(With(further("parts", "0.6", "6"), {"--resume", "--quiet"})), HasSubstr("--drop-text"));
   EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
 }
 
@@ -168,7 +168,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
     EXPECT_EQ(Values<PictureCoder>(std::string(loss) + "parts"), Values<PictureCoder>(std::string(loss) + "whole"));
   }
   EXPECT_THAT(RefusalOf(NewCodes("l2parts", {"--steps", "9", "--resume", "--quiet", "--kl-weight", "3"})),
-              HasSubstr("divergence_weight"));
+              HasSubstr("--kl-weight"));
   MustRun(NewCodes("vae", {"--steps", "2"}));
   MustRun(NewDraws("whole", {"--steps", "7", "--threads", "2", "--dropout", "0.1"}));
   MustRun(NewDraws("parts", {"--steps", "4", "--threads", "1", "--dropout", "0.1"}));
@@ -178,7 +178,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   std::filesystem::remove_all(folder.File("vae"));
   MustRun(NewCodes("vae", {"--steps", "2", "--seed", "2"}));
   EXPECT_THAT(RefusalOf(NewDraws("parts", {"--steps", "9", "--dropout", "0.1", "--resume", "--quiet"})),
-              HasSubstr("corpus_hash"));
+              HasSubstr("another --train"));
 }
 
 TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {

@@ -179,7 +179,7 @@ TEST(TrainFolding, AResumedTrainingIsTheSame) {
   const Outcome other =
       setting.Train(setting.Small("parts", {"--epochs", "5", "--resume", "--clip-example-norm", "1"}));
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("clip_example_norm"));
+  EXPECT_THAT(other.err, HasSubstr("--clip-example-norm"));
 }
 
 TEST(TrainFolding, ErrorsAreClampedInSoManyChains) {
@@ -206,7 +206,7 @@ TEST(TrainFolding, DistancesAreWeighed) {
   EXPECT_NE(weights("weighed", {"--smooth-lddt", "4"}), weights("none", {}));
   const Outcome other = setting.Train(setting.Small("weighed", {"--epochs", "4", "--resume", "--smooth-lddt", "3"}));
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("smooth_lddt"));
+  EXPECT_THAT(other.err, HasSubstr("--smooth-lddt"));
 }
 
 TEST(TrainFolding, RefusesWhatCannotBe) {

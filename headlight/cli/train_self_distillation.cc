@@ -152,7 +152,6 @@ void Run(Options& options) {
                          {"teacher_momentum", d.teacher_momentum},
                          {"frozen_prototypes", d.frozen_epochs},
                          {"labelled_hash", fmt::format("{:016x}", labelled.hash())}};
-  options.valid = options.labelled;
   RunPictureTraining(distillation.Task(learned, validated), options, "self-distillation", "headlight embed",
                      train.hash(), std::move(of), *teacher, progress);
 }

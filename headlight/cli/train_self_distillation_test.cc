@@ -133,9 +133,9 @@ TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
   EXPECT_EQ(setting.Weights("whole"), setting.Weights("whole/last"));  // the last is the best
   const std::string refused =
       RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--teacher-momentum", "0.9"})).err;
-  EXPECT_THAT(refused, HasSubstr("teacher_momentum"));
+  EXPECT_THAT(refused, HasSubstr("--teacher-momentum"));
   EXPECT_THAT(RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--global-share", "0.5"})).err,
-              HasSubstr("global_share"));
+              HasSubstr("--global-share"));
 }
 
 TEST(TrainSelfDistillation, ShowsTheCropsThatItLearnsFrom) {

@@ -70,7 +70,7 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
   EXPECT_THAT(
       setting.Train("denoising", setting.texts, setting.Small({"--positions", "32", "--resume", "--mask-share", "0.5"}))
           .err,
-      HasSubstr("mask_share"));
+      HasSubstr("--mask-share"));
   EXPECT_EQ(LoadModel<EncoderDecoder>(setting.folder.File("model"))->limits().positions, 32);
   const Outcome pairs = RunProgram({"train", "seq2seq", "--train", setting.pairs, "--valid", setting.pairs, "--from",
                                     setting.folder.File("model"), "--out", setting.folder.File("further"), "--steps",

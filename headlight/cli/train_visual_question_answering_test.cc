@@ -255,7 +255,7 @@ TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {
   const std::size_t at = boxes.find("\"bbox\":[") + 8;
   boxes.insert(at, "1");
   WriteFile(setting.folder.File("train/annotations.json"), boxes);
-  EXPECT_THAT(setting.TrainSmall("model", {"--epochs", "3", "--resume"}).err, HasSubstr("corpus_hash"));
+  EXPECT_THAT(setting.TrainSmall("model", {"--epochs", "3", "--resume"}).err, HasSubstr("another --train"));
 }
 
 TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {

@@ -207,6 +207,10 @@ std::string HashOfFiles(const std::vector<std::string>& paths) {
 
 // The option that sets what a checkpoint calls by this key, or the key in words where none does.
 std::string OptionOf(const OptionTable* command, std::string key) {
+  for (const auto& [other, option] :
+       {std::pair("divergence_weight", "--kl-weight"), std::pair("first_divergence_weight", "--first-kl-weight"),
+        std::pair("divergence_batches", "--kl-batches"), std::pair("least_share", "--random-resized-crop")})
+    if (key == other) return option;
   std::ranges::replace(key, '_', '-');
   for (const char* begin : {"--", "--no-"})
     if (command != nullptr && command->Find(begin + key) != nullptr) return begin + key;
@@ -219,11 +223,10 @@ void CheckSameOptions(const TrainingRun& run, const JsonView& stored, const Json
   const std::string advice = "; resume with the same, or train into another folder";
   const auto check = [&](const std::string& key, const Json* before, const Json* value) {
     if (before != nullptr && value != nullptr && *before == *value) return;
-    const bool labelled = run.command != nullptr && run.command->Find("--labelled") != nullptr;
     Check(key != "parameter_groups", "{}: this training began with another --freeze or --rate{}", run.out, advice);
     for (const auto& [hash, option] :
-         {std::pair("corpus_hash", "--train"),
-          std::pair("validation_hash", labelled ? "--labelled" : "--valid or --validate-split")})
+         {std::pair("corpus_hash", "--train or --validate-split"), std::pair("validation_hash", "--valid"),
+          std::pair("labelled_hash", "--labelled")})
       Check(key != hash, "{}: this training began with another {}, or with other contents of its files{}", run.out,
             option, advice);
     const auto text = [](const Json* of) { return of == nullptr || of->is_null() ? "not given" : of->Line(); };

@@ -97,7 +97,6 @@ Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
                          {"label_smoothing", settings.teacher_forcing.label_smoothing}};
   if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
   SetRDrop(settings.teacher_forcing, of);
-  if (settings.validate_split > 0) of.Set("validate_split", settings.validate_split);
   return of;
 }
 
