@@ -189,13 +189,25 @@ std::optional<std::string_view> LineInput::Next() {
       ++line_number_;
       FailTooLong();
     }
-    buffer_.resize(std::max(buffer_.size(), end_ + kReadBytes));
-    const std::size_t got = input_.Read(buffer_.data() + end_, buffer_.size() - end_);
-    end_ += got;
-    if (got == 0) {
+    if (ReadMore() == 0) {
       if (end_ == 0) return std::nullopt;
       return TakeLine(end_, end_);
     }
+  }
+}
+
+std::size_t LineInput::ReadMore() {
+  buffer_.resize(std::max(buffer_.size(), end_ + kReadBytes));
+  const std::size_t got = input_.Read(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += got;
+  return got;
+}
+
+bool LineInput::BeginsWith(std::string_view bytes) {
+  while (true) {
+    const std::string_view held(buffer_.data() + begin_, end_ - begin_);
+    if (held.size() >= bytes.size()) return held.starts_with(bytes);
+    if (!bytes.starts_with(held) || ReadMore() == 0) return false;
   }
 }
 
@@ -209,6 +221,11 @@ std::string_view LineInput::TakeLine(std::size_t size, std::size_t with_end) {
   ++line_number_;
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.size() > kMaxLineBytes) FailTooLong();
+  if (marks_ == Marks::skipped) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (line_number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+    line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
+  }
   const std::size_t nul = line.find('\0');
   Check(nul == std::string_view::npos, "{}: line {}: byte {} is a NUL, which no text has", name(), line_number_, nul);
   return line;

@@ -45,10 +45,15 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 // longer than kMaxLineBytes; after that, reading can go on with the next.
 class HEADLIGHT_API LineInput {
  public:
-  explicit LineInput(ByteInput input) : input_(std::move(input)) {}
+  // What other programs put around the entries of a file: a byte order mark at its start, and NULs at the start of a
+  // line, with which MMseqs2 ends entries.
+  enum class Marks { kept, skipped };
+  explicit LineInput(ByteInput input, Marks marks = Marks::kept) : input_(std::move(input)), marks_(marks) {}
 
   // The next line without its end, valid until the next call; nothing after the last.
   std::optional<std::string_view> Next();
+  // Whether the bytes that follow are these, without giving them; waits for as many as agree.
+  bool BeginsWith(std::string_view bytes);
   std::int64_t line_number() const { return line_number_; }  // of the line that Next gave last, from 1
   const std::string& name() const { return input_.name(); }
   double share() const { return input_.Share(end_ - begin_); }  // of what has been given as lines
@@ -56,8 +61,10 @@ class HEADLIGHT_API LineInput {
  private:
   std::string_view TakeLine(std::size_t size, std::size_t with_end);
   [[noreturn]] void FailTooLong() const;
+  std::size_t ReadMore();
 
   ByteInput input_;
+  Marks marks_;
   std::string buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is read and not yet given
   std::int64_t line_number_ = 0;

@@ -56,7 +56,8 @@ std::string FileName(const std::string& header) {
 std::string StemOf(const std::string& path) { return fs::path(path).stem().string(); }
 
 std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
-  if (options.queries.empty()) return {{StemOf(options.out), options.sequence, options.alignments, options.out}};
+  if (options.queries.empty())
+    return {{StemOf(options.out), LettersOf(options.sequence, "--sequence"), options.alignments, options.out}};
   std::vector<Query> queries;
   std::set<std::string> names;
   FastaReader reader(Input(options.queries));

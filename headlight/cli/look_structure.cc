@@ -26,8 +26,8 @@ StructureRecord RecordOf(const LookOptions& options) {
                                     {options.against.has_value(), "--against"},
                                     {options.checkpoints, "--checkpoints"}})
     Check(!given, "{}: {} is not for models of protein structures", options.folder, name);
-  const AlignmentTable alignment =
-      options.msa ? ReadAlignmentTable({&*options.msa, 1}) : TableOfSequence(*options.sequence);
+  const AlignmentTable alignment = options.msa ? ReadAlignmentTable({&*options.msa, 1})
+                                               : TableOfSequence(LettersOf(*options.sequence, "--sequence"));
   const Folder folder = Loaded([&] { return Folder::Load(options.folder); });
   Progress progress("blocks computed");
   const std::optional<int> layer = options.layer ? std::optional(*options.layer - 1) : std::nullopt;

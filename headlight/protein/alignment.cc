@@ -1,6 +1,9 @@
 #include "headlight/protein/alignment.h"
 
 #include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -17,10 +20,26 @@ constexpr std::size_t kMostHeldLetters = std::size_t{1} << 30;
 bool IsStockholmGap(char c) { return c == '-' || c == '.' || c == '_' || c == '~'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 
+// Numbers from 1 to kMost with commas between; none for another text.
+std::vector<std::int64_t> NumbersOf(std::string_view text) {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::string_view part = text.substr(begin, text.find(',', begin) - begin);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error != std::errc() || end != part.data() + part.size() || number < 1 || number > kMost) return {};
+    numbers.push_back(number);
+    begin += part.size() + 1;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions options)
-    : lines_(ByteInput(path)), options_(std::move(options)) {
+    : lines_(ByteInput(path), LineInput::Marks::skipped), options_(std::move(options)) {
+  options_.query = LettersOf(options_.query, "the sequence");
   while (const auto line = lines_.Next()) {
     const std::string_view text = Trimmed(*line);
     if (text.empty()) continue;
@@ -29,7 +48,10 @@ AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions optio
       ReadStockholm();
       return;
     }
-    if (text.starts_with('#')) continue;  // as HHblits and ColabFold begin theirs
+    if (text.starts_with('#')) {
+      ReadComment(text);
+      continue;
+    }
     Check(text.starts_with('>'), "{}: line {}: an alignment begins with > (A3M, A2M, FASTA) or # STOCKHOLM, not {}",
           name(), lines_.line_number(), Quoted(text));
     header_ = Trimmed(text.substr(1));
@@ -37,6 +59,20 @@ AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions optio
     return;
   }
   Fail("{}: no alignment: the file is empty", name());
+}
+
+// HHblits and ColabFold begin their files with such lines. ColabFold's #LENGTHS<tab>COPIES says of which chains the
+// query consists, "#12,8<tab>1,1" or "#20<tab>2".
+void AlignmentReader::ReadComment(std::string_view line) const {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return;
+  const std::vector<std::int64_t> lengths = NumbersOf(line.substr(1, tab - 1)),
+                                  copies = NumbersOf(line.substr(tab + 1));
+  if (lengths.empty() || copies.size() != lengths.size()) return;
+  const std::int64_t chains = std::accumulate(copies.begin(), copies.end(), std::int64_t{0});
+  Check(chains == 1,
+        "{}: line {}: {} is ColabFold's header of a complex of {} chains; only single chains are supported", name(),
+        lines_.line_number(), Quoted(line), chains);
 }
 
 AlignmentReader::Text AlignmentReader::TakeFasta() {
@@ -48,7 +84,10 @@ AlignmentReader::Text AlignmentReader::TakeFasta() {
       header_line_ = lines_.line_number();
       break;
     }
-    if (part.starts_with('#')) continue;
+    if (part.starts_with('#')) {
+      ReadComment(part);
+      continue;
+    }
     if (text.letters.size() + part.size() > kMostResidues)
       Fail("{}: {} has more than {} letters", text.place, Quoted(text.name), kMostResidues);
     text.letters += part;
@@ -94,7 +133,12 @@ void AlignmentReader::ReadStockholm() {
 
 std::optional<AlignmentReader::Text> AlignmentReader::NextText() {
   if (rows_ >= options_.most_rows) return std::nullopt;
-  if (!stockholm_) return header_line_ == 0 ? std::nullopt : std::optional(TakeFasta());
+  while (!stockholm_ && header_line_ != 0)
+    if (Text text = TakeFasta(); !IsAnnotation(text.name)) return text;
+  if (!stockholm_) {
+    Check(rows_ > 0, "{}: no alignment: all its rows are annotations, such as ss_pred", name());
+    return std::nullopt;
+  }
   if (rows_ == static_cast<std::int64_t>(held_.size())) return std::nullopt;
   return std::move(held_[static_cast<std::size_t>(rows_)]);
 }
@@ -124,9 +168,14 @@ AlignmentRow AlignmentReader::Parse(const Text& text) {
   std::string aligned;
   std::vector<std::int32_t> inserted;
   std::int32_t pending = 0;
-  for (const char c : text.letters) {
+  std::string_view letters = Trimmed(text.letters);
+  if (letters.ends_with('*')) letters.remove_suffix(1);
+  const bool lower_query = rows_ == 0 && std::ranges::any_of(letters, IsLower) &&
+                           std::ranges::none_of(letters, [](char c) { return IsLetter(c) && !IsLower(c); });
+  const bool any_case = stockholm_ || lower_query;
+  for (const char c : letters) {
     if (IsBlank(c)) continue;
-    if (IsLetter(c) && (stockholm_ || !IsLower(c))) {
+    if (IsLetter(c) && (any_case || !IsLower(c))) {
       aligned += UpperCase(c);
     } else if (stockholm_ ? IsStockholmGap(c) : c == '-') {
       aligned += '-';

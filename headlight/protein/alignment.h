@@ -36,6 +36,9 @@ struct AlignmentOptions {
 //   A3M, A2M, aligned FASTA   upper-case letters and - are columns; lower-case letters are insertions, and . stands in
 //                             for those of other rows
 //   Stockholm                 letters in either case; - . _ and ~ are gaps; rows may be cut into blocks
+// A * at the end of a row (a stop) is dropped. Of A3M, A2M and FASTA, a query whose letters are all in lower case is
+// read in upper case, and a byte order mark, the NULs that end MMseqs2's entries and HH-suite's rows of annotation
+// (>ss_pred) are skipped, as FastaReader does.
 // Columns in which the query has a gap are none of the query's: their letters count as insertions. Insertions after the
 // last column are counted nowhere.
 //
@@ -44,8 +47,8 @@ struct AlignmentOptions {
 // GiB of them.
 //
 // Throws Error naming the file and the line (of Stockholm the row) for rows of another number of columns than the
-// query's, a query without residues or one that is not `query`, what is no letter, a row of more than kMostResidues
-// letters, and as LineInput.
+// query's, a query without residues or one that is not `query`, ColabFold's header of a complex, what is no letter, a
+// row of more than kMostResidues letters, and as LineInput.
 class HEADLIGHT_API AlignmentReader {
  public:
   explicit AlignmentReader(const std::string& path, AlignmentOptions options = {});  // - is standard input
@@ -61,6 +64,7 @@ class HEADLIGHT_API AlignmentReader {
   };
   std::optional<Text> NextText();
   Text TakeFasta();
+  void ReadComment(std::string_view line) const;
   void ReadStockholm();
   AlignmentRow Parse(const Text& text);
   void TakeQuery(const std::string& aligned, const Text& text);

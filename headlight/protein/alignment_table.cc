@@ -104,6 +104,8 @@ AlignmentTable ReadAlignmentTable(std::span<const std::string> paths, const Alig
 }
 
 AlignmentTable TableOfSequence(std::string_view letters) {
+  const std::string residues = LettersOf(letters, "the sequence");
+  letters = residues;
   Check(!letters.empty(), "a sequence without residues");
   AlignmentTable table;
   table.rows.push_back({ResiduesOf(letters), {}});

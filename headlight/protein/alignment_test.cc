@@ -82,6 +82,35 @@ TEST_F(AlignmentTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(Failure("# STOCKHOLM 1.0\nquery MKV\n//\nquery MKV\n//\n"), HasSubstr("line 4: after the //"));
 }
 
+TEST_F(AlignmentTest, OneRuleForMarksCaseAndStops) {
+  const std::string text = ">query\nMKVLA\n>one\nMaaK-LcA\n";
+  const std::vector<std::string> expected = {"MKVLA", "M2K-L1A"};
+  EXPECT_EQ(TextsOf(Read("\xEF\xBB\xBF" + text)), expected);
+  EXPECT_EQ(TextsOf(Read("\xEF\xBB\xBF#A3M#\n" + text)), expected);
+  EXPECT_EQ(TextsOf(Read(text + std::string(1, '\0'))), expected);
+  EXPECT_EQ(TextsOf(Read(text.substr(0, 13) + std::string(1, '\0') + text.substr(13))), expected);
+  EXPECT_THAT(Failure(">query\nMK" + std::string(1, '\0') + "V\n"), HasSubstr("line 2: byte 2 is a NUL"));
+  EXPECT_EQ(TextsOf(Read(">ss_pred\nCCHHC\n>ss_conf\n98765\n>sa_dssp x\n?\n" + text)), expected);
+  EXPECT_EQ(TextsOf(Read(">query\nmkvla\n>one\nMaaK-LcA\n")), expected);
+  EXPECT_EQ(TextsOf(Read(">query\nMKVLA*\n>one\nMaaK-LcA*\n")), expected);
+  EXPECT_EQ(TextsOf(Read(text, {.query = "mkv la*"})), expected);
+  EXPECT_THAT(Failure(">ss_pred\nCHC\n"), HasSubstr("query.a3m: no alignment: all its rows are annotations"));
+  EXPECT_THAT(Failure(">query\nMK*V\n"), HasSubstr("'*' is neither a letter nor a gap"));
+  // Lower case of some letters only is an insertion, also in the query.
+  EXPECT_EQ(Read(">query\nMkV\n").rows[0].residues.size(), 2U);
+}
+
+TEST_F(AlignmentTest, RefusesHeadersOfComplexes) {
+  const std::string text = ">101\nMKVLA\n";
+  EXPECT_THAT(Failure("#3,2\t1,1\n" + text), HasSubstr("header of a complex of 2 chains"));
+  EXPECT_THAT(Failure("#5\t2\n" + text),
+              HasSubstr("line 1: '#5\\x092' is ColabFold's header of a complex of 2 chains"));
+  EXPECT_THAT(Failure("#5\t1\n" + text + std::string(1, '\0') + "#5,5\t1,2\n>102\nMKVLA\n"),
+              HasSubstr("line 4: '#5,5\\x091,2' is ColabFold's header of a complex of 3 chains"));
+  for (const char* const header : {"#5\t1\n", "#A3M#\n", "# a\t2\n", "#5,\t1,1\n"})
+    EXPECT_THAT(TextsOf(Read(header + text)), ElementsAre("MKVLA")) << header;
+}
+
 // 200,000 rows, of which none is held: 25 MB of text in a few megabytes.
 TEST_F(AlignmentTest, ManyRowsTakeLittleMemory) {
   const std::string path = folder_.File("deep.a3m.gz");

@@ -24,6 +24,11 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
+bool IsAnnotation(std::string_view name) {
+  name = name.substr(0, name.find_first_of(" \t"));
+  return name == "ss_dssp" || name == "ss_pred" || name == "ss_conf" || name == "sa_dssp" || name == "sa_pred";
+}
+
 namespace {
 
 constexpr std::uint8_t kNone = 255;
@@ -43,7 +48,32 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   return residues;
 }
 
+// Appends the letters of a text, which may be a part of a sequence. `place()` begins errors, and `stopped` says that a
+// * has been read.
+template <typename Place>
+void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped) {
+  for (const char c : text) {
+    if (IsBlank(c)) continue;
+    if (stopped) Fail("{}: letters after the * that ends a sequence", place());
+    stopped = c == '*';
+    if (stopped) continue;
+    if (c == '-' || c == '.') Fail("{}: a gap, which alignments have; a sequence has letters alone", place());
+    if (c == ':') Fail("{}: ':' between chains, as of a complex; only single chains are supported", place());
+    if (!IsLetter(c)) Fail("{}: {} is no letter of an amino acid", place(), Shown(c));
+    if (letters.size() == kMostResidues) Fail("{}: a sequence of more than {} residues", place(), kMostResidues);
+    letters.push_back(UpperCase(c));
+  }
+}
+
 }  // namespace
+
+std::string LettersOf(std::string_view text, std::string_view place) {
+  std::string letters;
+  bool stopped = false;
+  AppendLetters(
+      text, [&] { return place; }, letters, stopped);
+  return letters;
+}
 
 std::optional<int> ResidueOfAnyLetter(char letter) {
   static const std::array<std::uint8_t, 256> residues = MakeResiduesOfLetters();
@@ -63,9 +93,16 @@ std::vector<std::uint8_t> ResiduesOf(std::string_view letters) {
   return residues;
 }
 
-FastaReader::FastaReader(const std::string& path) : lines_(ByteInput(path)) {}
+FastaReader::FastaReader(const std::string& path)
+    : FastaReader(LineInput(ByteInput(path), LineInput::Marks::skipped)) {}
 
 std::optional<ProteinSequence> FastaReader::Next() {
+  std::optional<ProteinSequence> row = NextRow();
+  while (row && IsAnnotation(row->name)) row = NextRow();
+  return row;
+}
+
+std::optional<ProteinSequence> FastaReader::NextRow() {
   const bool skip = std::exchange(failed_, true);
   ProteinSequence sequence{std::exchange(header_, {}), {}, std::exchange(header_line_, 0)};
   bool stopped = false;  // a * has been read
@@ -83,19 +120,10 @@ std::optional<ProteinSequence> FastaReader::Next() {
     if (text.empty() || (sequence.line == 0 && skip)) continue;
     if (sequence.line == 0)
       Fail("{}: not FASTA: {} stands before the first line that begins with >", place(), Quoted(text));
-    for (const char c : text) {
-      if (IsBlank(c)) continue;
-      if (stopped) Fail("{}: letters after the * that ends a sequence", place());
-      stopped = c == '*';
-      if (stopped) continue;
-      if (c == '-' || c == '.') Fail("{}: a gap, which alignments have; a sequence has letters alone", place());
-      if (!IsLetter(c)) Fail("{}: {} is no letter of an amino acid", place(), Shown(c));
-      if (sequence.letters.size() == kMostResidues)
-        Fail("{}: {} has more than {} residues", place(), Quoted(sequence.name), kMostResidues);
-      sequence.letters.push_back(UpperCase(c));
-    }
+    if (IsAnnotation(sequence.name)) continue;
+    AppendLetters(text, place, sequence.letters, stopped);
   }
-  if (sequence.line > 0)
+  if (sequence.line > 0 && !IsAnnotation(sequence.name))
     Check(!sequence.letters.empty(), "{}: line {}: {} has no residues", name(), sequence.line, Quoted(sequence.name));
   failed_ = false;
   return sequence.line > 0 ? std::optional(sequence) : std::nullopt;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -31,20 +32,28 @@ struct ProteinSequence {
 // The residue types of letters, as ResidueOfAnyLetter reads them.
 HEADLIGHT_API std::vector<std::uint8_t> ResiduesOf(std::string_view letters);
 
-// The sequences of a FASTA file, plain or gzip, one at a time: a header line beginning with >, then lines of letters in
-// either case. Spaces and empty lines are skipped, a * at a sequence's end (a stop) is dropped.
+// A sequence as it is typed or stands in a file: its letters in upper case, without spaces and without a * at the end
+// (a stop). Throws Error, which begins with `place`, for anything that is no letter and for more than kMostResidues.
+HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view place);
+
+// The sequences of a FASTA file, plain or gzip, one at a time: a header line beginning with >, then lines of letters as
+// LettersOf reads them. Empty lines, a byte order mark, the NULs that end MMseqs2's entries and HH-suite's rows of
+// annotation (>ss_pred) are skipped.
 // Throws Error naming the file and line for letters before the first header, anything that is no letter, gaps (which
 // alignments have, not sequences), a sequence without letters or of more than kMostResidues, and as LineInput; after an
 // error, reading can go on with the next sequence.
 class HEADLIGHT_API FastaReader {
  public:
   explicit FastaReader(const std::string& path);  // - is standard input
+  explicit FastaReader(LineInput lines) : lines_(std::move(lines)) {}
 
   std::optional<ProteinSequence> Next();  // nothing after the last
   const std::string& name() const { return lines_.name(); }
   double share() const { return lines_.share(); }
 
  private:
+  std::optional<ProteinSequence> NextRow();  // annotations included
+
   LineInput lines_;
   std::string header_;  // of the next sequence, where it has been read
   std::int64_t header_line_ = 0;

@@ -44,10 +44,20 @@ TEST_F(FastaTest, RefusesWhatIsNoSequence) {
   EXPECT_THAT(Failure(">a\nM-V\n"), HasSubstr("line 2: a gap, which alignments have"));
   EXPECT_THAT(Failure(">a\n>b\nM\n"), HasSubstr("line 1: 'a' has no residues"));
   EXPECT_THAT(Failure(">a\nM*V\n"), HasSubstr("line 2: letters after the *"));
-  EXPECT_THAT(Failure(">a\n" + std::string(kMostResidues + 1, 'M')), HasSubstr("'a' has more than 131072 residues"));
+  EXPECT_THAT(Failure(">a\n" + std::string(kMostResidues + 1, 'M')), HasSubstr("more than 131072 residues"));
   EXPECT_THAT(Failure(">a\nM\xc3\xa4\n"), HasSubstr("line 2: the byte 0xc3 is no letter"));
   EXPECT_THAT(Failure(Gzip(">a\nMKVAAAAAAA\n").substr(0, 20)), HasSubstr("truncated"));
   EXPECT_EQ(Read(">a\n" + std::string(kMostResidues, 'M')).size(), 1U);
+}
+
+TEST_F(FastaTest, OneRuleForMarksCaseAndStops) {
+  EXPECT_THAT(Read("\xEF\xBB\xBF>a\nmkv*\n" + std::string(1, '\0') + ">b\nLA\n" + std::string(1, '\0')),
+              ElementsAre("a:MKV", "b:LA"));
+  EXPECT_THAT(Read(">ss_pred\nCHC\n>ss_conf\n987\n>a\nMKV\n>ss_dssp of b\n\n>b\nLA\n"), ElementsAre("a:MKV", "b:LA"));
+  EXPECT_EQ(LettersOf(" mkv la*", "--sequence"), "MKVLA");
+  EXPECT_THAT(ErrorOf([] { LettersOf("MKV*A", "--sequence"); }), HasSubstr("--sequence: letters after the *"));
+  EXPECT_THAT(ErrorOf([] { LettersOf("MKV:LA", "--sequence"); }), HasSubstr("only single chains are supported"));
+  EXPECT_THAT(Failure(">a\nMKV:LA\n"), HasSubstr("line 2: ':' between chains"));
 }
 
 TEST_F(FastaTest, GoesOnAfterABadSequence) {
