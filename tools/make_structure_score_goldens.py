@@ -18,7 +18,7 @@ import numpy as np
 PATH = pathlib.Path(__file__).parent.parent / "headlight/protein/testdata/structure_scores.json"
 ATOMS = {"ALA": "N CA C O CB", "GLY": "N CA C O", "ASP": "N CA C O CB CG OD1 OD2",
          "PHE": "N CA C O CB CG CD1 CD2 CE1 CE2 CZ", "LEU": "N CA C O CB CG CD1 CD2"}
-SWAPS = {"ASP": {"OD1": "OD2"}, "PHE": {"CD1": "CD2", "CE1": "CE2"}}
+SWAPS = {"ASP": {"OD1": "OD2"}, "PHE": {"CD1": "CD2", "CE1": "CE2"}, "LEU": {"CD1": "CD2"}}
 
 
 def helix(length, random):
@@ -122,7 +122,7 @@ def main():
     reference = rounded(reference)
     model = rounded(reference + random.normal(size=reference.shape) * 0.5)
     for name, atoms in residues:  # some with their names exchanged
-        if name in SWAPS and random.uniform() < 0.5:
+        if name in ("ASP", "PHE") and random.uniform() < 0.5:
             for a, b in SWAPS[name].items():
                 model[[atoms[a], atoms[b]]] = model[[atoms[b], atoms[a]]]
     score, by_residue = lddt_all(model, reference, residues)

@@ -1,11 +1,13 @@
 // headlight compare: how alike two structures of a protein are.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/inspect/drawing/superposed_drawing.h"
@@ -18,6 +20,7 @@ namespace {
 
 struct Options {
   std::string model, reference, model_chain, reference_chain, out, picture;
+  std::optional<Pairing> pair_by;
   bool json = false;
 };
 
@@ -30,10 +33,14 @@ void Run(const Options& options) {
   const Structure reference = ReadStructure(options.reference);
   const ProteinChain& model_chain = ChainOf(model, options.model_chain);
   const ProteinChain& reference_chain = ChainOf(reference, options.reference_chain);
-  const Correspondence pairs = Correspond(model_chain, reference_chain);
+  const Correspondence pairs = Correspond(model_chain, reference_chain, options.pair_by);
+  const std::string_view paired_by = NameOf(pairs.paired_by);
   Check(pairs.model.size() >= 3, "{} and {}: {} residues correspond, by {}; at least 3 must", options.model,
-        options.reference, pairs.model.size(),
-        pairs.by_number ? "number, since the sequences differ" : "place in the sequence");
+        options.reference, pairs.model.size(), paired_by);
+  if (!options.pair_by && pairs.paired_by == Pairing::alignment)
+    Note("{} and {}: the numbers pair {}; residues are paired by an alignment of the sequences (see --pair-by)",
+         options.model, options.reference,
+         pairs.different > 0 ? fmt::format("{} residues with ones of another type", pairs.different) : "no residues");
   const std::vector<Vector3> a = CaOf(pairs.model), b = CaOf(pairs.reference);
   const RigidFrame closest = Superpose(a, b);
   std::vector<Vector3> moved;
@@ -41,8 +48,8 @@ void Run(const Options& options) {
   const SuperposedScores scores = ScoreSuperposed(a, b, pairs.reference_length);
   const double rmsd = RootMeanSquare(moved, b), distances = DistanceRootMeanSquare(a, b);
   const double all_atoms = AllAtomRootMeanSquare(pairs.model, pairs.reference);
-  const double local = ScoreLocalDistances(pairs.model, pairs.reference, false).score;
-  const double local_all = ScoreLocalDistances(pairs.model, pairs.reference, true).score;
+  const double local = ScoreLocalDistances(pairs.model_or_none, pairs.whole_reference, false).score;
+  const double local_all = ScoreLocalDistances(pairs.model_or_none, pairs.whole_reference, true).score;
   if (!options.out.empty()) {
     for (ProteinChain& chain : model.chains)
       for (Residue& residue : chain.residues)
@@ -62,6 +69,7 @@ void Run(const Options& options) {
   if (options.json) {
     return WriteResult(Json(Json::Object{{"residues", static_cast<std::int64_t>(a.size())},
                                          {"reference_residues", pairs.reference_length},
+                                         {"paired_by", std::string(paired_by)},
                                          {"rmsd", rmsd},
                                          {"all_atom_rmsd", all_atoms},
                                          {"tm_score", scores.tm_score},
@@ -77,8 +85,8 @@ void Run(const Options& options) {
       fmt::format("residues   {} of the reference's {}, by {}\n"
                   "RMSD       {:.3f} A (CA), {:.3f} A (all atoms)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\nGDT-HA     "
                   "{:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
-                  a.size(), pairs.reference_length, pairs.by_number ? "number" : "place", rmsd, all_atoms,
-                  scores.tm_score, scores.gdt_ts, scores.gdt_ha, local_all, local, distances));
+                  a.size(), pairs.reference_length, paired_by, rmsd, all_atoms, scores.tm_score, scores.gdt_ts,
+                  scores.gdt_ha, local_all, local, distances));
 }
 
 }  // namespace
@@ -99,10 +107,20 @@ void AddCompare(Command& program) {
       "--picture", options.picture,
       "Draw both, superposed, to this file (.png, .svg or .pdf): the reference grey, the model by the distance of "
       "its residues");
-  command.Add("--json", options.json, "Print one JSON object");
+  AddChoice<Pairing>(
+      command, "--pair-by", options.pair_by, {{"number", Pairing::number}, {"alignment", Pairing::alignment}},
+      "Pair residues by number and insertion code, or by a local alignment of the sequences, as --templates of fold "
+      "does");
+  command.Add("--json", options.json, "Print one JSON object; paired_by says how residues were paired");
   command.footer =
-      "\nResidues correspond by their place where both chains have the same sequence, else by number and insertion "
-      "code.\n\nExamples:\n  headlight compare predicted.cif experiment.cif.gz\n"
+      "\nResidues are paired by index if both chains have the same sequence, else by number and insertion code. If "
+      "numbers\npair different residues and an alignment of the sequences pairs more equal ones, the alignment is "
+      "used, "
+      "with a note.\n\n"
+      "TM-score and GDT are divided by the residues of the reference that have a CA, paired or not. lDDT counts all\n"
+      "distances of the reference: those to an atom that the model lacks are not kept. RMSD and dRMSD are of pairs "
+      "alone.\n\n"
+      "Examples:\n  headlight compare predicted.cif experiment.cif.gz\n"
       "  headlight compare a.pdb b.pdb --reference-chain B --json\n"
       "  headlight compare predicted.cif experiment.cif --picture both.svg";
 }

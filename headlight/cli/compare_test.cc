@@ -39,9 +39,30 @@ TEST_F(CompareTest, ScoresStructures) {
   EXPECT_GT(NumberIn(same.out, "tm_score"), 0.9999);
   EXPECT_EQ(NumberIn(same.out, "lddt_ca"), 1);
   EXPECT_EQ(NumberIn(same.out, "gdt_ts"), 1);
+  EXPECT_THAT(same.out, HasSubstr("\"paired_by\":\"index\""));
   const Outcome moved = RunProgram({"compare", Write("moved.pdb", Helix(true, 1.5)), reference});
-  EXPECT_THAT(moved.out, HasSubstr("residues   20 of the reference's 20, by place\nRMSD       1."));
+  EXPECT_THAT(moved.out, HasSubstr("residues   20 of the reference's 20, by index\nRMSD       1."));
   EXPECT_THAT(moved.out, HasSubstr("\nlDDT-CA    0."));
+}
+
+TEST_F(CompareTest, SaysHowResiduesArePaired) {
+  const std::string text = Helix(false, 0);
+  std::string renumbered;
+  const std::size_t width = text.find('\n') + 1;
+  for (int i = 0; i < 18; ++i) {  // without the last two
+    std::string line = text.substr(static_cast<std::size_t>(i) * width, width);
+    renumbered += line.replace(22, 4, fmt::format("{:>4}", i + 501));
+  }
+  const std::string moved = Write("renumbered.pdb", renumbered + "TER\n");
+  const Outcome outcome = RunProgram({"compare", moved, reference, "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the numbers pair no residues"));
+  EXPECT_THAT(outcome.out, HasSubstr("\"paired_by\":\"alignment\""));
+  EXPECT_EQ(NumberIn(outcome.out, "residues"), 18);
+  EXPECT_LT(NumberIn(outcome.out, "lddt_ca"), 0.95);
+  EXPECT_THAT(RefusalOf({"compare", moved, reference, "--pair-by", "number"}),
+              HasSubstr("0 residues correspond, by number"));
+  EXPECT_EQ(RunProgram({"compare", moved, reference, "--pair-by", "alignment"}).err, "");
 }
 
 TEST_F(CompareTest, WritesTheSuperposedModel) {

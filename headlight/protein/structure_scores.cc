@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/protein/sequence_alignment.h"
 #include "headlight/protein/superposition.h"
 
 namespace headlight {
@@ -112,13 +115,36 @@ int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
   return KeptThresholds(std::abs(Distance(a.model, b.model) - distance));
 }
 
-// The residue with its ambiguous names exchanged.
-Residue Swapped(const Residue& residue) {
+using AtomPairs = std::vector<std::array<std::size_t, 2>>;  // of atom37
+
+// Pairs of atoms whose names are a convention.
+AtomPairs ConventionalPairs(int residue_type) {
+  const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue_type)];
+  AtomPairs pairs;
+  for (const auto& [a, b] : type.swapped)
+    pairs.push_back({static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(a)].atom37),
+                     static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(b)].atom37)});
+  return pairs;
+}
+
+// Pairs of atoms that lDDT may exchange: also those of ARG, LEU and VAL (Mariani et al., section 2).
+AtomPairs SymmetricPairs(int residue_type) {
+  struct Pair {
+    std::string_view residue, first, second;
+  };
+  constexpr std::array<Pair, 3> kMore = {{{"ARG", "NH1", "NH2"}, {"LEU", "CD1", "CD2"}, {"VAL", "CG1", "CG2"}}};
+  AtomPairs pairs = ConventionalPairs(residue_type);
+  for (const Pair& pair : kMore)
+    if (residue_type == ResidueOfName(pair.residue))
+      pairs.push_back({static_cast<std::size_t>(Atom37Of(pair.first).value()),
+                       static_cast<std::size_t>(Atom37Of(pair.second).value())});
+  return pairs;
+}
+
+// The residue with the names of these atoms exchanged.
+Residue Swapped(const Residue& residue, const AtomPairs& pairs) {
   Residue swapped = residue;
-  const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
-  for (const auto& [a, b] : type.swapped) {
-    const auto i = static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(a)].atom37);
-    const auto j = static_cast<std::size_t>(type.atoms[static_cast<std::size_t>(b)].atom37);
+  for (const auto& [i, j] : pairs) {
     std::swap(swapped.atoms[i], swapped.atoms[j]);
     std::swap(swapped.known[i], swapped.known[j]);
   }
@@ -126,16 +152,52 @@ Residue Swapped(const Residue& residue) {
 }
 
 std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference, std::size_t index, bool all_atoms) {
-  const ResidueTables& tables = TablesOfResidues();
-  const auto type = static_cast<std::size_t>(reference.type);
+  const AtomPairs symmetric = SymmetricPairs(reference.type);
   std::vector<ComparedAtom> atoms;
   for (std::size_t a = all_atoms ? 0 : kCa; a < (all_atoms ? kOxt : kCa + 1); ++a) {
     if (!reference.known[a]) continue;
-    const bool ambiguous = tables.has_atom37[type][a] &&
-                           tables.atom14_ambiguous[type][static_cast<std::size_t>(tables.atom37_to_atom14[type][a])];
+    const bool ambiguous =
+        std::ranges::any_of(symmetric, [&](const auto& pair) { return pair[0] == a || pair[1] == a; });
     atoms.push_back({reference.atoms[a], model.atoms[a], index, model.known[a], !ambiguous});
   }
   return atoms;
+}
+
+std::vector<std::uint8_t> TypesOf(const ProteinChain& chain) {
+  std::vector<std::uint8_t> types;
+  for (const Residue& residue : chain.residues) types.push_back(static_cast<std::uint8_t>(residue.type));
+  return types;
+}
+
+// [residues of the reference] the index of the model's residue, or -1.
+using Partners = std::vector<std::int32_t>;
+
+Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {
+  std::map<std::pair<int, char>, std::int32_t> index_of;
+  for (std::size_t i = 0; i < model.residues.size(); ++i)
+    index_of.emplace(std::pair(model.residues[i].number, model.residues[i].insertion), static_cast<std::int32_t>(i));
+  Partners partners;
+  for (const Residue& residue : reference.residues) {
+    const auto found = index_of.find({residue.number, residue.insertion});
+    partners.push_back(found == index_of.end() ? -1 : found->second);
+  }
+  return partners;
+}
+
+// How many pairs are of one type, and how many of two, of those whose types are known.
+struct TypesPaired {
+  std::int64_t same = 0, different = 0;
+};
+
+TypesPaired CountTypes(const ProteinChain& model, const ProteinChain& reference, const Partners& partners) {
+  TypesPaired count;
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    if (partners[i] < 0) continue;
+    const int own = reference.residues[i].type, other = model.residues[static_cast<std::size_t>(partners[i])].type;
+    if (own == kUnknownResidue || other == kUnknownResidue) continue;
+    ++(own == other ? count.same : count.different);
+  }
+  return count;
 }
 
 }  // namespace
@@ -173,9 +235,9 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
   if (all_atoms) {
     std::vector<std::vector<ComparedAtom>> chosen = residues;
     for (std::size_t r = 0; r < reference.size(); ++r) {
-      if (model[r].type != reference[r].type || ResidueTypes()[static_cast<std::size_t>(model[r].type)].swapped.empty())
-        continue;
-      std::vector<ComparedAtom> swapped = AtomsOf(Swapped(model[r]), reference[r], r, true);
+      const AtomPairs symmetric = SymmetricPairs(reference[r].type);
+      if (model[r].type != reference[r].type || symmetric.empty()) continue;
+      std::vector<ComparedAtom> swapped = AtomsOf(Swapped(model[r], symmetric), reference[r], r, true);
       std::int64_t as_named = 0, as_swapped = 0;
       for (std::size_t a = 0; a < residues[r].size(); ++a) {
         if (residues[r][a].certain) continue;
@@ -237,7 +299,8 @@ double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Res
         return sum;
       };
       if (may_swap && model[r].type == reference[r].type)
-        if (Residue swapped = Swapped(model[r]); squared(swapped) < squared(model[r])) named[r] = std::move(swapped);
+        if (Residue swapped = Swapped(model[r], ConventionalPairs(model[r].type)); squared(swapped) < squared(model[r]))
+          named[r] = std::move(swapped);
       for (std::size_t atom = 0; atom < kOxt; ++atom) {
         if (!named[r].known[atom] || !reference[r].known[atom]) continue;
         a.push_back(named[r].atoms[atom]);
@@ -251,25 +314,40 @@ double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Res
   return rmsd;
 }
 
-Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference) {
+std::string_view NameOf(Pairing pairing) {
+  return pairing == Pairing::index ? "index" : pairing == Pairing::number ? "number" : "alignment";
+}
+
+Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference, std::optional<Pairing> pairing) {
+  const bool same_sequence = model.Letters() == reference.Letters();
+  Check(pairing != Pairing::index || same_sequence, "the sequences differ: residues cannot be paired by index");
   Correspondence pairs;
-  pairs.by_number = model.Letters() != reference.Letters();
-  std::map<std::pair<int, char>, const Residue*> by_number;
-  if (pairs.by_number)
-    for (const Residue& residue : model.residues)
-      by_number.emplace(std::pair(residue.number, residue.insertion), &residue);
+  pairs.paired_by = pairing.value_or(same_sequence ? Pairing::index : Pairing::number);
+  Partners partners(reference.residues.size());
+  std::iota(partners.begin(), partners.end(), 0);
+  if (pairs.paired_by == Pairing::number) partners = ByNumber(model, reference);
+  if (pairs.paired_by == Pairing::alignment) partners = AlignLocally(TypesOf(reference), TypesOf(model)).places;
+  if (pairs.paired_by == Pairing::number && !pairing) {
+    const TypesPaired numbered = CountTypes(model, reference, partners);
+    if (numbered.different > 0 || numbered.same == 0) {
+      Partners aligned = AlignLocally(TypesOf(reference), TypesOf(model)).places;
+      if (CountTypes(model, reference, aligned).same > numbered.same) {
+        pairs.paired_by = Pairing::alignment;
+        pairs.different = numbered.different;
+        partners = std::move(aligned);
+      }
+    }
+  }
   for (std::size_t i = 0; i < reference.residues.size(); ++i) {
     const Residue& residue = reference.residues[i];
+    if (!residue.observed()) continue;
+    const Residue other = partners[i] < 0 ? Residue{} : model.residues[static_cast<std::size_t>(partners[i])];
+    pairs.whole_reference.push_back(residue);
+    pairs.model_or_none.push_back(other);
     if (!residue.known[kCa]) continue;
     ++pairs.reference_length;
-    const Residue* other = nullptr;
-    if (!pairs.by_number) {
-      other = &model.residues[i];
-    } else if (const auto found = by_number.find({residue.number, residue.insertion}); found != by_number.end()) {
-      other = found->second;
-    }
-    if (other == nullptr || !other->known[kCa]) continue;
-    pairs.model.push_back(*other);
+    if (!other.known[kCa]) continue;
+    pairs.model.push_back(other);
     pairs.reference.push_back(residue);
   }
   return pairs;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -51,9 +53,9 @@ inline int KeptThresholds(double difference) {
       std::count_if(kLddtThresholds.begin(), kLddtThresholds.end(), [&](double most) { return difference < most; }));
 }
 
-// Of corresponding residues [residues]; over CA alone or over all atoms but OXT. In ASP, GLU, PHE and TYR, where the
-// names of some atoms are a convention, the model's names are those of the two namings by which the residue keeps more
-// distances to atoms of certain names.
+// Of corresponding residues [residues]; over CA alone or over all atoms but OXT. A residue that the model does not have
+// is one without known atoms. In the paper's partially symmetric residues (ARG, ASP, GLU, LEU, PHE, TYR and VAL) the
+// model's names are those of the two namings by which the residue keeps more distances to atoms of certain names.
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);
 
@@ -62,14 +64,30 @@ HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> mo
 // two namings by which its atoms lie nearer. Throws Error where they share no atom.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
-// The residues of two chains that correspond: those at the same place where both chains have the same sequence, else
-// those with the same number and insertion code. In the reference's order; only those of which both have a CA.
-struct Correspondence {
-  std::vector<Residue> model, reference;
-  std::int64_t reference_length = 0;  // residues of the reference that have a CA
-  bool by_number = false;
+// How the residues of two chains are paired.
+enum class Pairing {
+  index,      // those at the same index; both chains have the same sequence
+  number,     // those with the same number and insertion code
+  alignment,  // those that a local alignment of the sequences pairs (protein/sequence_alignment.h)
 };
-HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference);
+HEADLIGHT_API std::string_view NameOf(Pairing pairing);
+
+// The residues of two chains that correspond, in the reference's order.
+struct Correspondence {
+  std::vector<Residue> model, reference;  // pairs of which both have a CA
+  // Every observed residue of the reference and the model's; one without known atoms where the model has none. For
+  // lDDT.
+  std::vector<Residue> model_or_none, whole_reference;
+  std::int64_t reference_length = 0;  // residues of the reference that have a CA
+  Pairing paired_by = Pairing::index;
+  std::int64_t different = 0;  // pairs by number of two residue types, neither X, where they were not used for that
+};
+
+// Pairs by `pairing`. Without it by index if both sequences are the same, else by number, unless numbers pair different
+// residues (or none) and the alignment pairs more of the same type. Throws Error where sequences are to be paired by
+// index and differ, or are too long to be aligned.
+HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference,
+                                        std::optional<Pairing> pairing = std::nullopt);
 
 // The CA positions of residues that have one.
 HEADLIGHT_API std::vector<Vector3> CaOf(std::span<const Residue> residues);

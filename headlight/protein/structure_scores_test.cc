@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -153,7 +155,7 @@ TEST(StructureScores, RefuseWhatDoesNotCorrespond) {
   EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(three, three, 3); }), HasSubstr("not finite"));
 }
 
-TEST(StructureScores, ResiduesCorrespondByPlaceOrNumber) {
+TEST(StructureScores, ResiduesCorrespondByIndexOrNumber) {
   ProteinChain model{"A", ResiduesAt(std::vector<Vector3>(5))}, reference = model;
   for (int i = 0; i < 5; ++i) {
     model.residues[static_cast<std::size_t>(i)].number = i;
@@ -169,10 +171,109 @@ TEST(StructureScores, ResiduesCorrespondByPlaceOrNumber) {
   reference.residues[2].insertion = 'A';
   reference.residues[3].number = 4;
   pairs = Correspond(model, reference);
-  EXPECT_TRUE(pairs.by_number);
+  EXPECT_EQ(pairs.paired_by, Pairing::number);
   ASSERT_EQ(pairs.model.size(), 1U);
   EXPECT_EQ(pairs.model[0].number, 4);
   EXPECT_EQ(pairs.reference_length, 3);
+  EXPECT_THAT(ErrorOf([&] { Correspond(model, reference, Pairing::index); }), HasSubstr("the sequences differ"));
+}
+
+// A chain of these letters, numbered from `first`, with CA atoms 3.8 A apart along a helix.
+ProteinChain ChainOfLetters(std::string_view letters, int first) {
+  ProteinChain chain{"A", {}};
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    Residue residue;
+    residue.type = ResidueOfLetter(letters[i]).value();
+    residue.number = first + static_cast<int>(i);
+    residue.known[1] = true;
+    const double angle = 1.745 * static_cast<double>(i);
+    residue.atoms[1] = {2.3 * std::cos(angle), 2.3 * std::sin(angle), 1.5 * static_cast<double>(i)};
+    chain.residues.push_back(residue);
+  }
+  return chain;
+}
+
+TEST(StructureScores, TheAlignmentReplacesNumbersThatPairDifferentResidues) {
+  const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
+  // Numbered 3 higher, and without the last four residues.
+  ProteinChain model = ChainOfLetters("MKVLAEYTWGRDAACF", 4);
+  Correspondence pairs = Correspond(model, reference);
+  EXPECT_EQ(pairs.paired_by, Pairing::alignment);
+  EXPECT_GT(pairs.different, 10);
+  ASSERT_EQ(pairs.model.size(), 16U);
+  EXPECT_EQ(pairs.reference_length, 20);
+  for (std::size_t i = 0; i < pairs.model.size(); ++i) EXPECT_EQ(pairs.model[i].type, pairs.reference[i].type) << i;
+  EXPECT_EQ(Correspond(model, reference, Pairing::number).model.size(), 16U);
+  EXPECT_EQ(Correspond(model, reference, Pairing::number).paired_by, Pairing::number);
+  // Numbers that pair nothing.
+  for (Residue& residue : model.residues) residue.number += 500;
+  pairs = Correspond(model, reference);
+  EXPECT_EQ(pairs.paired_by, Pairing::alignment);
+  EXPECT_EQ(pairs.model.size(), 16U);
+  // A mutation leaves the numbers right.
+  model = ChainOfLetters("AKVLAEYTWGRDAACFHIKL", 1);
+  pairs = Correspond(model, reference);
+  EXPECT_EQ(pairs.paired_by, Pairing::number);
+  EXPECT_EQ(pairs.model.size(), 20U);
+}
+
+// Of 20 residues the model has the first 10, each where it should be.
+TEST(StructureScores, LocalDistancesCountMissingResidues) {
+  const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
+  ProteinChain model = reference;
+  model.residues.resize(10);
+  const Correspondence pairs = Correspond(model, reference);
+  EXPECT_EQ(pairs.model.size(), 10U);
+  ASSERT_EQ(pairs.whole_reference.size(), 20U);
+  double kept = 0, all = 0;
+  for (std::size_t i = 0; i < 20; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (Distance(reference.residues[i].atoms[1], reference.residues[j].atoms[1]) >= kLddtInclusion) continue;
+      all += 1;
+      kept += i < 10 ? 1 : 0;
+    }
+  }
+  const double score = ScoreLocalDistances(pairs.model_or_none, pairs.whole_reference, false).score;
+  EXPECT_NEAR(score, kept / all, 1e-12);
+  EXPECT_LT(score, 0.6);
+  // One CA that is missing is no reason to leave out the residue's other atoms.
+  ProteinChain whole = reference;
+  whole.residues[3].known[4] = true;  // O
+  whole.residues[3].atoms[4] = whole.residues[3].atoms[1] + Vector3{1, 0, 0};
+  ProteinChain without = whole;
+  without.residues[3].known[1] = false;
+  const Correspondence lacking = Correspond(without, whole);
+  EXPECT_EQ(lacking.model.size(), 19U);
+  EXPECT_GT(ScoreLocalDistances(lacking.model_or_none, lacking.whole_reference, true).by_residue[3], 0.4);
+}
+
+// The seven residues that Mariani et al. name, whose atoms are exchanged in the model.
+TEST(StructureScores, SymmetricAtomsAreThoseOfThePaper) {
+  struct Case {
+    char letter;
+    std::vector<std::array<const char*, 2>> pairs;
+    bool symmetric;
+  };
+  for (const Case& c : {Case{'D', {{"OD1", "OD2"}}, true}, Case{'E', {{"OE1", "OE2"}}, true},
+                        Case{'L', {{"CD1", "CD2"}}, true}, Case{'V', {{"CG1", "CG2"}}, true},
+                        Case{'R', {{"NH1", "NH2"}}, true}, Case{'F', {{"CD1", "CD2"}, {"CE1", "CE2"}}, true},
+                        Case{'Y', {{"CD1", "CD2"}, {"CE1", "CE2"}}, true}, Case{'N', {{"OD1", "ND2"}}, false}}) {
+    const std::string letters = {'A', 'A', c.letter, 'A', 'A'};
+    ProteinChain reference = ChainOfLetters(letters, 1), model = reference;
+    double offset = 1.5;
+    for (const auto& pair : c.pairs) {
+      for (std::size_t side = 0; side < 2; ++side) {
+        const auto own = static_cast<std::size_t>(Atom37Of(pair[side]).value());
+        const auto other = static_cast<std::size_t>(Atom37Of(pair[1 - side]).value());
+        const Vector3 at = reference.residues[2].atoms[1] + Vector3{offset, side == 0 ? 1.2 : -1.2, 0};
+        reference.residues[2].known[own] = model.residues[2].known[other] = true;
+        reference.residues[2].atoms[own] = model.residues[2].atoms[other] = at;
+      }
+      offset += 1.4;
+    }
+    const double score = ScoreLocalDistances(model.residues, reference.residues, true).score;
+    EXPECT_EQ(score == 1, c.symmetric) << c.letter << " " << score;
+  }
 }
 
 }  // namespace
