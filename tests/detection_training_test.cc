@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <any>
 #include <atomic>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,45 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
 TEST(DetectionTraining, LearnsAFewScenes) {
   const std::vector<double> losses = Losses(40, 1);
   EXPECT_LT(losses.back(), 0.6 * losses.front());
+}
+
+// As pycocotools counts them: an object without an area is never found.
+TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
+  const DetectionSet set = Scenes(0, 4, kScenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(1);
+  // Of a class that no other object has.
+  std::int32_t unseen = 0;
+  const auto has = [&](const DetectionExample& example) {
+    return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });
+  };
+  while (std::ranges::any_of(set.examples, has)) ++unseen;
+  ASSERT_LT(unseen, std::ssize(model.labels()));
+  DetectionSet more = set;
+  more.examples[0].without_area.push_back({.box = {3, 3, 3, 9}, .label = unseen});
+  const auto evaluate = [&](const DetectionSet& valid) {
+    return EvaluateDetection(model, SceneProcessor(64), valid, SceneReader(kScenes), {});
+  };
+  const DetectionEvaluation before = evaluate(set), after = evaluate(more);
+  EXPECT_EQ(after.report.loss, before.report.loss);
+  EXPECT_TRUE(std::isnan(before.scores.class_ap[static_cast<std::size_t>(unseen)]));
+  EXPECT_EQ(after.scores.class_ap[static_cast<std::size_t>(unseen)], 0);
+}
+
+// The annotation of a picture that EXIF turns says the size of the stored pixels.
+TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedPictures) {
+  DetectionSet set = Scenes(0, 2, kScenes);
+  Detr model(SmallDetr(16));
+  model.parameters().Initialise(1);
+  set.examples[0].height = set.examples[0].width = 64;
+  set.examples[1].height = 64;
+  set.examples[1].width = 63;
+  EXPECT_THAT(ErrorOf([&] { EvaluateDetection(model, SceneProcessor(64), set, SceneReader(kScenes), {}); }),
+              testing::HasSubstr("its annotation says 63 x 64"));
+  const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
+                                          SceneSizeReader(kScenes), {.batches = {.batch_tokens = 2}});
+  const auto next = task.batches({});
+  EXPECT_THAT(ErrorOf([&] { next(); }), testing::HasSubstr("1: the decoded picture"));
 }
 
 TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {

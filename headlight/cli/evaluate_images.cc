@@ -56,6 +56,9 @@ void EvaluateDetector(const EvaluateOptions& options) {
   });
   std::vector<std::string> labels = model->labels();
   const DetectionSet set = ReadDetectionSet(options.files, options.pictures, labels, NewLabels::refused, ReadVoc);
+  if (set.without_area > 0)
+    Note("{} of {} boxes have no area: they count as objects that are not found, as in pycocotools", set.without_area,
+         set.boxes + set.without_area);
   Progress progress("pictures evaluated");
   const PassWatch watch({}, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
   const auto [report, scores] = EvaluateDetection(
@@ -77,7 +80,7 @@ void EvaluateDetector(const EvaluateOptions& options) {
     for (const auto& [name, score] : all) object.Set(name, per_cent(score));
     object.Set("loss", report.loss);
     object.Set("pictures", set.examples.size());
-    object.Set("boxes", set.boxes);
+    object.Set("boxes", set.boxes + set.without_area);
     Json::Array classes;
     for (std::size_t i = 0; i < labels.size(); ++i)
       classes.push_back(Json::Object{
@@ -86,12 +89,12 @@ void EvaluateDetector(const EvaluateOptions& options) {
     return WriteResult(object.Line() + "\n");
   }
   const auto in_words = [](double score) { return std::isnan(score) ? "none" : fmt::format("{:.2f}", 100 * score); };
-  WriteResult(
-      fmt::format("AP {}, AP50 {}, AP75 {}; small {}, medium {}, large {}, of {} boxes in {} pictures\n"
-                  "AR1 {}, AR10 {}, AR100 {}\nloss {:.4f}\n",
-                  in_words(scores.ap), in_words(scores.ap50), in_words(scores.ap75), in_words(scores.ap_small),
-                  in_words(scores.ap_medium), in_words(scores.ap_large), set.boxes, set.examples.size(),
-                  in_words(scores.ar1), in_words(scores.ar10), in_words(scores.ar100), report.loss));
+  WriteResult(fmt::format(
+      "AP {}, AP50 {}, AP75 {}; small {}, medium {}, large {}, of {} boxes in {} pictures\n"
+      "AR1 {}, AR10 {}, AR100 {}\nloss {:.4f}\n",
+      in_words(scores.ap), in_words(scores.ap50), in_words(scores.ap75), in_words(scores.ap_small),
+      in_words(scores.ap_medium), in_words(scores.ap_large), set.boxes + set.without_area, set.examples.size(),
+      in_words(scores.ar1), in_words(scores.ar10), in_words(scores.ar100), report.loss));
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (!std::isnan(scores.class_ap[i]))
       WriteResult(fmt::format("{}: AP {}, AP50 {}\n", InRow(labels[i]), in_words(scores.class_ap[i]),

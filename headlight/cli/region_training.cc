@@ -63,8 +63,8 @@ PictureBoxes::PictureBoxes(const std::vector<std::string>& boxes, const std::str
     return;
   }
   for (DetectionExample& example : ReadDetectionSet(boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
-    const auto [entry, is_new] =
-        known_.emplace(fs::weakly_canonical(example.picture).string(), std::move(example.boxes));
+    const std::string path = fs::weakly_canonical(example.picture).string();
+    const auto [entry, is_new] = known_.emplace(path, std::move(example));
     Check(is_new, "{}: the files of --boxes have this picture twice", entry->first);
   }
 }
@@ -82,7 +82,8 @@ std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto found = known_.find(fs::weakly_canonical(paths[i]).string());
     Check(found != known_.end(), "{}: no file of --boxes has this picture", paths[i]);
-    all[i] = found->second;
+    CheckSize(found->second, {pictures[i].height, pictures[i].width});
+    all[i] = found->second.boxes;
   }
   return all;
 }

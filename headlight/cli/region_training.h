@@ -12,6 +12,7 @@
 #include "headlight/base/hash.h"
 #include "headlight/base/option_table.h"
 #include "headlight/cli/text_training.h"
+#include "headlight/data/detection.h"
 #include "headlight/image/box.h"
 #include "headlight/image/picture.h"
 #include "headlight/models/vilbert.h"
@@ -53,7 +54,7 @@ class PictureBoxes {
 
  private:
   std::optional<Detector> detector_;
-  std::map<std::string, std::vector<LabelledBox>> known_;  // by the picture's path
+  std::map<std::string, DetectionExample> known_;  // by the picture's path
   std::vector<std::string> labels_;
 };
 

@@ -105,9 +105,9 @@ DetectionSet Read(const Options& options, const std::vector<std::string>& paths,
   Check(!set.examples.empty(), "{}: there is no picture to {}", fmt::join(paths, ", "), purpose);
   std::size_t boxes = 0;
   for (const DetectionExample& example : set.examples) boxes += example.boxes.size();
-  progress.Note(
-      fmt::format("{}: {} pictures with {} boxes to {}{}", fmt::join(paths, ", "), set.examples.size(), boxes, purpose,
-                  set.dropped > 0 ? fmt::format("; {} boxes without an area are left out", set.dropped) : ""));
+  progress.Note(fmt::format(
+      "{}: {} pictures with {} boxes to {}{}", fmt::join(paths, ", "), set.examples.size(), boxes, purpose,
+      set.without_area > 0 ? fmt::format("; {} boxes without an area are left out", set.without_area) : ""));
   return set;
 }
 

@@ -45,7 +45,8 @@ std::vector<Category> CategoriesOf(const JsonView& file) {
 
 void Add(DetectionSet& set, DetectionExample& example, const LabelledBox& box) {
   if (box.box.width() <= 0 || box.box.height() <= 0) {
-    ++set.dropped;
+    ++set.without_area;
+    example.without_area.push_back(box);
     return;
   }
   ++set.boxes;
@@ -135,6 +136,15 @@ void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLa
 }
 
 }  // namespace
+
+void CheckSize(const DetectionExample& example, PictureSize decoded) {
+  const auto differs = [](std::int64_t said, std::int64_t side) { return said > 0 && said != side; };
+  Check(
+      !differs(example.width, decoded.width) && !differs(example.height, decoded.height),
+      "{}: the decoded picture, turned as its EXIF orientation says, has {} x {} pixels, and its annotation says {} x "
+      "{}: the boxes would be elsewhere",
+      example.picture, decoded.width, decoded.height, example.width, example.height);
+}
 
 DetectionSet ReadDetectionSet(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
                               std::vector<std::string>& labels, NewLabels rule, const VocReader& read_voc) {

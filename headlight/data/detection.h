@@ -10,6 +10,7 @@
 #include "headlight/data/labels.h"
 #include "headlight/image/annotation.h"
 #include "headlight/image/box.h"
+#include "headlight/image/picture.h"
 
 namespace headlight {
 
@@ -18,12 +19,17 @@ struct DetectionExample {
   std::int64_t id = 0;                 // COCO's, or the number of the picture in its file, from 1
   std::int64_t height = 0, width = 0;  // pixels; 0: not said
   std::vector<LabelledBox> boxes = {};
+  std::vector<LabelledBox> without_area = {};  // to be found in evaluation, as in pycocotools; not learned from
 };
+
+// Throws Error naming the picture where its annotation says another size than the decoded picture has: its boxes would
+// be elsewhere. So it is where a picture is turned by its EXIF orientation and its boxes are not.
+HEADLIGHT_API void CheckSize(const DetectionExample& example, PictureSize decoded);
 
 struct DetectionSet {
   std::vector<DetectionExample> examples;
   std::int64_t boxes = 0;
-  std::int64_t dropped = 0;  // boxes without an area
+  std::int64_t without_area = 0;  // boxes that are not among those
 };
 
 // Reads an annotation of Pascal VOC: ReadVoc of image/decoding/voc.h.
@@ -34,7 +40,7 @@ using VocReader = std::function<PictureAnnotation(const std::string& path)>;
 // for in `folders`, then beside the file that names it, and for Pascal VOC in ../JPEGImages.
 //
 // The classes are those that the files name: of COCO all categories, by id; of Pascal VOC those of the objects, in
-// order; unless `rule` refuses what is not among `labels`. Boxes without an area are dropped. Throws Error that names
+// order; unless `rule` refuses what is not among `labels`. Throws Error that names
 // the file, the place and the rule for what is missing, foreign or impossible, and where there is no picture.
 HEADLIGHT_API DetectionSet ReadDetectionSet(const std::vector<std::string>& paths,
                                             const std::vector<std::string>& folders, std::vector<std::string>& labels,

@@ -64,7 +64,7 @@ TEST_F(Sets, OfCoco) {
   EXPECT_THAT(labels, testing::ElementsAre("cat", "dog"));  // by id
   ASSERT_EQ(set.examples.size(), 2U);
   EXPECT_EQ(set.boxes, 2);
-  EXPECT_EQ(set.dropped, 1);
+  EXPECT_EQ(set.without_area, 1);
   const DetectionExample& example = set.examples[0];
   EXPECT_EQ(example.picture, folder.File("pictures/b.jpg"));
   EXPECT_EQ(example.id, 9);
@@ -73,6 +73,7 @@ TEST_F(Sets, OfCoco) {
   ASSERT_EQ(example.boxes.size(), 2U);
   EXPECT_EQ(example.boxes[0], (LabelledBox{{1, 2, 11.5, 22}, 1, 99.5, false}));
   EXPECT_EQ(example.boxes[1], (LabelledBox{{0, 0, 4, 5}, 0, 20, true}));
+  EXPECT_THAT(example.without_area, testing::ElementsAre(LabelledBox{{5, 5, 5, 9}, 0, 0, false}));
   EXPECT_EQ(set.examples[1].picture, folder.File("a.jpg"));
   EXPECT_TRUE(set.examples[1].boxes.empty());
 
@@ -85,6 +86,19 @@ TEST_F(Sets, OfCoco) {
   EXPECT_NE(HashOfDetectionSet(Read({"set.json"}, {folder.File("pictures")})), hash);
 }
 
+TEST(DetectionExamples, HaveTheSizeOfTheDecodedPicture) {
+  DetectionExample example{.picture = "a.jpg", .height = 40, .width = 50};
+  EXPECT_EQ(ErrorOf([&] { CheckSize(example, {40, 50}); }), "");
+  EXPECT_THAT(ErrorOf([&] {
+                CheckSize(example, {50, 40});
+              }),
+              testing::AllOf(testing::StartsWith("a.jpg: "), testing::HasSubstr("40 x 50 pixels"),
+                             testing::HasSubstr("says 50 x 40")));
+  example.height = 0;  // not said
+  EXPECT_EQ(ErrorOf([&] { CheckSize(example, {41, 50}); }), "");
+  EXPECT_NE(ErrorOf([&] { CheckSize(example, {41, 51}); }), "");
+}
+
 TEST_F(Sets, OfPascalVoc) {
   Write("Annotations/1.xml", Voc("1.jpg", "dog"));
   Write("Annotations/2.xml", Voc("2.jpg", "cat"));
@@ -95,7 +109,7 @@ TEST_F(Sets, OfPascalVoc) {
   EXPECT_THAT(labels, testing::ElementsAre("cat", "dog"));
   EXPECT_EQ(all.examples.size(), 3U);
   EXPECT_EQ(all.boxes, 2);
-  EXPECT_EQ(all.dropped, 1);
+  EXPECT_EQ(all.without_area, 1);
   EXPECT_EQ(all.examples[0].boxes[0], (LabelledBox{{1, 2, 9, 8}, 1, 48, false}));
 
   const DetectionSet some = Read({"ImageSets/Main/train.txt"});

@@ -28,7 +28,7 @@ TEST(SceneFiles, HoldTheScenesAsADetectorLearnsThem) {
       ReadDetectionSet({folder.File("scenes/annotations.json")}, {}, labels, NewLabels::added, ReadVoc);
   EXPECT_EQ(labels, SceneLabels());
   ASSERT_EQ(set.examples.size(), 5U);
-  EXPECT_EQ(set.dropped, 0);
+  EXPECT_EQ(set.without_area, 0);
   for (std::size_t i = 0; i < 5; ++i) {
     const Scene scene = DrawScene(3, i, kScenes);
     EXPECT_EQ(ReadPicture(set.examples[i].picture), scene.picture);

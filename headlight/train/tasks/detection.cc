@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -64,6 +65,7 @@ class PictureSizes {
       if (known_[example].height > 0) return known_[example];
     }
     const PictureSize size = read_(set_.examples[example].picture);
+    CheckSize(set_.examples[example], size);
     const std::lock_guard lock(mutex_);
     return known_[example] = size;
   }
@@ -211,6 +213,7 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
     ParallelFor(end - begin, [&](std::int64_t i) {
       const Picture picture = read(valid.examples[static_cast<std::size_t>(begin + i)].picture);
       sizes[static_cast<std::size_t>(i)] = {picture.height, picture.width};
+      CheckSize(valid.examples[static_cast<std::size_t>(begin + i)], sizes[static_cast<std::size_t>(i)]);
       pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(picture));
     });
     std::vector<double> numbers;
@@ -241,7 +244,9 @@ DetectionEvaluation EvaluateDetection(const ObjectDetector& model, const Picture
       std::vector<FoundBox> boxes;
       for (auto left = static_cast<std::int64_t>(*at++); left > 0; --left, at += 6)
         boxes.push_back({{at[0], at[1], at[2], at[3]}, static_cast<std::int32_t>(at[4]), at[5]});
-      matches.Add(valid.examples[picture].boxes, boxes);
+      std::vector<LabelledBox> truth = valid.examples[picture].boxes;
+      std::ranges::copy(valid.examples[picture].without_area, std::back_inserter(truth));
+      matches.Add(truth, boxes);
     }
   DetectionEvaluation evaluation = {{}, matches.Scores()};
   ValidationReport& report = evaluation.report;
