@@ -71,6 +71,13 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome lines = RunProgram({"embed", esm, "--json"}, "MKVLA\nGG\n");
   ASSERT_EQ(lines.exit_code, 0) << lines.err;
   EXPECT_EQ(RunProgram({"embed", esm, Write("two.fa", ">a\nMKV\nla\n\n>b\nGG*\n"), "--json"}).out, lines.out);
+  // So are those of FASTA from standard input and from a file of another name.
+  const std::string fasta = ">a\nMKV\nla\n\n>b\nGG*\n";
+  EXPECT_EQ(RunProgram({"embed", esm, "-", "--json"}, fasta).out, lines.out);
+  EXPECT_EQ(RunProgram({"embed", esm, "--json"}, "\xEF\xBB\xBF" + fasta).out, lines.out);
+  EXPECT_EQ(RunProgram({"embed", esm, Write("two.txt", fasta), "--json"}).out, lines.out);
+  EXPECT_THAT(RefusalOf({"embed", esm, folder.File("two.txt"), "--json", "--shard", "1/2"}),
+              HasSubstr("--shard divides lines or pictures, not sequences"));
   EXPECT_THAT(RefusalOf({"embed", esm, Write("broken.fasta", ">a\nMK-V\n>b\nGG\n")}),
               HasSubstr("broken.fasta: line 2: a gap"));
   const Outcome skipped = RunProgram({"embed", esm, folder.File("broken.fasta"), "--json", "--skip-errors"});
@@ -78,6 +85,58 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   EXPECT_THAT(skipped.err, HasSubstr("1 of 2 lines could not be processed"));
   EXPECT_THAT(Lines(skipped.out),
               ElementsAre(HasSubstr("{\"line\":1,\"error\":"), HasSubstr("{\"line\":2,\"vector\"")));
+}
+
+TEST_F(ContactsTest, VectorsOfResiduesLeaveOutSpecialTokens) {
+  const auto run = [&](const std::string& pool) {
+    const Outcome outcome = RunProgram({"embed", esm, "--pool", pool, "--json"}, "MKVLA\nG\n");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Lines(outcome.out);
+  };
+  const auto numbers = [](const JsonView& list) {
+    std::vector<double> all;
+    for (const JsonView& number : list.Items()) all.push_back(number.Number());
+    return all;
+  };
+  const std::vector<std::string> whole = run("folder"), residues = run("residues"), each = run("none");
+  for (std::size_t line = 0; line < 2; ++line) {
+    const std::vector<JsonView> vectors = JsonView(ParseJson(each.at(line), "each"), "each")["vectors"].Items();
+    ASSERT_EQ(vectors.size(), line == 0 ? 5U : 1U);
+    const std::vector<double> mean = numbers(JsonView(ParseJson(residues.at(line), "mean"), "mean")["vector"]);
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      double sum = 0;
+      for (const JsonView& vector : vectors) sum += numbers(vector).at(i);
+      EXPECT_NEAR(mean[i], sum / static_cast<double>(vectors.size()), 1e-5);
+    }
+    EXPECT_NE(residues[line], whole.at(line));
+  }
+  EXPECT_EQ(Lines(RunProgram({"embed", esm, "--json"}, "MKVLA\nG\n").out), whole);
+  EXPECT_THAT(RefusalOf({"embed", esm, "--pool", "none", "--out", folder.File("a.npy")}, "MKV\n"),
+              HasSubstr("--pool none gives a vector for each residue"));
+  EXPECT_THAT(RefusalOf({"embed", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "--pool", "residues"}, "a\n"),
+              HasSubstr("--pool is for models of proteins"));
+}
+
+TEST_F(ContactsTest, PlacesOfAVariantAreMaskedJointlyOnRequest) {
+  const std::string fasta = Write("a.fasta", ">one\nMKVLA\n");
+  const Outcome filled = RunProgram({"fill-mask", esm, "--top", "23", "--json"}, "M<mask><mask>LA\n");
+  const JsonView words = JsonView(ParseJson(filled.out, "filled"), "filled")["masks"];
+  const auto probability = [&](std::size_t mask, const std::string& residue) {
+    for (const JsonView& word : words.Items().at(mask).Items())
+      if (word["text"].String() == residue) return word["probability"].Number();
+    ADD_FAILURE() << residue << filled.err;
+    return 1.0;
+  };
+  const double expected =
+      std::log(probability(0, "R") / probability(0, "K")) + std::log(probability(1, "A") / probability(1, "V"));
+  const Outcome outcome =
+      RunProgram({"score", esm, fasta, "--variant", "K2R:V3A", "V3A:K2R", "K2R", "--mask-jointly", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> lines = Lines(outcome.out);
+  const auto score = [&](std::size_t line) { return *ParseJson(lines.at(line), "score").Find("score")->As<double>(); };
+  EXPECT_NEAR(score(0), expected, 1e-5);
+  EXPECT_NEAR(score(1), expected, 1e-5);
+  EXPECT_EQ(lines.at(2), Lines(RunProgram({"score", esm, fasta, "--variant", "K2R", "--json"}).out).at(0));
 }
 
 // A variant's score is the log ratio of what fill-mask gives for the masked residue.

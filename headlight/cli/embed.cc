@@ -10,12 +10,14 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/ranks.h"
+#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/embedders.h"
 #include "headlight/cli/line_batches.h"
@@ -39,6 +41,7 @@ struct Options : LineOptions {
   std::int64_t top = 10;
   std::optional<Compute> compute;
   bool truncate = false;
+  EmbedPooling pooling = EmbedPooling::folder;
   const Option* most_pixels = nullptr;
 };
 
@@ -92,11 +95,15 @@ void MakeIndex(const Options& options, std::int64_t dimension, std::optional<Out
   if (!options.index.empty()) index.emplace(options.folder, options.index, options.faiss, dimension);
 }
 
-void EmbedTexts(const Options& options) {
+void EmbedTexts(Options options) {
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  options.proteins = embedder.proteins;
+  const bool each = options.pooling == EmbedPooling::none;
+  Check(options.pooling == EmbedPooling::folder || embedder.proteins,
+        "{}: --pool is for models of proteins, such as ESM-2, whose tokens are residues", options.folder);
   const std::int64_t columns = embedder.dimension;
   std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Query(options.search);
+  if (!options.search.empty()) query = embedder.Query(options.search, options.pooling);
   std::optional<OutputIndex> index;
   MakeIndex(options, columns, index);
   if (index && embedder.similarity != Similarity::cosine)
@@ -120,6 +127,7 @@ void EmbedTexts(const Options& options) {
     }
     const Embeddings embeddings = embedder.texts(
         lines, {.truncate = options.truncate,
+                .pooling = options.pooling,
                 .name_of = [&](std::size_t text) { return batch.name_of(places[text]); },
                 .purpose = index || !query.empty() ? EmbedAs::document : EmbedAs::text,
                 .prompt_name = options.prompt_name.empty() ? std::nullopt : std::optional(options.prompt_name)});
@@ -128,8 +136,10 @@ void EmbedTexts(const Options& options) {
            batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
     if (!first) first = batch.first - 1;
     if (!options.out.empty()) pad_to(batch.first - 1);
+    std::int64_t row = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const float* const vector = embeddings.vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+      const std::int64_t vectors = each ? embeddings.residues[i] : 1;
+      const float* const vector = embeddings.vectors.matrix<float>().row(std::exchange(row, row + vectors));
       const std::int64_t line = batch.first + static_cast<std::int64_t>(places[i]);
       if (index) {
         index->Add({lines[i]}, {vector, static_cast<std::size_t>(columns)});
@@ -139,8 +149,12 @@ void EmbedTexts(const Options& options) {
       } else if (!options.out.empty()) {
         all.insert(all.end(), vector, vector + columns);
       } else {
-        const std::string numbers = Numbers(vector, columns);
-        printed[i] = options.json ? fmt::format("{{\"line\":{},\"vector\":{}}}\n", line, numbers) : numbers + "\n";
+        std::string numbers = Numbers(vector, columns);
+        for (std::int64_t k = 1; k < vectors; ++k) numbers += "," + Numbers(vector + k * columns, columns);
+        if (each) numbers = "[" + numbers + "]";
+        printed[i] = options.json
+                         ? fmt::format("{{\"line\":{},\"{}\":{}}}\n", line, each ? "vectors" : "vector", numbers)
+                         : numbers + "\n";
       }
     }
     KeepBest(found, options.top);
@@ -258,6 +272,11 @@ void Run(const Options& options) {
   Check(!pictures || options.prompt_name.empty(), "{}: --prompt-name is for texts, and this model reads pictures",
         options.folder);
   Check(!pictures || !options.truncate, "{}: --truncate is for texts, and this model reads pictures", options.folder);
+  Check(!pictures || options.pooling == EmbedPooling::folder, "{}: --pool is for sequences of proteins, not pictures",
+        options.folder);
+  Check(
+      options.pooling != EmbedPooling::none || (options.out.empty() && options.search.empty() && options.index.empty()),
+      "--pool none gives a vector for each residue; --out, --search and --index take one for each sequence");
   Check(pictures || !options.most_pixels->given(), "{}: --most-pixels is for pictures, and this model reads texts",
         options.folder);
   Options own = options;
@@ -282,8 +301,8 @@ void AddEmbed(Command& program) {
             "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of pictures, such as "
             "DINO, or of both, such as CLIP");
   command.Add("FILE", options.inputs,
-              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; or pictures: JPEG, PNG, "
-              "WebP or IDX files, folders of "
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, of an ESM also FASTA; or "
+              "pictures: JPEG, PNG, WebP or IDX files, folders of "
               "pictures, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
               "input [-]");
   Option& out = command.AddFile(
@@ -330,6 +349,11 @@ void AddEmbed(Command& program) {
            "Print one JSON object per line: line and vector, or with --search line, text and score, the similarity; "
            "of pictures picture in the place of line and text")
       .Excludes(out);
+  AddChoice<EmbedPooling>(
+      command, "--pool", options.pooling,
+      {{"folder", EmbedPooling::folder}, {"residues", EmbedPooling::residues}, {"none", EmbedPooling::none}},
+      "How a protein's vector is made: as the folder says (its mean includes <cls> and <eos>), as the mean of its "
+      "residues alone, or not, so that each residue's vector is printed");
   options.most_pixels = &AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::either);
   AddShard(command, options.shard).Excludes(search);

@@ -54,6 +54,7 @@ FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> co
       made.dimension = embedder.dimension();
       made.longest = embedder.longest();
       made.similarity = embedder.similarity();
+      made.proteins = embedder.reads_proteins();
     }
     return 0;
   });
@@ -76,14 +77,14 @@ bool IsPictureQuery(const std::string& query) {
   return IsPicturePath(query) && std::filesystem::exists(query, ignored);
 }
 
-std::vector<float> FolderEmbedder::Query(const std::string& query) const {
+std::vector<float> FolderEmbedder::Query(const std::string& query, EmbedPooling pooling) const {
   const std::string texts_of[] = {query};
   std::error_code ignored;
   Check(!texts || !fitted || !IsPicturePath(query) || query.find(' ') != std::string::npos ||
             std::filesystem::exists(query, ignored),
         "{}: there is no such picture; a text to search for does not end as a picture's name, or has spaces", query);
   if (texts && !(fitted && IsPictureQuery(query)))
-    return texts(texts_of, {.purpose = EmbedAs::query}).vectors.ToVector<float>();
+    return texts(texts_of, {.pooling = pooling, .purpose = EmbedAs::query}).vectors.ToVector<float>();
   const Picture picture = fit(ReadOnePicture(Input(query)));
   return fitted({&picture, 1}, {}).ToVector<float>();
 }

@@ -22,9 +22,10 @@ struct FolderEmbedder {
   std::int64_t dimension = 0;                               // numbers of a vector
   std::int64_t longest = 0;                                 // tokens of a text
   Similarity similarity = Similarity::cosine;
+  bool proteins = false;  // its texts are sequences of proteins
 
   // The vector of a query: of a picture where it is the path of one that the model reads, else of the text.
-  std::vector<float> Query(const std::string& query) const;
+  std::vector<float> Query(const std::string& query, EmbedPooling pooling = EmbedPooling::folder) const;
 };
 
 FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> compute);

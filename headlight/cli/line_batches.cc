@@ -147,7 +147,6 @@ bool Skip(LineReader& reader, bool keep_errors) {
 
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
-  CheckSeekable(options.input);
   LineReader all(options.input), reader(options.input);
   while (Skip(all, options.skip_errors)) continue;
   const std::int64_t lines = all.line_number(), begin = shard.begin(lines), end = shard.end(lines);
@@ -203,9 +202,14 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     return count;
   };
   const auto whole = [&](const LineCount& count) { return closing({count.lines, count.skipped, 0, count.lines}); };
-  if (HasSequences(options.input)) {
-    Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or pictures, not sequences", options.input);
-    FastaReader reader(options.input);
+  const Shard shard = ShardOfRun(options.shard);
+  if (shard.count > 1) CheckSeekable(options.input);
+  const bool sequences = HasSequences(options.input) || options.proteins;
+  LineInput lines(ByteInput(Input(options.input)), sequences ? LineInput::Marks::skipped : LineInput::Marks::kept);
+  if (HasSequences(options.input) ||
+      (options.proteins && (lines.BeginsWith(">") || lines.BeginsWith("\xEF\xBB\xBF>")))) {
+    Check(shard.count == 1, "{}: --shard divides lines or pictures, not sequences", options.input);
+    FastaReader reader(std::move(lines));
     LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
     const auto read = [&] {
       std::optional<ProteinSequence> sequence = reader.Next();
@@ -227,9 +231,8 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
         printer, read, [] { return -1.0; }, options, bytes_ahead, progress);
     return whole(printer.count());
   }
-  const Shard shard = ShardOfRun(options.shard);
   if (shard.count > 1) return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
-  LineReader reader(Input(options.input));
+  LineReader reader(std::move(lines));
   LinePrinter printer(options, reader.name(), "line", rows, error_row);
   // At a terminal a person types, and sees how far they are.
   const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;

@@ -24,7 +24,8 @@ namespace headlight {
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
-  Shard shard;  // of the lines or pictures
+  bool proteins = false;  // the model's texts are sequences of proteins: an input that begins with > is FASTA
+  Shard shard;            // of the lines or pictures
 };
 
 enum class ReadBy { line, picture, either };
@@ -59,9 +60,9 @@ inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<st
 using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
 
 // Reads options.input, plain or gzip, or standard input where it is -, and prints `rows` of its lines as they come. Of
-// FASTA (HasSequences) each sequence counts as a line, of its letters; of .jsonl and .csv files (HasRecords) each
-// record does, of its "text", or of its two texts, such as "question" and "context", with a tab between. Results are
-// flushed after each batch. `progress` labels the progress line, such as "lines tagged".
+// FASTA (HasSequences, or options.proteins) each sequence counts as a line, of its letters; of .jsonl and .csv files
+// (HasRecords) each record does, of its "text", or of its two texts, such as "question" and "context", with a tab
+// between. Results are flushed after each batch. `progress` labels the progress line, such as "lines tagged".
 //
 // With options.skip_errors a line for which `rows` throws Error, or which is no text, does not end the run: its error
 // is printed in its place, as an object with `line` and `error`, or else to standard error with `error_row` in its

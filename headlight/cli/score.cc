@@ -27,7 +27,7 @@ struct Options : LineOptions {
   std::vector<std::string> variants;
   std::optional<Compute> compute;
   std::int64_t batch_tokens = 2048;
-  bool tokens = false;
+  bool tokens = false, joint = false;
 };
 
 Json NumberOrNull(double number) {
@@ -83,7 +83,8 @@ void ScoreVariants(const Options& options) {
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
     const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
-    const std::vector<double> scores = scorer.Score(sequence->letters, options.variants, place, options.batch_tokens);
+    const std::vector<double> scores =
+        scorer.Score(sequence->letters, options.variants, place, options.batch_tokens, options.joint);
     for (std::size_t i = 0; i < scores.size(); ++i) {
       const std::string& variant = options.variants[i];
       WriteResult(
@@ -132,12 +133,18 @@ void AddScore(Command& program) {
       "FILE", options.input,
       "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, or for --variant FASTA; - is "
       "standard input [-]");
+  Option& variant =
+      command
+          .Add("--variant", options.variants,
+               "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
+               "several at once are joined by colons, A45G:K50R")
+          .Check(NotEmpty())
+          .Type("VARIANT");
   command
-      .Add("--variant", options.variants,
-           "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
-           "several at once are joined by colons, A45G:K50R")
-      .Check(NotEmpty())
-      .Type("VARIANT");
+      .Add("--mask-jointly", options.joint,
+           "Mask all places of a variant at once, as the equation of Meier et al. (2021) has it, instead of one at a "
+           "time")
+      .Needs(variant);
   command.Add("--tokens", options.tokens,
               "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
               "log_probabilities to the object");
@@ -156,7 +163,8 @@ void AddScore(Command& program) {
       "through windows of that many, each beginning half a window after the one before, so that each token is\n"
       "predicted from at least half a window.\n\n"
       "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
-      "each where the model sees a mask in that place; positive where it expects the variant. Printed as\n"
+      "each where the model sees a mask in that place, and with --mask-jointly in all of the variant's; positive where "
+      "it expects the variant. Printed as\n"
       "SCORE<tab>VARIANT<tab>NAME.\n\n"
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"

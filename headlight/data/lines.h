@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -17,6 +18,7 @@ namespace headlight {
 class HEADLIGHT_API LineReader {
  public:
   explicit LineReader(const std::string& path);  // - is standard input, for one reader at a time
+  explicit LineReader(LineInput lines) : lines_(std::move(lines)) {}
   LineReader(int descriptor, std::string name);  // reads a descriptor that stays the caller's; `name` is for errors
 
   // The next line without its end, valid until the next call; nothing after the last.

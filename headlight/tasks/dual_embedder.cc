@@ -36,6 +36,7 @@ DualEmbedder DualEmbedder::Load(const std::string& folder, const LoadOptions& op
 Embeddings DualEmbedder::EmbedTexts(std::span<const std::string> texts, const EmbedOptions& options) const {
   const DualEncoder& model = *state_->loaded.model;
   model.CheckTexts();
+  Check(options.pooling == EmbedPooling::folder, "pooling: only a model of proteins has residues to pool");
   Embeddings result{Tensor::Empty({std::ssize(texts), dimension()}), {}};
   std::vector<std::vector<std::int32_t>> all;
   std::vector<std::size_t> lengths;

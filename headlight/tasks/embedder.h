@@ -30,18 +30,26 @@ enum class Similarity { cosine, dot, euclidean, manhattan };
 HEADLIGHT_API const char* Name(Similarity similarity);
 // Of two vectors of the same length. A cosine with a vector of zeros is 0.
 HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, std::span<const float> b);
+// What a vector is made of.
+enum class EmbedPooling {
+  folder,    // of a text's tokens as the folder says, special tokens included
+  residues,  // the mean of a protein's residues, without special tokens, as the esm repository's `mean`
+  none,      // no pooling: a vector of each residue of a protein
+};
 
 struct EmbedOptions {
   std::int64_t batch_tokens = 512;  // tokens that are encoded at once, at least 1: activations of more leave the cache
   bool truncate = false;            // cuts the end of a text that is too long for the model; else that is an Error
+  EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
   EmbedAs purpose = EmbedAs::text;
   std::optional<std::string> prompt_name = {};  // of the prompt in the place of the purpose's
 };
 
 struct Embeddings {
-  Tensor vectors;                       // [texts, dimension]
-  std::vector<std::int64_t> truncated;  // indices of the texts that were cut
+  Tensor vectors;                           // [texts, dimension]; without pooling [residues of all texts, dimension]
+  std::vector<std::int64_t> truncated;      // indices of the texts that were cut
+  std::vector<std::int64_t> residues = {};  // without pooling: of each text, how many vectors are its own
 };
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend on
@@ -53,8 +61,9 @@ class HEADLIGHT_API Embedder {
   // is wrong with it or not supported, and where the processor has no instructions for `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, and for
-  // a name of a prompt that the model does not have.
+  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, for a
+  // name of a prompt that the model does not have, and with another pooling than the folder's where a residue's letter
+  // is not a token of its own, as ESM's are.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);
@@ -66,6 +75,7 @@ class HEADLIGHT_API Embedder {
   std::int64_t dimension() const;  // numbers of a vector
   Similarity similarity() const;   // cosine, unless the folder names another
   std::int64_t longest() const;    // tokens of a text, [CLS] and [SEP] included
+  bool reads_proteins() const;     // an ESM, whose texts are sequences of proteins
 
  private:
   struct State;

@@ -85,14 +85,20 @@ std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std
   return *id;
 }
 
-Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name) {
+void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
+                   const std::string& name) {
   Check(!letters.empty(), "{}: it has no residues", name);
-  Encoding encoding = encoder.tokenizer.Encode(letters);
-  CheckLength(encoding, *encoder.model, name);
   bool each = encoding.ids.size() == letters.size() + 2;
   for (std::size_t i = 0; i < letters.size(); ++i)
     each = TokenOfResidue(encoder, letters[i], name) == encoding.ids[std::min(i + 1, encoding.ids.size() - 1)] && each;
   Check(each, "{}: the model's tokens are not residues, as ESM's are", name);
+}
+
+Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name) {
+  Check(!letters.empty(), "{}: it has no residues", name);
+  Encoding encoding = encoder.tokenizer.Encode(letters);
+  CheckLength(encoding, *encoder.model, name);
+  CheckResidues(encoder, letters, encoding, name);
   return encoding;
 }
 

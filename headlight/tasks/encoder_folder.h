@@ -57,6 +57,11 @@ void CheckFinite(const Tensor& result, const Model& model, const std::string& st
 // The token of a residue's letter. Throws Error, which begins with `name`, where the vocabulary has none.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
+// Throws Error, which begins with `name`, where the letters are none or the encoding, of any length, has not a token of
+// its own for each, with one before and one after them.
+void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
+                   const std::string& name);
+
 // The sequence of a protein, with the tokens before and after it. Throws Error, which begins with `name`, where it is
 // empty or longer than the model reads, and where a residue is not a token of its own.
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);

@@ -80,7 +80,8 @@ constexpr ConfigName<Activation> kActivations[] = {{"Identity", Activation::none
 // A product, an activation and optionally the input again. `inputs`: the numbers of its input.
 VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   const JsonView config = ReadJson(folder + "/config.json");
-  VectorModule dense{.kind = VectorModule::Kind::dense};
+  VectorModule dense;
+  dense.kind = VectorModule::Kind::dense;
   Check(config["in_features"].Integer(1, kLargestSize) == inputs, "{}: is not {}, the numbers of what comes before it",
         config["in_features"].place(), inputs);
   const std::int64_t outputs = config["out_features"].Integer(1, kLargestSize);
@@ -110,9 +111,11 @@ VectorModule ReadLayerNorm(const std::string& folder, std::int64_t inputs) {
         config["dimension"].place(), inputs);
   config.RefuseUnread({});
   const Safetensors file = OpenModule(folder);
-  return {.kind = VectorModule::Kind::layer_norm,
-          .weight = ReadShaped(file, "norm.weight", {inputs}),
-          .bias = ReadShaped(file, "norm.bias", {inputs})};
+  VectorModule norm;
+  norm.kind = VectorModule::Kind::layer_norm;
+  norm.weight = ReadShaped(file, "norm.weight", {inputs});
+  norm.bias = ReadShaped(file, "norm.bias", {inputs});
+  return norm;
 }
 
 // config_sentence_transformers.json.
@@ -227,14 +230,14 @@ std::string SentenceModules::PromptOf(EmbedAs purpose, const std::optional<std::
     for (const auto& [known, text] : prompts) names += (names.empty() ? "" : ", ") + known;
     Fail("the model has no prompt {}; it has {}", Quoted(*name), names.empty() ? "none" : names);
   }
-  const auto given = [&](const char* known) {
+  const auto text_of = [&](const char* known) {
     const auto prompt = prompts.find(known);
     return prompt == prompts.end() ? "" : prompt->second;
   };
-  if (purpose == EmbedAs::query && !given("query").empty()) return given("query");
+  if (purpose == EmbedAs::query && !text_of("query").empty()) return text_of("query");
   if (purpose == EmbedAs::document)
     for (const char* known : {"document", "passage", "corpus"})
-      if (!given(known).empty()) return given(known);
+      if (!text_of(known).empty()) return text_of(known);
   return default_prompt_name ? prompts.at(*default_prompt_name) : "";
 }
 

@@ -58,13 +58,25 @@ VariantScorer VariantScorer::Load(const std::string& folder, const LoadOptions& 
 }
 
 std::vector<double> VariantScorer::Score(std::string_view letters, std::span<const std::string> variants,
-                                         const std::string& name, std::int64_t batch_tokens) const {
+                                         const std::string& name, std::int64_t batch_tokens, bool joint) const {
   const EncoderFolder& loaded = state_->loaded;
   const Encoding encoding = EncodeResidues(loaded, letters, name);
+  using Places = std::vector<std::int64_t>;  // also of their tokens: one stands before the residues
   std::vector<std::vector<Substitution>> all;
-  std::map<std::int64_t, std::size_t> masked_at;  // which encoding has a place masked
+  std::map<Places, std::size_t> encoding_of;  // by the places that it has masked
   std::vector<Encoding> masked;
-  std::vector<std::int64_t> places;  // of their masks, which are also their tokens: one stands before the residues
+  std::vector<Places> places;  // of each encoding's masks
+  const auto mask = [&](const Places& at) {
+    if (!encoding_of.try_emplace(at, masked.size()).second) return;
+    masked.push_back(encoding);
+    for (const std::int64_t place : at) masked.back().ids[static_cast<std::size_t>(place)] = state_->mask_id;
+    places.push_back(at);
+  };
+  const auto places_of = [](const std::vector<Substitution>& variant) {
+    Places at;
+    for (const Substitution& one : variant) at.push_back(one.place);
+    return at;
+  };
   for (const std::string& variant : variants) {
     all.push_back(ParseVariant(variant));
     for (const auto& [from, to, place] : all.back()) {
@@ -72,34 +84,39 @@ std::vector<double> VariantScorer::Score(std::string_view letters, std::span<con
       const char letter = letters[static_cast<std::size_t>(place) - 1];
       Check(letter == from, "{}: variant {}: residue {} is {}, not {}", name, variant, place, letter, from);
       TokenOfResidue(loaded, to, name);
-      if (!masked_at.try_emplace(place, masked.size()).second) continue;
-      masked.push_back(encoding);
-      masked.back().ids[static_cast<std::size_t>(place)] = state_->mask_id;
-      places.push_back(place);
+      if (!joint) mask({place});
     }
+    if (joint) mask(places_of(all.back()));
   }
 
-  std::vector<std::vector<float>> logits(masked.size());
+  std::vector<std::vector<float>> logits(masked.size());  // [masks, vocabulary]
   EncodeInBatches(
       *loaded.model, masked, batch_tokens,
       [&](Context& context, const Tensor& hidden, const Sequences& texts, std::span<const std::size_t> which) {
         std::vector<std::int32_t> rows;
         for (std::size_t i = 0; i < which.size(); ++i)
-          rows.push_back(texts[i].begin + static_cast<std::int32_t>(places[which[i]]));
+          for (const std::int64_t place : places[which[i]])
+            rows.push_back(texts[i].begin + static_cast<std::int32_t>(place));
         const Tensor found = loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, rows));
         CheckFinite(found, *loaded.model, "scoring " + name);
-        for (std::size_t i = 0; i < which.size(); ++i)
-          logits[which[i]] = found.ViewRows(static_cast<std::int64_t>(i), 1).ToVector<float>();
+        std::int64_t row = 0;
+        for (const std::size_t index : which) {
+          const std::int64_t masks = std::ssize(places[index]);
+          logits[index] = found.ViewRows(row, masks).ToVector<float>();
+          row += masks;
+        }
       });
   std::vector<double> scores;
   for (const std::vector<Substitution>& variant : all) {
     double& score = scores.emplace_back(0);
-    for (const auto& [from, to, place] : variant) {
-      const std::vector<float>& row = logits[masked_at.at(place)];
+    const Places at = places_of(variant);
+    for (std::size_t i = 0; i < variant.size(); ++i) {
+      const std::vector<float>& own = logits[encoding_of.at(joint ? at : Places{variant[i].place})];
+      const std::size_t row = joint ? own.size() / variant.size() * i : 0;
       const auto logit = [&](char letter) {
-        return double{row[static_cast<std::size_t>(TokenOfResidue(loaded, letter, name))]};
+        return double{own[row + static_cast<std::size_t>(TokenOfResidue(loaded, letter, name))]};
       };
-      score += logit(to) - logit(from);
+      score += logit(variant[i].to) - logit(variant[i].from);
     }
   }
   return scores;

@@ -34,12 +34,14 @@ class HEADLIGHT_API VariantScorer {
 
   // By masked marginals (Meier et al., "Language models enable zero-shot prediction of the effects of mutations on
   // protein function", 2021): the sum over a variant's substitutions of log p(to) - log p(from), natural, each of the
-  // sequence whose residue at that place alone is masked. Positive where the model expects the variant rather than the
+  // sequence whose residue at that place alone is masked, or with `joint` of the one with all of the variant's places
+  // masked, as the paper's equation has it. Positive where the model expects the variant rather than the
   // sequence. At most `batch_tokens` tokens are encoded at once, or one sequence. Throws Error, which begins with
   // `name`, where the letters are none, more than the model reads, or not in its vocabulary, and for a variant that is
   // not one of these letters.
   std::vector<double> Score(std::string_view letters, std::span<const std::string> variants,
-                            const std::string& name = "the sequence", std::int64_t batch_tokens = 2048) const;
+                            const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
+                            bool joint = false) const;
 
  private:
   struct State;
