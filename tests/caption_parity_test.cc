@@ -221,7 +221,7 @@ TEST(CaptionDecoding, WritesWhatGenerateWrites) {
           ASSERT_EQ(found[i].size(), texts.size()) << i;
           for (std::size_t n = 0; n < texts.size(); ++n) {
             std::vector<std::int32_t> ids = found[i][n].ids, expected_ids;
-            if (found[i][n].ended) ids.push_back(model->limits().end_id);
+            if (found[i][n].end >= 0) ids.push_back(found[i][n].end);
             for (const JsonView& id : texts[n].Items()[0].Items())
               expected_ids.push_back(static_cast<std::int32_t>(id.Integer()));
             EXPECT_EQ(ids, expected_ids) << i << " " << n;

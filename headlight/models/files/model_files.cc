@@ -33,6 +33,10 @@ std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& 
   std::vector<StoredTensor> tensors;
   for (const auto& [again, tied] : others.tied) {
     const auto has = [&, &name = tied](const StoredTensor& tensor) { return tensor.name == name; };
+    const auto is_named = [&, &name = tied](const Parameter& parameter) {
+      return std::ranges::find(parameter.names, name) != parameter.names.end();
+    };
+    if (std::ranges::none_of(parameters.all(), is_named)) continue;  // the model has tables of its own
     if (file.contains(tied) || !file.contains(again) || std::ranges::any_of(tensors, has)) continue;
     tensors.push_back(file.At(again));
     tensors.back().name = tied;
