@@ -45,14 +45,14 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 // longer than kMaxLineBytes; after that, reading can go on with the next.
 class HEADLIGHT_API LineInput {
  public:
-  // What other programs put around the entries of a file: a byte order mark at its start, and NULs at the start of a
-  // line, with which MMseqs2 ends entries.
+  // Marks that other programs add to a file: a byte order mark at its start, and NULs at the start of a line, with
+  // which MMseqs2 ends entries.
   enum class Marks { kept, skipped };
   explicit LineInput(ByteInput input, Marks marks = Marks::kept) : input_(std::move(input)), marks_(marks) {}
 
   // The next line without its end, valid until the next call; nothing after the last.
   std::optional<std::string_view> Next();
-  // Whether the bytes that follow are these, without giving them; waits for as many as agree.
+  // Returns true if the bytes that follow are these. It consumes none, and waits for as many as agree.
   bool BeginsWith(std::string_view bytes);
   std::int64_t line_number() const { return line_number_; }  // of the line that Next gave last, from 1
   const std::string& name() const { return input_.name(); }

@@ -180,8 +180,7 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   return run;
 }
 
-// Of the files' bytes; of a folder the names and sizes of its files. Empty where there is nothing that can be read
-// twice.
+// The hash of the files' bytes, or of the names and sizes of a folder's files. It is empty if nothing can be read twice.
 std::string HashOfFiles(const std::vector<std::string>& paths) {
   Hash64 hash;
   bool any = false;
@@ -205,7 +204,7 @@ std::string HashOfFiles(const std::vector<std::string>& paths) {
   return any ? fmt::format("{:016x}", hash.value()) : "";
 }
 
-// The option that sets what a checkpoint calls by this key, or the key in words where none does.
+// The option that sets this key of a checkpoint, or the key in words if no option does.
 std::string OptionOf(const OptionTable* command, std::string key) {
   for (const auto& [other, option] :
        {std::pair("divergence_weight", "--kl-weight"), std::pair("first_divergence_weight", "--first-kl-weight"),

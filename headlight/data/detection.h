@@ -19,7 +19,7 @@ struct DetectionExample {
   std::int64_t id = 0;                 // COCO's, or the number of the picture in its file, from 1
   std::int64_t height = 0, width = 0;  // pixels; 0: not said
   std::vector<LabelledBox> boxes = {};
-  std::vector<LabelledBox> without_area = {};  // to be found in evaluation, as in pycocotools; not learned from
+  std::vector<LabelledBox> without_area = {};  // counted in evaluation, as in pycocotools; not trained on
 };
 
 // Throws Error naming the picture where its annotation says another size than the decoded picture has: its boxes would

@@ -102,7 +102,7 @@ class Candidates {
     };
   }
 
-  // Of equals the smaller ids.
+  // Equal scores keep the smaller ids.
   void KeepLikeliest(std::size_t count) {
     if (count >= tokens_.size()) return;
     std::ranges::nth_element(tokens_, tokens_.begin() + static_cast<std::ptrdiff_t>(count), Greater());

@@ -71,8 +71,8 @@ struct SamplingOptions {
   // Degeneration", 2020).
   double top_p = 1;
   double min_p = 0;  // those of at least this times the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
-  // Those whose information is nearest to the entropy, until they sum to this (Meister et al., "Locally Typical
-  // Sampling", 2023); 1: all.
+  // The tokens whose information is nearest to the entropy, until their probabilities sum to this (Meister et al.,
+  // "Locally Typical Sampling", 2023); 1: all.
   double typical_p = 1;
   double epsilon_cutoff = 0;  // those of at least this probability (Hewitt et al., "Truncation Sampling", 2022)
   double eta_cutoff = 0;      // those of at least min(eta, sqrt(eta) * exp(-entropy)) (the same)
@@ -83,7 +83,7 @@ struct SamplingOptions {
 // Throws Error naming the first option that is out of range.
 void CheckSampling(const SamplingOptions& options);
 
-// A token sampled by `point` in [0, 1), or -1 where none has a probability.
+// A token sampled by `point` in [0, 1), or -1 if no token has a probability.
 std::int32_t Sample(std::span<const float> scores, const SamplingOptions& options, double point);
 
 }  // namespace headlight

@@ -53,7 +53,7 @@ void Add(const std::string& source, std::vector<PictureSource>& pictures) {
   }
 }
 
-// What is behind the last dot, in small letters.
+// The part after the last dot, in lower case.
 std::string EndingOf(std::string_view path) {
   const std::size_t dot = path.rfind('.');
   std::string ending(dot == std::string_view::npos ? "" : path.substr(dot + 1));
