@@ -89,8 +89,8 @@ class LinePrinter {
   LineCount count_;
 };
 
-// What `read` gives in the place of lines, such as a file's sequences; nothing after the last. A broken one is handed
-// out as its error where errors are kept. `share`: of the file that has been read, as LineReader has it.
+// Prints the rows of items such as sequences or records. `read` returns the next item, or nothing after the last. If
+// errors are skipped, a broken item is passed on as its error. `share` is the share of the file that has been read.
 void PrintItems(LinePrinter& printer, const std::function<std::optional<std::string>()>& read,
                 const std::function<double()>& share, const LineOptions& options, std::size_t bytes_ahead,
                 const std::string& label) {

@@ -180,7 +180,8 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   return run;
 }
 
-// The hash of the files' bytes, or of the names and sizes of a folder's files. It is empty if nothing can be read twice.
+// The hash of the files' bytes, or of the names and sizes of a folder's files. It is empty if nothing can be read
+// twice.
 std::string HashOfFiles(const std::vector<std::string>& paths) {
   Hash64 hash;
   bool any = false;

@@ -20,7 +20,7 @@ struct TrainingRun {
   std::string out;                                      // the folder of the model and of all that the training keeps
   std::string use;                                      // the command that uses the model, such as "headlight tag"
   Json of;                                              // what a resumed run must have in common besides the options
-  std::vector<std::string> validation = {};             // the files that scores depend on, likewise
+  std::vector<std::string> validation = {};             // the files that scores depend on; a resumed run needs the same
   const OptionTable* command = nullptr;                 // whose options errors name
   std::function<void(const std::string& folder)> save;  // the model as it is, into a folder that exists
   Compute compute = Compute::float32;                   // of matrix products; weights and sums stay float32

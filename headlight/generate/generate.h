@@ -48,8 +48,8 @@ struct GenerationOptions {
   std::function<bool(std::size_t prompt, std::int32_t id)> on_token = {};
 };
 
-// For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is the model's own, of
-// the guided logits where there is guidance; with beams it includes the processors. A continuation does not depend on
+// For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is that of the model,
+// or of the guided logits; with beams it includes the processors. A continuation does not depend on
 // the other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with
 // greedy choice and without logits processors. Throws Error where a prompt is empty, has an id outside the vocabulary
 // or is longer than the model's positions, and for impossible options.

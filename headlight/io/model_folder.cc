@@ -236,7 +236,7 @@ void CopyModules(const std::string& from, const std::string& to) {
   }
 }
 
-// The settings beside a TransformerFolder, whose model is not in a folder of its own in `to`.
+// Copies the settings next to a TransformerFolder. In `to` the model is not in a subfolder, and modules.json says so.
 void CopySentenceSettings(const std::string& from, const std::string& to) {
   CopyWhere(from, to, IsOfSentences);
   Json::Array modules;

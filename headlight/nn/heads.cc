@@ -58,7 +58,7 @@ void CheckConfig(const TextHeadsConfig& config) {
 
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
   const auto has = [&](const std::string& tensor) { return weights.contains(tensor); };
-  // The other name of the tied bias: lm_head.decoder.bias beside lm_head.bias.
+  // The tied bias has two names: lm_head.bias and lm_head.decoder.bias.
   const std::string decoder_bias = layout.masked_bias.substr(0, layout.masked_bias.rfind('.') + 1) + "decoder.bias";
   TextHeadsConfig heads{.pooler = has(layout.pooler + ".weight"),
                         .masked_words = has(layout.masked_bias) || has(decoder_bias),

@@ -32,8 +32,8 @@ struct ProteinSequence {
 // The residue types of letters, as ResidueOfAnyLetter reads them.
 HEADLIGHT_API std::vector<std::uint8_t> ResiduesOf(std::string_view letters);
 
-// A sequence as it is typed or stands in a file: its letters in upper case, without spaces and without a * at the end
-// (a stop). Throws Error, which begins with `place`, for anything that is no letter and for more than kMostResidues.
+// The letters of a sequence from a command line or a file, in upper case, without spaces and without a * at the end (a
+// stop). Throws Error, which begins with `place`, for other characters and for more than kMostResidues.
 HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view place);
 
 // The sequences of a FASTA file, plain or gzip, one at a time: a header line beginning with >, then lines of letters as

@@ -53,8 +53,8 @@ inline int KeptThresholds(double difference) {
       std::count_if(kLddtThresholds.begin(), kLddtThresholds.end(), [&](double most) { return difference < most; }));
 }
 
-// Of corresponding residues [residues]; over CA alone or over all atoms but OXT. A residue that the model does not have
-// is one without known atoms. In the paper's partially symmetric residues (ARG, ASP, GLU, LEU, PHE, TYR and VAL) the
+// The lDDT of corresponding residues [residues], over CA or over all atoms but OXT. A residue that the model lacks has
+// no known atoms. In the paper's partially symmetric residues (ARG, ASP, GLU, LEU, PHE, TYR and VAL) the
 // model's names are those of the two namings by which the residue keeps more distances to atoms of certain names.
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);

@@ -217,7 +217,7 @@ TEST(StructureScores, TheAlignmentReplacesNumbersThatPairDifferentResidues) {
   EXPECT_EQ(pairs.model.size(), 20U);
 }
 
-// Of 20 residues the model has the first 10, each where it should be.
+// The model has the first 10 of 20 residues, each at its position in the reference.
 TEST(StructureScores, LocalDistancesCountMissingResidues) {
   const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
   ProteinChain model = reference;

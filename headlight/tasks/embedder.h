@@ -21,18 +21,18 @@
 
 namespace headlight {
 
-// What a text is for: it chooses among the prompts of sentence-transformers. A query has the prompt "query"; a document
-// has the first of "document", "passage" and "corpus". Without these, and of any other text, it is the default prompt.
+// The purpose of a text, which chooses among the prompts of sentence-transformers. A query has the prompt "query", and
+// a document the first of "document", "passage" and "corpus". Otherwise the default prompt is used.
 enum class EmbedAs { text, query, document };
 
 // How sentence-transformers compares two vectors. The larger number is the nearer: distances are negative.
 enum class Similarity { cosine, dot, euclidean, manhattan };
 HEADLIGHT_API const char* Name(Similarity similarity);
-// Of two vectors of the same length. A cosine with a vector of zeros is 0.
+// The similarity of two vectors of the same length. The cosine with a vector of zeros is 0.
 HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, std::span<const float> b);
-// What a vector is made of.
+// How the vectors of a text's tokens are pooled.
 enum class EmbedPooling {
-  folder,    // of a text's tokens as the folder says, special tokens included
+  folder,    // as the folder says, special tokens included
   residues,  // the mean of a protein's residues, without special tokens, as the esm repository's `mean`
   none,      // no pooling: a vector of each residue of a protein
 };

@@ -36,7 +36,7 @@ std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& 
     const auto is_named = [&, &name = tied](const Parameter& parameter) {
       return std::ranges::find(parameter.names, name) != parameter.names.end();
     };
-    if (std::ranges::none_of(parameters.all(), is_named)) continue;  // the model has tables of its own
+    if (std::ranges::none_of(parameters.all(), is_named)) continue;  // the model does not share this table
     if (file.contains(tied) || !file.contains(again) || std::ranges::any_of(tensors, has)) continue;
     tensors.push_back(file.At(again));
     tensors.back().name = tied;
