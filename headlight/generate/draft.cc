@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "headlight/kernels/attention.h"
 #include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
@@ -10,7 +9,8 @@ namespace headlight {
 std::int32_t WriteDrafted(Context& context, BeamSearch& search, std::int32_t length, std::int32_t until,
                           const BeamRules& rules, const ReadWords& read, const WordWritten& written) {
   // With the token before them, the most queries whose attention has the bits of a single query's.
-  const std::int32_t drafts = std::min(kernels::kFewQueries - 1, until - length);
+  constexpr std::int32_t most = 3;
+  const std::int32_t drafts = std::min(most, until - length);
   std::vector<std::int32_t> words = {search.beams.front().ids.back()};
   context.draft = true;
   while (std::ssize(words) <= drafts && std::ranges::find(rules.end_ids, words.back()) == rules.end_ids.end())

@@ -3,8 +3,8 @@
 // never as a matrix (Dao et al., "FlashAttention", 2022), so memory grows with the tokens, not with their square.
 //
 // T is float or double. The results have the same bits at any thread count and are batch-invariant, except for dropout,
-// which hashes a sentence's index in the batch, and for beams, which are computed together. A NaN in a query, key or
-// value that takes part is a NaN in the result.
+// which hashes a sentence's index in the batch. In float32 a query's output also has the same bits whatever other
+// queries of its sentence are computed with it. A NaN in a query, key or value that takes part is a NaN in the result.
 #pragma once
 
 #include <cstdint>
@@ -47,14 +47,9 @@ struct AttentionInput {
 
   // That of the projections. Unless it is float32, queries, keys, values, weights and the gradients of outputs and
   // scores are rounded to bfloat16 (also where the projections have 8 or 4 bits, which is coarser) before they are
-  // multiplied; not for sentences of fewer than kLeastRounded queries, for a cache, or on a processor without it.
+  // multiplied; not for sentences of fewer than kLeastRounded queries, for key_rows, or on a processor without it.
   Compute compute = Compute::float32;
 };
-
-// Up to this many queries of a sentence read keys and values unpacked, with the bits of a single query; with more,
-// packing pays off. With 30 keys of 32 numbers, 3 queries take 0.118 ms against 0.139 packed, 5 take 0.177
-// against 0.156 (32 sentences, 8 heads, one core).
-inline constexpr std::int32_t kFewQueries = 4;
 
 // In bfloat16 packing and rounding pay off from about so many queries: 49 with 49 keys take as long as in float32, 128
 // with 128 half as long, 5 to 25 twice as long (AMX, 8 heads of 32 and 64).

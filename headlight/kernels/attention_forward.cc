@@ -23,7 +23,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
-using kernels::kFewQueries;
 using kernels::kForwardKeys;
 using kernels::kForwardQueries;
 
@@ -51,7 +50,6 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
                   std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
   const AttentionHead<T> head(input, sentence, head_index);
   const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
-  const bool few = queries <= kFewQueries;
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   const std::int32_t value_columns = WholeVectors<T>(head.value_dim);
   using S = Scratch<T>;
@@ -73,7 +71,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
     for (std::int32_t j = key; j < key + tile.keys; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
-      if (few) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
+      if (ReadsUnpacked<T>(queries)) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
     }
     TileScores(head, tile, keys, scores);
     const T scale = AddBias(head, tile, scores);
@@ -86,16 +84,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
       const T factor = Exponentiate(scores.row(i), columns, maxima[i], dropout, softmax[i]);
       if (key != first_key && factor != 1) StoreScaled(sums.row(i), factor, value_columns, false, sums.row(i));
     }
-    if (few) {
-      for (std::int32_t i = 0; i < queries; ++i) {
-        AddWeighted(scores.row(i), head.value, key, tile.keys, head.value_dim, sums.row(i));
-      }
-    } else {
-      PackRows(head.value, key, tile.keys, head.value_dim, values.data, values.stride);
-      Product<false, T>(
-          {scores.data, scores.stride, values.data, values.stride, sums.data, sums.stride, tile.keys, true}, queries,
-          value_columns);
-    }
+    AddValues(head, tile, scores, values, sums);
   }
 
   StoreOutput(head, first_query, queries, sums, softmax, output, log_sum_exp);
@@ -237,11 +226,14 @@ HEADLIGHT_EXPORT(WeightsBlock);
 namespace {
 
 // Merges consecutive sentences with the same keys, as beams have, where no mask, bias or dropout distinguishes their
-// queries: 5 beams cost two fifths of 5 sentences. `queries` and `keys` hold what the result refers to.
+// queries, and where none is rounded for its number of queries: 5 beams cost two fifths of 5 sentences, with the same
+// bits. `queries` and `keys` hold what the result refers to.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
-  if (input.mask != AttentionMask{} || !input.bias.empty() || input.dropout.probability > 0) return merged;
+  if (input.mask != AttentionMask{} || !input.bias.empty() || input.dropout.probability > 0 ||
+      input.compute != Compute::float32)
+    return merged;
   queries.clear();
   keys.clear();
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {

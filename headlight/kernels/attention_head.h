@@ -28,6 +28,9 @@ constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
 // In bfloat16 packing costs more beside the products: larger ones.
 constexpr std::int32_t kRoundedBackwardQueries = 128, kRoundedBackwardKeys = 256;
 
+// Up to this many queries read keys and values unpacked, in float; with more, packing pays off. The bits are the same.
+constexpr std::int32_t kFewQueries = 4;
+
 template <typename T>
 std::int32_t KeyHeads(const AttentionInput<T>& input) {
   return input.key_heads > 0 ? input.key_heads : input.heads;

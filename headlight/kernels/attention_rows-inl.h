@@ -1,4 +1,4 @@
-// One query's row of scores: the softmax over tiles of keys, and its gradient; and the two products of a single query,
+// One query's row of scores: the softmax over tiles of keys, and its gradient; and the two products of a few queries,
 // for which packing keys would cost more than it gains. Once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
@@ -19,6 +19,7 @@
 #include "headlight/kernels/dropout_hash-inl.h"
 #include "headlight/kernels/functions-inl.h"
 #include "headlight/kernels/lanes-inl.h"
+#include "headlight/kernels/tile_product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
@@ -144,90 +145,76 @@ HWY_INLINE T DotOf(const T* a, const T* b, std::int32_t count) {
   });
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// to[i] = the sum of the lanes of vi, in float.
-template <class D, class V>
-HWY_INLINE void StoreSumsOfLanes(D d, V v0, V v1, V v2, V v3, float* to) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto v01 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1)));
-  const auto v23 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3)));
-  // In each block of four lanes now the sums of that block of v0, v1, v2 and v3.
-  auto sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, v01, v23)),
-                      hn::BitCast(d, hn::InterleaveUpper(pairs, v01, v23)));
-  if constexpr (hn::MaxLanes(D()) == 16) {
-    const hn::Half<D> half;
-    const hn::Half<decltype(half)> quarter;
-    const auto halves = hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums));
-    hn::StoreU(hn::Add(hn::LowerHalf(quarter, halves), hn::UpperHalf(quarter, halves)), quarter, to);
-  } else if constexpr (hn::MaxLanes(D()) == 8) {
-    const hn::Half<D> half;
-    hn::StoreU(hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)), half, to);
-  } else {
-    hn::StoreU(sums, d, to);
-  }
-}
-#endif
-
-// scores[j] = query . key first + j, for j < count; then zeros.
-template <typename T>
-HWY_INLINE void ScoresOfOne(const T* query, const HeadRows<T>& keys, std::int32_t first, std::int32_t count,
-                            std::int32_t head_dim, std::int32_t columns, T* scores) {
-  std::int32_t j = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {  // four keys at once share the work of adding up lanes
-    const hn::ScalableTag<T> d;
-    for (; j + 4 <= count; j += 4) {
-      const T* const key[4] = {keys.row(first + j), keys.row(first + j + 1), keys.row(first + j + 2),
-                               keys.row(first + j + 3)};
-      auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
-      ForLanes(d, head_dim, [&](std::int64_t column, auto lanes) HWY_ATTR {
-        const auto factor = LoadLanes(d, query + column, lanes);
-        sum0 = hn::MulAdd(factor, LoadLanes(d, key[0] + column, lanes), sum0);
-        sum1 = hn::MulAdd(factor, LoadLanes(d, key[1] + column, lanes), sum1);
-        sum2 = hn::MulAdd(factor, LoadLanes(d, key[2] + column, lanes), sum2);
-        sum3 = hn::MulAdd(factor, LoadLanes(d, key[3] + column, lanes), sum3);
-      });
-      StoreSumsOfLanes(d, sum0, sum1, sum2, sum3, scores + j);
-    }
-  }
-#endif
-  for (; j < count; ++j) scores[j] = DotOf(query, keys.row(first + j), head_dim);
-  std::fill(scores + count, scores + columns, T{0});
+// scores[query][key] = query . key first + key, for keys up to a whole vector; those from `count` on repeat the last
+// key. The keys are transposed in registers, `groups` vectors of them at once, so that each score is summed over the
+// dimensions in ascending order, as Product sums it.
+template <std::int32_t queries, std::int32_t groups>
+HWY_INLINE void ScoresOfGroups(const float* const* query, const HeadRows<float>& keys, std::int32_t first,
+                               std::int32_t count, std::int32_t head_dim, float* const* scores, std::int32_t key) {
+  const hn::ScalableTag<float> d;
+  constexpr std::int32_t lanes = hn::MaxLanes(d);
+  const float* row[groups][lanes];
+  for (std::int32_t group = 0; group < groups; ++group)
+    for (std::int32_t lane = 0; lane < lanes; ++lane)
+      row[group][lane] = keys.row(first + std::min(key + group * lanes + lane, count - 1));
+  hn::Vec<decltype(d)> sum[queries][groups];
+  for (std::int32_t q = 0; q < queries; ++q)
+    for (std::int32_t group = 0; group < groups; ++group) sum[q][group] = hn::Zero(d);
+  ForColumns<groups>(d, row, head_dim, [&](std::int32_t dim, std::int32_t group, auto column) HWY_ATTR {
+    for (std::int32_t q = 0; q < queries; ++q)
+      sum[q][group] = hn::MulAdd(hn::Set(d, query[q][dim]), column, sum[q][group]);
+  });
+  for (std::int32_t q = 0; q < queries; ++q)
+    for (std::int32_t group = 0; group < groups; ++group) hn::Store(sum[q][group], d, scores[q] + key + group * lanes);
 }
 
-// sum[dim] += the sum of weights[j] * row first + j, for j < count.
-template <typename T>
-HWY_INLINE void AddWeighted(const T* weights, const HeadRows<T>& rows, std::int32_t first, std::int32_t count,
-                            std::int32_t dim, T* sum) {
-  const hn::ScalableTag<T> d;
-  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+template <std::int32_t queries>
+HWY_INLINE void ScoresOf(const float* const* query, const HeadRows<float>& keys, std::int32_t first, std::int32_t count,
+                         std::int32_t head_dim, float* const* scores) {
+  constexpr std::int32_t groups = queries <= 2 ? 2 : 1;  // two chains of additions hide the latency
+  constexpr std::int32_t lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  std::int32_t key = 0;
+  for (; key + (groups - 1) * lanes < count; key += groups * lanes)
+    ScoresOfGroups<queries, groups>(query, keys, first, count, head_dim, scores, key);
+  for (; key < count; key += lanes) ScoresOfGroups<queries, 1>(query, keys, first, count, head_dim, scores, key);
+}
+
+// sums[query][dim] += the sum of weights[query][j] * row first + j, for j < count: added up in ascending order and then
+// added, as Product does it.
+template <std::int32_t queries>
+HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& rows, std::int32_t first,
+                            std::int32_t count, std::int32_t dim, float* const* sums) {
+  const hn::ScalableTag<float> d;
+  constexpr std::int32_t lanes = hn::MaxLanes(d), vectors = queries == 1 ? 4 : 2;
   std::int32_t column = 0;
-  for (; column + 2 * lanes <= dim; column += 2 * lanes) {  // two sums for even rows and two for odd hide the latency
-    auto even0 = hn::Load(d, sum + column), even1 = hn::Load(d, sum + column + lanes);
-    auto odd0 = hn::Zero(d), odd1 = hn::Zero(d);
-    std::int32_t j = 0;
-    for (; j + 2 <= count; j += 2) {
-      const T *const even = rows.row(first + j) + column, *const odd = rows.row(first + j + 1) + column;
-      even0 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even), even0);
-      even1 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even + lanes), even1);
-      odd0 = hn::MulAdd(hn::Set(d, weights[j + 1]), hn::LoadU(d, odd), odd0);
-      odd1 = hn::MulAdd(hn::Set(d, weights[j + 1]), hn::LoadU(d, odd + lanes), odd1);
+  for (; column + vectors * lanes <= dim; column += vectors * lanes) {
+    hn::Vec<decltype(d)> sum[queries][vectors];
+    for (std::int32_t q = 0; q < queries; ++q)
+      for (std::int32_t v = 0; v < vectors; ++v) sum[q][v] = hn::Zero(d);
+    for (std::int32_t j = 0; j < count; ++j) {
+      const float* const row = rows.row(first + j) + column;
+      for (std::int32_t v = 0; v < vectors; ++v) {
+        const auto value = hn::LoadU(d, row + v * lanes);
+        for (std::int32_t q = 0; q < queries; ++q) sum[q][v] = hn::MulAdd(hn::Set(d, weights[q][j]), value, sum[q][v]);
+      }
     }
-    if (j < count) {
-      const T* const even = rows.row(first + j) + column;
-      even0 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even), even0);
-      even1 = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, even + lanes), even1);
-    }
-    hn::Store(hn::Add(even0, odd0), d, sum + column);
-    hn::Store(hn::Add(even1, odd1), d, sum + column + lanes);
+    for (std::int32_t q = 0; q < queries; ++q)
+      for (std::int32_t v = 0; v < vectors; ++v) {
+        float* const to = sums[q] + column + v * lanes;
+        hn::Store(hn::Add(sum[q][v], hn::Load(d, to)), d, to);
+      }
   }
   ForLanes(d, dim - column, [&](std::int64_t offset, auto which) HWY_ATTR {
-    auto total = hn::Load(d, sum + column + offset);
+    hn::Vec<decltype(d)> sum[queries];
+    for (std::int32_t q = 0; q < queries; ++q) sum[q] = hn::Zero(d);
     for (std::int32_t j = 0; j < count; ++j) {
-      const auto row = LoadLanes(d, rows.row(first + j) + column + offset, which);
-      total = hn::MulAdd(hn::Set(d, weights[j]), row, total);
+      const auto value = LoadLanes(d, rows.row(first + j) + column + offset, which);
+      for (std::int32_t q = 0; q < queries; ++q) sum[q] = hn::MulAdd(hn::Set(d, weights[q][j]), value, sum[q]);
     }
-    hn::Store(total, d, sum + column + offset);
+    for (std::int32_t q = 0; q < queries; ++q) {
+      float* const to = sums[q] + column + offset;
+      hn::Store(hn::Add(sum[q], hn::Load(d, to)), d, to);
+    }
   });
 }
 

@@ -1,9 +1,11 @@
 #include "headlight/kernels/attention.h"
 
 #include <cstring>
+#include <functional>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/base/random.h"
 #include "headlight/kernels/attention_testing.h"
 #include "headlight/kernels/bfloat16.h"
 
@@ -362,27 +364,66 @@ TEST_P(BatchInvariance, OfASentence) {
   }
 }
 
-// Tokens that are read together, as after a draft, and one after another over a cache.
-TEST(Attention, FewQueriesHaveTheBitsOfSingleOnes) {
+void ExpectSameRows(const TestMatrix<float>& one, const TestMatrix<float>& other, Sequence rows,
+                    const std::string& what) {
+  const std::size_t bytes = static_cast<std::size_t>(one.view().columns) * sizeof(float);
+  for (std::int64_t row = rows.begin; row < rows.end(); ++row)
+    EXPECT_EQ(std::memcmp(one.view().row(row), other.view().row(row), bytes), 0) << what << ", row " << row;
+}
+
+// A text that is read at once, in chunks, or token by token over a cache.
+TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
   ForEveryTarget([] {
-    for (const BiasKind bias : {none, relative})
-      for (const std::int32_t keys : {4, 5, 18, 33, 65, 66, 67, 131, 300}) {
-        const AttentionCase c{"", {{kFewQueries, keys}}, 2, 24, 40, true, 0, bias};
-        AttentionProblem<float> together(c), one_by_one(c);
-        together.Forward();
-        const Sequence all = one_by_one.rows.queries[0];
-        for (std::int32_t query = 0; query < kFewQueries; ++query) {
-          one_by_one.rows.queries[0] = {all.begin + query, 1};
-          one_by_one.rows.keys[0].length = keys - kFewQueries + 1 + query;
-          one_by_one.Forward();
-        }
-        for (std::int64_t row = all.begin; row < all.end(); ++row)
-          EXPECT_EQ(std::memcmp(together.output.view().row(row), one_by_one.output.view().row(row),
-                                static_cast<std::size_t>(together.output.view().columns) * sizeof(float)),
-                    0)
-              << keys << " keys, row " << row;
+    Random random(3);
+    for (const AttentionCase& kind : std::vector<AttentionCase>{
+             {.heads = 2, .head_dim = 24, .value_dim = 40},
+             {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = relative},
+             {.heads = 4, .head_dim = 64, .value_dim = 64, .indexed = true, .key_heads = 2},
+             {.heads = 1, .head_dim = 32, .value_dim = 32, .window = 20},
+             {.heads = 2, .head_dim = 18, .value_dim = 33, .indexed = true, .mask = {.stride = 5, .prefix = 12}}})
+      for (const auto& [queries, keys] : std::vector<std::pair<std::int32_t, std::int32_t>>{
+               {1, 17}, {4, 4}, {4, 66}, {6, 33}, {70, 70}, {9, 300}, {131, 180}}) {
+        AttentionCase c = kind;
+        c.causal = true;
+        c.lengths = {{queries, keys}};
+        AttentionProblem<float> whole(c), chunks(c), tokens(c);
+        whole.Forward();
+        const Sequence all = whole.rows.queries[0];
+        const auto read = [&](AttentionProblem<float>& problem, const std::function<std::int32_t()>& count) {
+          for (std::int32_t first = 0, some = 0; first < queries; first += some) {
+            some = std::min(count(), queries - first);
+            problem.rows.queries[0] = {all.begin + first, some};
+            problem.rows.keys[0].length = keys - queries + first + some;
+            problem.Forward();
+          }
+        };
+        read(tokens, [] { return 1; });
+        read(chunks, [&] { return 1 + static_cast<std::int32_t>(random.Below(9)); });
+        const std::string what = fmt::format("{} queries, {} keys of {}", queries, keys, kind.head_dim);
+        ExpectSameRows(whole.output, tokens.output, all, what + ", token by token");
+        ExpectSameRows(whole.output, chunks.output, all, what + ", in chunks");
       }
   });
+}
+
+// Beams of one source, which are computed together, and each of them alone, also where many would be rounded.
+TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
+  for (const Compute compute : {Compute::float32, Compute::bfloat16})
+    ForEveryTarget([compute] {
+      for (const std::int32_t queries : {1, 3})
+        for (const std::size_t beams : {2, 4, 5, 70}) {
+          const AttentionCase c{.lengths = {beams, {queries, 37}}, .heads = 2, .head_dim = 20, .shared_keys = true};
+          AttentionProblem<float> together(c), alone(c);
+          together.input.compute = alone.input.compute = compute;
+          together.Forward();
+          for (const Sequence& own : alone.rows.queries) {
+            alone.input.queries = {&own, 1};
+            alone.input.keys = std::span(alone.rows.keys).first(1);
+            alone.Forward();
+            ExpectSameRows(together.output, alone.output, own, fmt::format("{} beams", beams));
+          }
+        }
+    });
 }
 
 // The columns of a grid, read where they lie, give the bits of the same sentences copied one after another.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "headlight/kernels/attention_bias-inl.h"
 #include "headlight/kernels/attention_head.h"
@@ -104,23 +105,73 @@ HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile)
                                 head.keys) == TileCover::empty;
 }
 
+// step(a constant of that value) for up to kFewQueries queries.
+template <class Step>
+HWY_INLINE void ForFew(std::int32_t queries, const Step& step) {
+  static_assert(kernels::kFewQueries == 4);
+  switch (queries) {
+    case 1:
+      return step(std::integral_constant<std::int32_t, 1>());
+    case 2:
+      return step(std::integral_constant<std::int32_t, 2>());
+    case 3:
+      return step(std::integral_constant<std::int32_t, 3>());
+    default:
+      return step(std::integral_constant<std::int32_t, 4>());
+  }
+}
+
+// True if keys and values are read where they are, instead of being packed first.
+template <typename T>
+constexpr bool ReadsUnpacked(std::int32_t queries) {
+  return std::is_same_v<T, float> && queries <= kernels::kFewQueries;
+}
+
 // scores[queries, keys in whole vectors] = query . key, not scaled. `packed` is scratch for the keys [head_dim, keys].
 template <typename T>
 HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& packed,
                            const Packed<T>& scores) {
   const std::int32_t columns = WholeVectors<T>(tile.keys);
-  if (tile.queries <= kernels::kFewQueries) {
-    for (std::int32_t i = 0; i < tile.queries; ++i) {
-      // Keys behind those that a query sees must not change how its sums are grouped.
-      const std::int32_t keys_seen = SeenIn(head, tile.query + i, tile).end;
-      ScoresOfOne(head.query.row(tile.query + i), head.key, tile.key, keys_seen, head.head_dim, columns, scores.row(i));
+  if constexpr (std::is_same_v<T, float>)
+    if (ReadsUnpacked<T>(tile.queries)) {
+      ForFew(tile.queries, [&](auto queries) HWY_ATTR {
+        const float* query[queries];
+        float* to[queries];
+        for (std::int32_t i = 0; i < queries; ++i) {
+          query[i] = head.query.row(tile.query + i);
+          to[i] = scores.row(i);
+        }
+        ScoresOf<queries>(query, head.key, tile.key, tile.keys, head.head_dim, to);
+      });
+      return;
     }
-  } else {
-    PackTransposed(head.key, tile.key, tile.keys, head.head_dim, packed.data, columns);
-    Product<false, T>({head.query.row(tile.query), head.query.stride, packed.data, columns, scores.data, scores.stride,
-                       head.head_dim, false},
-                      tile.queries, columns);
-  }
+  PackTransposed(head.key, tile.key, tile.keys, head.head_dim, packed.data, columns);
+  Product<false, T>({head.query.row(tile.query), head.query.stride, packed.data, columns, scores.data, scores.stride,
+                     head.head_dim, false},
+                    tile.queries, columns);
+}
+
+// sums[queries, value_dim] += weights[queries, keys] times the values. `packed` is scratch for the values [keys,
+// value_dim].
+template <typename T>
+HWY_INLINE void AddValues(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& weights,
+                          const Packed<T>& packed, const Packed<T>& sums) {
+  if constexpr (std::is_same_v<T, float>)
+    if (ReadsUnpacked<T>(tile.queries)) {
+      ForFew(tile.queries, [&](auto queries) HWY_ATTR {
+        const float* from[queries];
+        float* to[queries];
+        for (std::int32_t i = 0; i < queries; ++i) {
+          from[i] = weights.row(i);
+          to[i] = sums.row(i);
+        }
+        AddWeighted<queries>(from, head.value, tile.key, tile.keys, head.value_dim, to);
+      });
+      return;
+    }
+  PackRows(head.value, tile.key, tile.keys, head.value_dim, packed.data, packed.stride);
+  Product<false, T>({weights.data, weights.stride, packed.data, packed.stride, sums.data, sums.stride, tile.keys, true},
+                    tile.queries, WholeVectors<T>(head.value_dim));
 }
 
 template <typename T>

@@ -126,41 +126,82 @@ void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Four columns of so many rows as a vector has lanes, transposed: columns[i] has element i of every row.
+template <class D, std::size_t lanes>
+HWY_INLINE void LoadTransposed(D d, const float* const (&row)[lanes], std::int32_t at, hn::Vec<D> (&columns)[4]) {
+  const auto load = [&](std::int32_t i) HWY_ATTR {  // row i of each block of four
+    const hn::FixedTag<float, 4> block;
+    const float* const* const from = row + i;
+    if constexpr (lanes == 4) {
+      return hn::LoadU(block, from[0] + at);
+    } else if constexpr (lanes == 8) {
+      return hn::Combine(d, hn::LoadU(block, from[4] + at), hn::LoadU(block, from[0] + at));
+    } else {
+      const hn::Half<D> half;
+      return hn::Combine(d, hn::Combine(half, hn::LoadU(block, from[12] + at), hn::LoadU(block, from[8] + at)),
+                         hn::Combine(half, hn::LoadU(block, from[4] + at), hn::LoadU(block, from[0] + at)));
+    }
+  };
+  const hn::Repartition<double, D> pairs;
+  const auto row0 = load(0), row1 = load(1), row2 = load(2), row3 = load(3);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+  columns[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  columns[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  columns[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  columns[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+}
+#endif
+
+// The columns of groups of rows, each group of as many as a vector has lanes: step(column, group, its elements), the
+// columns of a group in ascending order.
+template <std::int32_t groups, class D, std::size_t lanes, class Step>
+HWY_INLINE void ForColumns(D d, const float* const (&row)[groups][lanes], std::int32_t columns, const Step& step) {
+  std::int32_t whole = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // The groups alternate, so that their chains of additions overlap, but not in each column: the addresses of one
+  // group's rows are all that fits in registers.
+  constexpr std::int32_t at_once = 16;
+  whole = columns / 4 * 4;
+  for (std::int32_t first = 0; first < whole; first += at_once)
+    for (std::int32_t group = 0; group < groups; ++group)
+      for (std::int32_t at = first; at < std::min(first + at_once, whole); at += 4) {
+        hn::Vec<D> transposed[4];
+        LoadTransposed(d, row[group], at, transposed);
+        for (std::int32_t i = 0; i < 4; ++i) step(at + i, group, transposed[i]);
+      }
+#endif
+  for (std::int32_t at = whole; at < columns; ++at)
+    for (std::int32_t group = 0; group < groups; ++group) {
+      HWY_ALIGN float column[lanes];
+      for (std::size_t lane = 0; lane < lanes; ++lane) column[lane] = row[group][lane][at];
+      step(at, group, hn::Load(d, column));
+    }
+}
+
 // to[dim, columns]: the same, transposed. Columns from `count` on, up to whole vectors, repeat the last row.
 template <typename T, class Rows>
 void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
                     std::int32_t columns) {
   const auto row_of = [&](std::int32_t column) { return from.row(first + std::min(column, count - 1)); };
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {  // four by four: float is what has to be fast
-    const hn::FixedTag<T, 4> d;
-    const hn::Repartition<double, decltype(d)> pairs;
-    for (std::int32_t i = 0; i < columns; i += 4) {
-      const T* const row[4] = {row_of(i), row_of(i + 1), row_of(i + 2), row_of(i + 3)};
-      std::int32_t j = 0;
-      for (; j + 4 <= dim; j += 4) {
-        const auto row0 = hn::LoadU(d, row[0] + j), row1 = hn::LoadU(d, row[1] + j);
-        const auto row2 = hn::LoadU(d, row[2] + j), row3 = hn::LoadU(d, row[3] + j);
-        const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
-        const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
-        const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
-        const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
-        T* const block = to + j * columns + i;
-        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, block);
-        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, block + columns);
-        hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, block + 2 * columns);
-        hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, block + 3 * columns);
-      }
-      for (; j < dim; ++j) {
-        for (std::int32_t k = 0; k < 4; ++k) to[j * columns + i + k] = row[k][j];
-      }
+  if constexpr (sizeof(T) == 4) {  // float is what has to be fast
+    const hn::ScalableTag<T> d;
+    constexpr std::int32_t lanes = hn::MaxLanes(d);
+    for (std::int32_t i = 0; i < columns; i += lanes) {
+      const T* row[1][lanes];
+      for (std::int32_t lane = 0; lane < lanes; ++lane) row[0][lane] = row_of(i + lane);
+      ForColumns<1>(d, row, dim, [&](std::int32_t j, std::int32_t, auto column) HWY_ATTR {
+        hn::Store(column, d, to + j * columns + i);
+      });
     }
-    return;
-  }
-#endif
-  for (std::int32_t i = 0; i < columns; ++i) {
-    const T* const row = row_of(i);
-    for (std::int32_t j = 0; j < dim; ++j) to[j * columns + i] = row[j];
+  } else {
+    for (std::int32_t i = 0; i < columns; ++i) {
+      const T* const row = row_of(i);
+      for (std::int32_t j = 0; j < dim; ++j) to[j * columns + i] = row[j];
+    }
   }
 }
 

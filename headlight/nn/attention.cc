@@ -51,7 +51,10 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
 Tensor ScaledDotProductAttention::operator()(Context& context, const Tensor& query, const Tensor& key,
                                              const Tensor& value, const Sequences& queries, const Sequences& keys,
                                              std::span<const std::int32_t> key_rows) const {
-  return ops::Attention(query, key, value, queries, keys, OptionsFor(query, context.NextDropout(dropout)), key_rows);
+  ops::AttentionOptions options = OptionsFor(query, context.NextDropout(dropout));
+  // Rounding depends on how many queries a pass has, and a text over a cache may be read in any chunks.
+  if (context.cache != nullptr) options.compute = Compute::float32;
+  return ops::Attention(query, key, value, queries, keys, options, key_rows);
 }
 
 Tensor ScaledDotProductAttention::Weights(const Tensor& query, const Tensor& key, const Sequences& queries,
