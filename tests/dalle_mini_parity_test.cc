@@ -160,7 +160,7 @@ TEST_F(DalleMiniParity, DecodesTheSameOverItsCache) {
       }
       begin = end++;
       if (begin == prompt + 7) {
-        cache.Select(Ids{2, 3, 1});
+        cache.Activate({cache.active()[2], cache.active()[3], cache.active()[1]});
         order = {order[2], order[3], order[1]};
       }
     }

@@ -270,10 +270,15 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   ASSERT_EQ(model->config().kinds[0], GridAttentionKind::row);
   ASSERT_EQ(model->config().kinds[1], GridAttentionKind::column);
   ASSERT_EQ(model->config().kinds[2], GridAttentionKind::convolution);
+  const auto spoil_row = [&](std::size_t layer, std::int32_t position) {
+    const ops::CachedKeys cached = cache.SelfKeys(layer);
+    const std::int32_t row = cached.rows[static_cast<std::size_t>(position)];
+    for (const auto& blocks : {cached.keys, cached.values})
+      blocks[static_cast<std::size_t>(row / kernels::kBlockRows)].ViewRows(row % kernels::kBlockRows, 1).Fill(NAN);
+  };
   const auto spoil = [&](std::size_t layer, auto hidden) {
     for (std::int32_t cell = 0; cell < 6 * side; ++cell)
-      if (hidden(cell / side, cell % side))
-        cache.layers[layer].self.ViewRows(cache.rows[0][static_cast<std::size_t>(text + cell)], 1).Fill(NAN);
+      if (hidden(cell / side, cell % side)) spoil_row(layer, text + cell);
   };
   spoil(0, [](int, int) { return true; });
   spoil(1, [](int, int column) { return column != 3; });
@@ -282,8 +287,8 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   const std::vector<float> hidden = model->Decode(context, next, {{0, 1}}).ToVector<float>();
   EXPECT_TRUE(std::ranges::all_of(hidden, [](float value) { return std::isfinite(value); }));
   // And one that is seen, does.
-  cache.Forget(1);
-  cache.layers[1].self.ViewRows(cache.rows[0][static_cast<std::size_t>(text + 3)], 1).Fill(NAN);
+  cache.Shorten(cache.active()[0], known);
+  spoil_row(1, text + 3);
   EXPECT_TRUE(std::isnan(model->Decode(context, next, {{0, 1}}).ToVector<float>()[0]));
 }
 

@@ -216,8 +216,7 @@ TEST(Transformer, DecodesTheSameFromACacheAsAtOnce) {
     };
     expect({10, 10}, {0, 3});
     expect({1, 9}, {1, 4});
-    const std::vector<std::int32_t> first = {0};
-    cache.Select(first);
+    cache.Activate({cache.active()[0]});
     expect({2}, {2});
   }
 }

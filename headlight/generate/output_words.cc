@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "headlight/ops/weight_product.h"
 
@@ -12,19 +13,10 @@ constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-OutputWords::OutputWords(const ConditionalDecoder& model, Context& context, const Shortlist* shortlist,
-                         std::span<const std::int32_t> source_ids, const Sequences& sources)
-    : model_(model) {
-  if (shortlist == nullptr) return;
-  std::vector<std::vector<std::int32_t>> lists;
-  for (const Sequence& source : sources) {
-    std::vector<std::int32_t>& list = lists.emplace_back(shortlist->For(
-        source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length))));
-    std::erase(list, model.limits().pad_id);
-    const auto end = std::ranges::lower_bound(list, model.limits().end_id);
-    if (end == list.end() || *end != model.limits().end_id) list.insert(end, model.limits().end_id);
-    words_.insert(words_.end(), list.begin(), list.end());
-  }
+OutputWords::OutputWords(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists)
+    : layer_(std::move(layer)) {
+  if (lists.empty()) return;
+  for (const std::vector<std::int32_t>& list : lists) words_.insert(words_.end(), list.begin(), list.end());
   std::ranges::sort(words_);
   words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
 
@@ -39,11 +31,11 @@ OutputWords::OutputWords(const ConditionalDecoder& model, Context& context, cons
     }
   }
 
-  const ops::Weight whole = model.OutputWeight(context);
+  const ops::Weight whole = layer_.weight(context);
   packed_ = kernels::PackedMatrix<float>(whole.shape()[1], static_cast<std::int64_t>(words_.size()), whole.compute);
   packed_.Pack(ops::Rows(whole, words_).matrix<float>(), /*transposed=*/true);
   weight_ = {.value = {}, .packed = &packed_, .compute = whole.compute};
-  if (const Tensor bias = model.OutputBias(context); !bias.empty()) {
+  if (const Tensor bias = layer_.bias(context); !bias.empty()) {
     bias_ = Tensor::Empty({static_cast<std::int64_t>(words_.size())});
     for (std::size_t column = 0; column < words_.size(); ++column)
       bias_.data<float>()[column] = bias.data<float>()[words_[column]];
@@ -51,14 +43,14 @@ OutputWords::OutputWords(const ConditionalDecoder& model, Context& context, cons
 }
 
 kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor& hidden,
-                                                 std::span<const std::size_t> sentences,
-                                                 std::span<const std::int32_t> ends, std::int64_t count) const {
-  const ops::Weight weight = words_.empty() ? model_.OutputWeight(context) : weight_;
-  const Tensor bias = words_.empty() ? model_.OutputBias(context) : bias_;
+                                                 std::span<const std::size_t> lists, std::span<const std::int32_t> ends,
+                                                 std::int64_t count) const {
+  const ops::Weight weight = words_.empty() ? layer_.weight(context) : weight_;
+  const Tensor bias = words_.empty() ? layer_.bias(context) : bias_;
   kernels::PackedMatrix<float> made;
   const kernels::PackedMatrix<float>& packed = ops::PackedTransposed<float>(weight, made);
   std::vector<std::int32_t> never;
-  if (words_.empty() && model_.limits().pad_id >= 0) never.push_back(model_.limits().pad_id);
+  if (words_.empty() && layer_.pad_id >= 0) never.push_back(layer_.pad_id);
   for (const std::int32_t end : ends) {
     const auto column = std::ranges::lower_bound(words_, end);
     if (words_.empty())
@@ -82,7 +74,7 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
                          bias.empty() ? nullptr : bias.data<float>() + begin);
     if (!words_.empty())
       for (std::int64_t row = 0; row < rows.rows; ++row) {
-        const std::vector<std::int32_t>& outside = outside_[sentences[static_cast<std::size_t>(row)]];
+        const std::vector<std::int32_t>& outside = outside_[lists[static_cast<std::size_t>(row)]];
         for (auto column = std::ranges::lower_bound(outside, begin); column != outside.end() && *column < begin + some;
              ++column)
           rows.row(row)[*column - begin] = kImpossible;
@@ -96,34 +88,34 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
 }
 
 kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hidden,
-                                              std::span<const std::size_t> sentences, std::span<const Unfinished> texts,
+                                              std::span<const std::size_t> lists, std::span<const Unfinished> texts,
                                               const ChoiceRules& rules, std::int32_t length, std::int64_t count) const {
-  const std::int64_t vocabulary = model_.limits().target_vocabulary, at_once = LogitRowsAtOnce(vocabulary);
+  const std::int64_t vocabulary = layer_.vocabulary, at_once = LogitRowsAtOnce(vocabulary);
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
     const std::int64_t rows = std::min(at_once, hidden.rows() - begin);
     const auto first = static_cast<std::size_t>(begin), some = static_cast<std::size_t>(rows);
-    const Tensor logits = Logits(context, hidden.ViewRows(begin, rows), sentences.subspan(first, some));
+    const Tensor logits = Logits(context, hidden.ViewRows(begin, rows), lists.subspan(first, some));
     const kernels::TopLogits<float> top =
-        ChooseWords(model_, logits.matrix<float>(), texts.subspan(first, some), rules, length, result.k);
+        ChooseWords(*layer_.model, logits.matrix<float>(), texts.subspan(first, some), rules, length, result.k);
     std::ranges::copy(top.values, result.values.begin() + begin * result.k);
     std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
   }
   return result;
 }
 
-Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> sentences) const {
-  if (words_.empty()) return model_.Logits(context, hidden);
+Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const {
+  if (words_.empty()) return ops::Linear(hidden, layer_.weight(context), layer_.bias(context));
   const Tensor of_list = Tensor::Empty({hidden.rows(), packed_.columns()});
   kernels::Gemm<float>(hidden.matrix<float>(), packed_, of_list.matrix<float>(),
                        bias_.empty() ? nullptr : bias_.data<float>());
-  const Tensor logits = Tensor::Empty({hidden.rows(), model_.limits().target_vocabulary});
+  const Tensor logits = Tensor::Empty({hidden.rows(), layer_.vocabulary});
   logits.Fill(kImpossible);
   for (std::int64_t row = 0; row < hidden.rows(); ++row) {
     float* const scores = logits.matrix<float>().row(row);
     for (std::size_t column = 0; column < words_.size(); ++column)
       scores[words_[column]] = of_list.matrix<float>().row(row)[column];
-    for (const std::int32_t column : outside_[sentences[static_cast<std::size_t>(row)]])
+    for (const std::int32_t column : outside_[lists[static_cast<std::size_t>(row)]])
       scores[words_[static_cast<std::size_t>(column)]] = kImpossible;
   }
   return logits;

@@ -19,6 +19,9 @@
 
 namespace headlight::kernels {
 
+// Rows of a block of a cache.
+inline constexpr std::int32_t kBlockRows = 64;
+
 template <typename T>
 struct AttentionInput {
   Matrix<const T> query;  // [query tokens, heads * head_dim]; these three may be column ranges of one projection
@@ -30,8 +33,12 @@ struct AttentionInput {
   std::span<const Sequence> queries, keys;
 
   // Where given, position p of keys[b] is not row keys[b].begin + p of key and value but row
-  // key_rows[keys[b].begin + p]: a cache that is only appended to, in which a reordering of beams moves indices.
+  // key_rows[keys[b].begin + p]: a cache, in which a reordering of beams moves indices.
   std::span<const std::int32_t> key_rows;
+
+  // With key_rows, perhaps the blocks of a cache instead of the data of key and value: row r of them is row
+  // r % kBlockRows of block r / kBlockRows.
+  std::span<const T*const> key_blocks, value_blocks;
 
   // Where given, a mark for every row of key: no query sees a key whose mark is 0, such as a gap in an alignment.
   std::span<const std::uint8_t> present;

@@ -10,14 +10,20 @@
 
 namespace headlight::kernels {
 
-// The columns of one head in consecutive rows, or in the rows that an index names.
+// The columns of one head in consecutive rows, or in the rows that an index names, perhaps in blocks.
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
   std::int64_t stride = 0;
   const std::int32_t* index = nullptr;
+  const T* const* blocks = nullptr;
+  std::int64_t column = 0;  // of the head, in blocks
 
-  const T* row(std::int32_t position) const { return data + (index ? index[position] : position) * stride; }
+  const T* row(std::int32_t position) const {
+    if (blocks == nullptr) return data + (index ? index[position] : position) * stride;
+    const auto row = static_cast<std::uint32_t>(index[position]);
+    return blocks[row / kBlockRows] + row % kBlockRows * stride + column;
+  }
 };
 
 // Queries and keys of a tile. Tried, on one AVX-512 core (113 GFLOP/s at most): forward 64 x 64, 64 x 128, 64 x 256,
@@ -58,8 +64,8 @@ struct AttentionHead {
         head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
         value_dim(static_cast<std::int32_t>(from.value.columns / KeyHeads(from))),
         query(RowsOf(OfQueries(from.query, head_dim))),
-        key(KeyedRowsOf(from.key, head_dim)),
-        value(KeyedRowsOf(from.value, value_dim)),
+        key(KeyedRowsOf(from.key, from.key_blocks, head_dim)),
+        value(KeyedRowsOf(from.value, from.value_blocks, value_dim)),
         masked(from.mask != AttentionMask{}),
         gaps(from.mask.stride > 1 || from.mask.prefix > 0),
         dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
@@ -100,11 +106,15 @@ struct AttentionHead {
     if (matrix.data == nullptr) return {};  // a gradient that is not wanted
     return {matrix.row(rows.begin) + index * dim, rows.length, dim, matrix.stride * rows.step};
   }
-  static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {matrix.data, matrix.stride, nullptr}; }
-  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::int32_t dim) const {
+  static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {.data = matrix.data, .stride = matrix.stride}; }
+  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::span<const T* const> blocks, std::int32_t dim) const {
     if (input.key_rows.empty()) return RowsOf(OfKeys(matrix, dim));
     HeadRows<T> rows = RowsOf(Part(matrix, {}, key_head, dim));
     rows.index = input.key_rows.data() + key_rows.begin;
+    if (blocks.empty()) return rows;
+    rows.stride = matrix.stride;
+    rows.blocks = blocks.data();
+    rows.column = std::int64_t{key_head} * dim;
     return rows;
   }
 };

@@ -53,7 +53,6 @@ MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
 BlipTextLayer::BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer)
     : causal_(writes),
       dropout_(config.text.dropout),
-      layer_(layer),
       attention_(scope / "attention", AttentionOf(config.text),
                  writes ? AttentionKind::decoder_self : AttentionKind::encoder_self, layer),
       attention_norm_(scope / "attention.output.LayerNorm", config.text.model, config.text.norm_epsilon),
@@ -70,7 +69,7 @@ Tensor BlipTextLayer::operator()(Context& context, const Tensor& x, const Sequen
   });
   if (memory != nullptr)
     hidden = PostNorm(context, hidden, cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, cross_attention_, layer_, input, texts, *memory);
+      return CrossAttention(context, cross_attention_, input, texts, *memory);
     });
   return PostNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
 }

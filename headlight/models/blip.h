@@ -70,7 +70,6 @@ class HEADLIGHT_API BlipTextLayer {
  private:
   bool causal_;
   double dropout_;
-  int layer_;
   MultiHeadAttention attention_;
   LayerNorm attention_norm_;
   MultiHeadAttention cross_attention_;

@@ -25,7 +25,6 @@ DalleMiniLayer::Attention::Attention(const Scope& scope, const std::string& name
 
 DalleMiniLayer::DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer)
     : config_(config),
-      layer_(layer),
       self_(scope, "self_attn", config, kind, layer),
       gate_norm_(scope / "glu" / "ln0", config.model),
       inner_norm_(scope / "glu" / "ln1", config.ffn),
@@ -41,7 +40,7 @@ Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Seque
   });
   if (memory != nullptr)
     hidden = PreNorm(context, hidden, cross_->before, config_.dropout, [&](Context&, const Tensor& input) {
-      return cross_->after(context, CrossAttention(context, cross_->attention, layer_, input, sentences, *memory));
+      return cross_->after(context, CrossAttention(context, cross_->attention, input, sentences, *memory));
     });
   return PreNorm(context, hidden, gate_norm_, config_.dropout, [&](Context&, const Tensor& input) {
     const Tensor both = inner_(context, input);
@@ -114,12 +113,25 @@ Tensor DalleMini::Write(Context& context, std::span<const std::int32_t> codes, c
 }
 
 Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
-  if (context.cache != nullptr && !context.cache->rows.empty()) return Write(context, ids, texts, {});
+  DecoderCache* const cache = context.cache;
+  if (cache != nullptr && cache->empty()) {
+    std::vector<std::int32_t> added;
+    for (std::size_t i = 0; i < texts.size(); ++i) added.push_back(cache->AddText());
+    cache->Activate(added);
+  }
+  const auto continues = [&](std::size_t i) { return cache != nullptr && cache->length(cache->active()[i]) > 0; };
   const std::int32_t pad = TextId(config_.text_pad_id);
   std::vector<std::int32_t> words, codes, text_lengths, picture_lengths;
-  for (const Sequence& text : texts) {
+  std::vector<std::size_t> begun;  // the texts of this pass that have a prompt
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Sequence& text = texts[i];
     const std::span<const std::int32_t> all =
         ids.subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
+    if (continues(i)) {
+      codes.insert(codes.end(), all.begin(), all.end());
+      picture_lengths.push_back(text.length);
+      continue;
+    }
     Check(text.length >= config_.text_positions, "a prompt of {} ids, which has {} and is read at once", text.length,
           config_.text_positions);
     const auto prompt = all.first(static_cast<std::size_t>(config_.text_positions)), drawn = all.subspan(prompt.size());
@@ -130,21 +142,30 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
       words.push_back(*id - TextId(0));
     }
     Check(end != prompt.begin(), "a prompt has no text");
+    begun.push_back(i);
     text_lengths.push_back(static_cast<std::int32_t>(end - prompt.begin()));
     codes.push_back(config_.start_id);
     codes.insert(codes.end(), drawn.begin(), drawn.end());
     picture_lengths.push_back(static_cast<std::int32_t>(drawn.size()) + 1);
   }
   const Sequences read = PackedSequences(text_lengths), pictures = PackedSequences(picture_lengths);
+  if (begun.empty()) return Write(context, codes, pictures, {});
   Context reading = context;  // without the cache, which is the decoder's
   reading.cache = nullptr;
-  const Memory memory = {Encode(context.cache == nullptr ? context : reading, words, read), read};
+  const Memory memory = {Encode(cache == nullptr ? context : reading, words, read), read};
+  for (std::size_t i = 0; cache != nullptr && i < begun.size(); ++i) {
+    const std::int32_t own = cache->AddMemory(memory.rows.ViewRows(read[i].begin, read[i].length));
+    cache->SetMemory(cache->active()[begun[i]], own);
+    cache->RemoveMemory(own);
+  }
   const Tensor written = Write(context, codes, pictures, memory);
   std::vector<std::int32_t> rows;  // of both, one after the other
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (std::size_t i = 0, next = 0; i < texts.size(); ++i) {
+    const bool has_prompt = next < begun.size() && begun[next] == i;
+    const Sequence text = has_prompt ? read[next++] : Sequence{};
     // Padding is not read: its rows are the text's last.
-    for (std::int32_t position = 0; position + 1 < config_.text_positions; ++position)
-      rows.push_back(read[i].row(std::min(position, read[i].length - 1)));
+    for (std::int32_t position = 0; has_prompt && position + 1 < config_.text_positions; ++position)
+      rows.push_back(text.row(std::min(position, text.length - 1)));
     for (std::int32_t cell = 0; cell < pictures[i].length; ++cell)
       rows.push_back(static_cast<std::int32_t>(words.size()) + pictures[i].row(cell));
   }

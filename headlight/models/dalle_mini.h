@@ -59,7 +59,6 @@ class HEADLIGHT_API DalleMiniLayer {
   };
 
   TransformerLayerConfig config_;
-  int layer_;
   Attention self_;
   std::optional<Attention> cross_;
   LayerNorm gate_norm_, inner_norm_;

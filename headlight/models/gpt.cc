@@ -50,7 +50,6 @@ MultiHeadAttentionConfig CrossAttentionOf(const GptConfig& config, int layer) {
 GptLayer::GptLayer(const Scope& scope, const GptConfig& config, int layer)
     : post_norm_(config.layout == GptLayout::gpt),
       dropout_(config.dropout),
-      layer_(layer),
       attention_norm_(scope / "ln_1", config.model, config.norm_epsilon),
       attention_(scope / NamesOf(config).attention, AttentionOf(config, layer), AttentionKind::decoder_self, layer),
       feed_forward_norm_(scope / "ln_2", config.model, config.norm_epsilon),
@@ -73,7 +72,7 @@ Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& 
   Tensor attended = PreNorm(context, x, attention_norm_, dropout_, attention);
   if (cross_attention_)
     attended = PreNorm(context, attended, *cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, *cross_attention_, layer_, input, texts, *memory);
+      return CrossAttention(context, *cross_attention_, input, texts, *memory);
     });
   return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }

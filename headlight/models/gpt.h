@@ -66,7 +66,6 @@ class HEADLIGHT_API GptLayer {
  private:
   bool post_norm_;
   double dropout_;
-  int layer_;
   LayerNorm attention_norm_;
   MultiHeadAttention attention_;
   std::optional<LayerNorm> cross_attention_norm_;

@@ -48,7 +48,6 @@ Tensor T5FeedForward::operator()(Context& context, const Tensor& x) const {
 
 T5Layer::T5Layer(const Scope& scope, const T5Config& config, int layer, bool decoder)
     : dropout_(config.dropout),
-      layer_(layer),
       decoder_(decoder),
       self_attention_(scope / "layer" / 0 / "SelfAttention", AttentionOf(config),
                       decoder ? AttentionKind::decoder_self : AttentionKind::encoder_self, layer),
@@ -67,7 +66,7 @@ Tensor T5Layer::operator()(Context& context, const Tensor& x, const Sequences& s
   });
   if (decoder_)
     hidden = PreNorm(context, hidden, *cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, *cross_attention_, layer_, input, sentences, *memory);
+      return CrossAttention(context, *cross_attention_, input, sentences, *memory);
     });
   return PreNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
 }

@@ -63,7 +63,6 @@ class HEADLIGHT_API T5Layer {
 
  private:
   double dropout_;
-  int layer_;
   bool decoder_;
   MultiHeadAttention self_attention_;
   RmsNorm self_attention_norm_;

@@ -49,18 +49,24 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
 }
 
 Tensor ScaledDotProductAttention::operator()(Context& context, const Tensor& query, const Tensor& key,
-                                             const Tensor& value, const Sequences& queries, const Sequences& keys,
-                                             std::span<const std::int32_t> key_rows) const {
-  ops::AttentionOptions options = OptionsFor(query, context.NextDropout(dropout));
-  // Rounding depends on how many queries a pass has, and a text over a cache may be read in any chunks.
-  if (context.cache != nullptr) options.compute = Compute::float32;
-  return ops::Attention(query, key, value, queries, keys, options, key_rows);
+                                             const Tensor& value, const Sequences& queries,
+                                             const Sequences& keys) const {
+  return ops::Attention(query, key, value, queries, keys, OptionsFor(query, context.NextDropout(dropout)));
+}
+
+Tensor ScaledDotProductAttention::operator()(const Tensor& query, const ops::CachedKeys& cached,
+                                             const Sequences& queries) const {
+  return ops::Attention(query, cached, queries, OptionsFor(query, {}));
 }
 
 Tensor ScaledDotProductAttention::Weights(const Tensor& query, const Tensor& key, const Sequences& queries,
-                                          const Sequences& keys, std::int32_t sentence,
-                                          std::span<const std::int32_t> key_rows) const {
-  return ops::AttentionWeights(query, key, queries, keys, OptionsFor(query, {}), sentence, key_rows);
+                                          const Sequences& keys, std::int32_t sentence) const {
+  return ops::AttentionWeights(query, key, queries, keys, OptionsFor(query, {}), sentence);
+}
+
+Tensor ScaledDotProductAttention::Weights(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
+                                          std::int32_t sentence) const {
+  return ops::AttentionWeights(query, cached, queries, OptionsFor(query, {}), sentence);
 }
 
 Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& attended, const Tensor& query,
@@ -140,21 +146,30 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
   const Tensor query = turned(ops::Columns(projected, 0, width_));
   if (context.cache == nullptr)
     return Attend(context, query, turned(ops::Columns(projected, width_, width_)),
-                  ops::Columns(projected, 2 * width_, width_), sentences, sentences, {}, attention);
+                  ops::Columns(projected, 2 * width_, width_), sentences, sentences, attention);
   Ensure(angles == nullptr, "a cache holds keys that are not turned");
-  DecoderCache& cache = *context.cache;
-  const Tensor& all = cache.SelfRows(static_cast<std::size_t>(layer_), 2 * width_, x.dtype());
-  all.ViewRows(cache.first_new, x.rows()).CopyFrom(projected.ViewColumns(width_, 2 * width_));
-  return Attend(context, query, all.ViewColumns(0, width_), all.ViewColumns(width_, width_), sentences, cache.keys,
-                cache.key_rows, attention);
+  const auto layer = static_cast<std::size_t>(layer_);
+  context.cache->Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_));
+  return AttendOverCache(context, query, context.cache->SelfKeys(layer), sentences, attention);
 }
 
 Tensor MultiHeadAttention::Cross(Context& context, const Tensor& x, const Sequences& queries,
                                  const Tensor& keys_and_values, const Sequences& keys) const {
   return Attend(
       context, (*query_)(context, x), ops::Columns(keys_and_values, 0, width_),
-      ops::Columns(keys_and_values, width_, width_), queries, keys, {},
+      ops::Columns(keys_and_values, width_, width_), queries, keys,
       {.heads = config_.heads, .scale = config_.scale, .dropout = config_.dropout, .compute = output_.compute()});
+}
+
+Tensor MultiHeadAttention::CrossOverCache(Context& context, const Tensor& x, const Sequences& queries) const {
+  DecoderCache& cache = *context.cache;
+  const auto layer = static_cast<std::size_t>(layer_);
+  if (!cache.new_memory().empty()) {
+    const Tensor projected = KeysAndValues(context, cache.new_memory());
+    cache.WriteCross(layer, projected.ViewColumns(0, width_), projected.ViewColumns(width_, width_));
+  }
+  return AttendOverCache(context, (*query_)(context, x), cache.CrossKeys(layer), queries,
+                         {.heads = config_.heads, .scale = config_.scale});
 }
 
 Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory) const {
@@ -163,24 +178,31 @@ Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory)
 
 Tensor MultiHeadAttention::Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                                   const Sequences& queries, const Sequences& keys,
-                                  std::span<const std::int32_t> key_rows,
                                   const ScaledDotProductAttention& attention) const {
-  const bool wanted = !context.last_cross_attention ||
-                      (kind_ == AttentionKind::cross && layer_ + 1 == std::ssize(context.cache->layers));
-  if (context.sink && wanted)
-    for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
-      LayerAttention seen{kind_, layer_, static_cast<std::int32_t>(sentence),
-                          attention.Weights(query, key, queries, keys, static_cast<std::int32_t>(sentence), key_rows)};
-      if (key_rows.empty() && queries[sentence].step == 1 && keys[sentence].step == 1) {
-        seen.query = query.ViewRows(queries[sentence].begin, queries[sentence].length);
-        seen.key = key.ViewRows(keys[sentence].begin, keys[sentence].length);
-      }
-      context.sink(seen);
+  for (std::size_t sentence = 0; context.sink && sentence < queries.size(); ++sentence) {
+    LayerAttention seen{kind_, layer_, static_cast<std::int32_t>(sentence),
+                        attention.Weights(query, key, queries, keys, static_cast<std::int32_t>(sentence))};
+    if (queries[sentence].step == 1 && keys[sentence].step == 1) {
+      seen.query = query.ViewRows(queries[sentence].begin, queries[sentence].length);
+      seen.key = key.ViewRows(keys[sentence].begin, keys[sentence].length);
     }
-  Tensor attended = attention(context, query, key, value, queries, keys, key_rows);
+    context.sink(seen);
+  }
+  Tensor attended = attention(context, query, key, value, queries, keys);
   if (context.gradient_sink)
     attended = attention.WithGradients(context, attended, query, key, value, queries, keys, kind_, layer_);
   return output_(context, attended);
+}
+
+Tensor MultiHeadAttention::AttendOverCache(Context& context, const Tensor& query, const ops::CachedKeys& cached,
+                                           const Sequences& queries, const ScaledDotProductAttention& attention) const {
+  const bool wanted = !context.last_cross_attention ||
+                      (kind_ == AttentionKind::cross && std::cmp_equal(layer_ + 1, context.cache->layers()));
+  for (std::size_t sentence = 0; context.sink && wanted && sentence < queries.size(); ++sentence) {
+    const auto index = static_cast<std::int32_t>(sentence);
+    context.sink({kind_, layer_, index, attention.Weights(query, cached, queries, index)});
+  }
+  return output_(context, attention(query, cached, queries));
 }
 
 }  // namespace headlight

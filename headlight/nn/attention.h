@@ -30,14 +30,17 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 
   // query [query tokens, heads * head_dim], key [key tokens, key heads * head_dim], value [key tokens, key heads *
   // value_dim];
-  // [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`; key_rows as in
-  // ops::Attention.
+  // [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`.
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
-                    const Sequences& queries, const Sequences& keys, std::span<const std::int32_t> key_rows = {}) const;
+                    const Sequences& queries, const Sequences& keys) const;
+  // The same over a cache.
+  Tensor operator()(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries) const;
 
   // The weights of one sentence without dropout, [1, heads, query, key].
   Tensor Weights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
-                 std::int32_t sentence, std::span<const std::int32_t> key_rows = {}) const;
+                 std::int32_t sentence) const;
+  Tensor Weights(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
+                 std::int32_t sentence) const;
 
   // `attended`, which operator() has made of these, as it is, but on the context's tape, whose Backward gives the
   // weights of each sentence and their gradient to the context's gradient_sink.
@@ -88,14 +91,18 @@ class HEADLIGHT_API MultiHeadAttention {
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,
                const Sequences& keys) const;
 
+  // The same over the memories of the context's cache, whose new states it projects first.
+  Tensor CrossOverCache(Context& context, const Tensor& x, const Sequences& queries) const;
+
   // The states that are read, [key tokens, memory], projected: [key tokens, 2 * heads * head_dim].
   Tensor KeysAndValues(Context& context, const Tensor& memory) const;
 
  private:
   Tensor QueryKeyValue(Context& context, const Tensor& x) const;
   Tensor Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                const Sequences& keys, std::span<const std::int32_t> key_rows,
-                const ScaledDotProductAttention& attention) const;
+                const Sequences& keys, const ScaledDotProductAttention& attention) const;
+  Tensor AttendOverCache(Context& context, const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
+                         const ScaledDotProductAttention& attention) const;
 
   MultiHeadAttentionConfig config_;
   std::int64_t width_;  // heads * head_dim

@@ -3,85 +3,254 @@
 #include <algorithm>
 #include <utility>
 
-namespace headlight {
+#include "headlight/base/error.h"
+#include "headlight/nn/transformer_layers.h"
+#include "headlight/ops/embedding.h"
 
-std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences) {
-  std::vector<std::int32_t> first_positions = lengths();
-  if (rows.empty()) rows.resize(sentences.size());
-  Ensure(rows.size() == sentences.size(), "a cache of {} hypotheses is given tokens of {}", rows.size(),
+namespace headlight {
+namespace {
+
+// The index of an entry that is not in use, perhaps a new one.
+template <typename Entries, typename IsFree>
+std::int32_t FreeEntry(Entries& entries, const IsFree& is_free) {
+  const auto found = std::ranges::find_if(entries, is_free);
+  if (found == entries.end()) {
+    entries.emplace_back();
+    return static_cast<std::int32_t>(entries.size()) - 1;
+  }
+  return static_cast<std::int32_t>(found - entries.begin());
+}
+
+}  // namespace
+
+std::int32_t CountedRows::Take() {
+  if (free_.empty()) {
+    references_.push_back(1);
+    return size() - 1;
+  }
+  const std::int32_t row = free_.back();
+  free_.pop_back();
+  references_[static_cast<std::size_t>(row)] = 1;
+  return row;
+}
+
+void CountedRows::Share(std::span<const std::int32_t> rows) {
+  for (const std::int32_t row : rows) ++references_[static_cast<std::size_t>(row)];
+}
+
+void CountedRows::Drop(std::span<const std::int32_t> rows) {
+  for (const std::int32_t row : rows)
+    if (--references_[static_cast<std::size_t>(row)] == 0) free_.push_back(row);
+}
+
+DecoderCache::Text& DecoderCache::At(std::int32_t text) {
+  Ensure(text >= 0 && text < std::ssize(texts_) && texts_[static_cast<std::size_t>(text)].used,
+         "the cache has no text {}", text);
+  return texts_[static_cast<std::size_t>(text)];
+}
+
+std::int32_t DecoderCache::length(std::int32_t text) const {
+  return static_cast<std::int32_t>(texts_.at(static_cast<std::size_t>(text)).rows.size());
+}
+
+std::int32_t DecoderCache::AddText(std::int32_t memory) {
+  const std::int32_t text = FreeEntry(texts_, [](const Text& entry) { return !entry.used; });
+  texts_[static_cast<std::size_t>(text)] = {.used = true, .memory = memory, .rows = {}};
+  if (memory >= 0) ++memories_[static_cast<std::size_t>(memory)].references;
+  return text;
+}
+
+void DecoderCache::SetMemory(std::int32_t text, std::int32_t memory) {
+  Ensure(At(text).memory < 0, "text {} of the cache has a memory", text);
+  At(text).memory = memory;
+  ++memories_[static_cast<std::size_t>(memory)].references;
+}
+
+std::int32_t DecoderCache::CopyText(std::int32_t text, std::int32_t tokens) {
+  Ensure(tokens >= 0 && tokens <= length(text), "{} tokens of a text that has {}", tokens, length(text));
+  const std::int32_t copy = AddText(At(text).memory);
+  const std::vector<std::int32_t>& rows = At(text).rows;
+  At(copy).rows.assign(rows.begin(), rows.begin() + tokens);
+  self_rows_.Share(At(copy).rows);
+  return copy;
+}
+
+void DecoderCache::RemoveText(std::int32_t text) {
+  Text& removed = At(text);
+  self_rows_.Drop(removed.rows);
+  if (removed.memory >= 0) DropMemory(removed.memory);
+  removed = {};
+}
+
+void DecoderCache::Shorten(std::int32_t text, std::int32_t tokens) {
+  Text& shortened = At(text);
+  Ensure(tokens >= 0 && tokens <= std::ssize(shortened.rows), "{} tokens of a text that has {}", tokens,
+         shortened.rows.size());
+  self_rows_.Drop(std::span(shortened.rows).subspan(static_cast<std::size_t>(tokens)));
+  shortened.rows.resize(static_cast<std::size_t>(tokens));
+}
+
+std::int32_t DecoderCache::AddMemory(const Tensor& states) {
+  const std::int32_t memory = FreeEntry(memories_, [](const StoredMemory& entry) { return entry.references == 0; });
+  StoredMemory& added = memories_[static_cast<std::size_t>(memory)];
+  added = {.references = 1, .rows = {}, .states = states};
+  for (std::int64_t token = 0; token < states.rows(); ++token) added.rows.push_back(cross_rows_.Take());
+  return memory;
+}
+
+void DecoderCache::ShareMemory(std::int32_t memory) { ++memories_[static_cast<std::size_t>(memory)].references; }
+
+void DecoderCache::RemoveMemory(std::int32_t memory) { DropMemory(memory); }
+
+void DecoderCache::DropMemory(std::int32_t memory) {
+  StoredMemory& stored = memories_[static_cast<std::size_t>(memory)];
+  if (--stored.references > 0) return;
+  cross_rows_.Drop(stored.rows);
+  stored = {};
+}
+
+std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences, const Memory* memory) {
+  std::vector<std::int32_t> first_positions;
+  if (active_.empty()) {
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      if (memory == nullptr) {
+        active_.push_back(AddText());
+        continue;
+      }
+      const Sequence& entry = memory->sentences[i];
+      std::vector<std::int32_t> rows;
+      for (std::int32_t row = 0; row < entry.length; ++row) rows.push_back(entry.row(row));
+      const std::int32_t added = AddMemory(ops::Embedding(memory->rows, rows));
+      active_.push_back(AddText(added));
+      RemoveMemory(added);
+    }
+  } else {
+    for (const std::int32_t text : active_) first_positions.push_back(length(text));
+  }
+  lengths_before_.clear();
+  for (const std::int32_t text : active_) lengths_before_.push_back(length(text));
+  Ensure(active_.size() == sentences.size(), "a pass of {} texts is given tokens of {}", active_.size(),
          sentences.size());
+
   std::int32_t tokens = 0;
   for (const Sequence& sentence : sentences) tokens = std::max(tokens, sentence.end());
-  if (used + tokens > capacity) {
-    DropUnusedRows();
-    capacity = std::max(capacity, (used + tokens) * 3 / 2);
-  }
-  first_new = used;
-  used += tokens;
-  keys.clear();
-  key_rows.clear();
+  new_rows_.assign(static_cast<std::size_t>(tokens), -1);
+  keys_.clear();
+  key_rows_.clear();
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    for (std::int32_t token = 0; token < sentences[i].length; ++token)
-      rows[i].push_back(first_new + sentences[i].begin + token);
-    keys.push_back({static_cast<std::int32_t>(key_rows.size()), static_cast<std::int32_t>(rows[i].size())});
-    key_rows.insert(key_rows.end(), rows[i].begin(), rows[i].end());
+    std::vector<std::int32_t>& rows = At(active_[i]).rows;
+    for (std::int32_t token = 0; token < sentences[i].length; ++token) {
+      rows.push_back(self_rows_.Take());
+      new_rows_[static_cast<std::size_t>(sentences[i].row(token))] = rows.back();
+    }
+    keys_.push_back({static_cast<std::int32_t>(key_rows_.size()), static_cast<std::int32_t>(rows.size())});
+    key_rows_.insert(key_rows_.end(), rows.begin(), rows.end());
   }
+  ProjectMemories();
   return first_positions;
 }
 
-void DecoderCache::Select(std::span<const std::int32_t> from) {
-  std::vector<std::vector<std::int32_t>> selected;
-  Sequences selected_memory;
-  for (const std::int32_t hypothesis : from) {
-    selected.push_back(rows[static_cast<std::size_t>(hypothesis)]);
-    if (!memory.empty()) selected_memory.push_back(memory[static_cast<std::size_t>(hypothesis)]);
+void DecoderCache::Undo() {
+  for (std::size_t i = 0; i < active_.size(); ++i) Shorten(active_[i], lengths_before_[i]);
+  for (StoredMemory& memory : memories_)
+    if (!memory.states.empty()) memory.projected = false;
+}
+
+// Collects the states that the pass projects, and lists the keys of every active text's memory. Texts that share one
+// have one entry, so that attention computes neighbours together.
+void DecoderCache::ProjectMemories() {
+  new_memory_rows_.clear();
+  new_memory_ = {};
+  std::vector<StoredMemory*> projected;
+  std::int64_t tokens = 0;
+  for (StoredMemory& memory : memories_) {
+    if (memory.projected) memory.states = {};
+    if (memory.states.empty()) continue;
+    memory.projected = true;
+    projected.push_back(&memory);
+    tokens += memory.states.rows();
   }
-  rows = std::move(selected);
-  memory = std::move(selected_memory);
-}
-
-void DecoderCache::Forget(std::size_t tokens) {
-  for (auto& of_hypothesis : rows) of_hypothesis.resize(of_hypothesis.size() - tokens);
-}
-
-void DecoderCache::DropUnusedRows() {
-  std::vector<std::int32_t> place(static_cast<std::size_t>(used),
-                                  -1);  // the new index of a row, never a larger one; -1: dropped
-  for (const auto& tokens : rows)
-    for (const std::int32_t row : tokens) place[static_cast<std::size_t>(row)] = 0;
-  used = 0;
-  for (std::int32_t& row : place)
-    if (row == 0) row = used++;
-
-  for (const Layer& layer : layers) {
-    if (layer.self.empty()) continue;
-    Dispatch(layer.self.dtype(), [&]<typename T>(T) {
-      const Matrix<T> self = layer.self.matrix<T>();
-      for (std::size_t row = 0; row < place.size(); ++row)
-        if (place[row] >= 0 && place[row] != static_cast<std::int32_t>(row))
-          std::copy_n(self.row(static_cast<std::int64_t>(row)), self.columns, self.row(place[row]));
-    });
+  if (projected.size() == 1) {
+    new_memory_ = projected[0]->states;
+  } else if (!projected.empty()) {
+    new_memory_ = Tensor::Empty({tokens, projected[0]->states.columns()}, projected[0]->states.dtype());
+    std::int64_t row = 0;
+    for (const StoredMemory* memory : projected) {
+      new_memory_.ViewRows(row, memory->states.rows()).CopyFrom(memory->states);
+      row += memory->states.rows();
+    }
   }
-  for (auto& tokens : rows)
-    for (std::int32_t& row : tokens) row = place[static_cast<std::size_t>(row)];
-}
+  for (const StoredMemory* memory : projected)
+    new_memory_rows_.insert(new_memory_rows_.end(), memory->rows.begin(), memory->rows.end());
 
-std::vector<std::int32_t> DecoderCache::lengths() const {
-  std::vector<std::int32_t> lengths;
-  for (const auto& tokens : rows) lengths.push_back(static_cast<std::int32_t>(tokens.size()));
-  return lengths;
-}
-
-const Tensor& DecoderCache::SelfRows(std::size_t layer, std::int64_t width, DType dtype) {
-  if (layers.size() <= layer) layers.resize(layer + 1);
-  Tensor& self = layers[layer].self;
-  const std::int64_t held = self.empty() ? 0 : self.shape()[0];
-  if (held < capacity) {
-    const Tensor larger = Tensor::Empty({capacity, width}, dtype);
-    if (held > 0) larger.ViewRows(0, held).CopyFrom(self);
-    self = larger;
+  memory_keys_.clear();
+  memory_key_rows_.clear();
+  std::vector<std::int32_t> begins(memories_.size(), -1);
+  for (const std::int32_t text : active_) {
+    const std::int32_t index = At(text).memory;
+    if (index < 0) return;
+    const std::vector<std::int32_t>& rows = memories_[static_cast<std::size_t>(index)].rows;
+    std::int32_t& begin = begins[static_cast<std::size_t>(index)];
+    if (begin < 0) {
+      begin = static_cast<std::int32_t>(memory_key_rows_.size());
+      memory_key_rows_.insert(memory_key_rows_.end(), rows.begin(), rows.end());
+    }
+    memory_keys_.push_back({begin, static_cast<std::int32_t>(rows.size())});
   }
-  return self;
+}
+
+void DecoderCache::Blocks::Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from_keys,
+                                 const Tensor& from_values) {
+  while (std::ssize(keys) * kernels::kBlockRows < all_rows) {
+    keys.push_back(Tensor::Empty({kernels::kBlockRows, from_keys.columns()}, from_keys.dtype()));
+    values.push_back(Tensor::Empty({kernels::kBlockRows, from_values.columns()}, from_values.dtype()));
+  }
+  Dispatch(from_keys.dtype(), [&]<typename T>(T) {
+    const auto copy = [&](const Tensor& from, const std::vector<Tensor>& to) {
+      const Matrix<T> source = from.matrix<T>();
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i] >= 0)
+          std::copy_n(source.row(static_cast<std::int64_t>(i)), source.columns,
+                      to[static_cast<std::size_t>(rows[i] / kernels::kBlockRows)].matrix<T>().row(rows[i] %
+                                                                                                  kernels::kBlockRows));
+    };
+    copy(from_keys, keys);
+    copy(from_values, values);
+  });
+}
+
+void DecoderCache::Write(std::size_t layer, const Tensor& keys, const Tensor& values) {
+  if (layers_.size() <= layer) layers_.resize(layer + 1);
+  layers_[layer].self.Write(new_rows_, self_rows_.size(), keys, values);
+}
+
+void DecoderCache::WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values) {
+  if (layers_.size() <= layer) layers_.resize(layer + 1);
+  layers_[layer].cross.Write(new_memory_rows_, cross_rows_.size(), keys, values);
+}
+
+ops::CachedKeys DecoderCache::SelfKeys(std::size_t layer) const {
+  const Blocks& blocks = layers_.at(layer).self;
+  return {blocks.keys, blocks.values, keys_, key_rows_};
+}
+
+ops::CachedKeys DecoderCache::CrossKeys(std::size_t layer) const {
+  const Blocks& blocks = layers_.at(layer).cross;
+  return {blocks.keys, blocks.values, memory_keys_, memory_key_rows_};
+}
+
+std::span<const std::int32_t> DecoderCache::RowsOf(std::size_t active) const {
+  const Sequence& keys = keys_.at(active);
+  return std::span(key_rows_).subspan(static_cast<std::size_t>(keys.begin), static_cast<std::size_t>(keys.length));
+}
+
+std::int64_t DecoderCache::bytes() const {
+  std::int64_t bytes = 0;
+  for (const Layer& layer : layers_)
+    for (const Blocks* blocks : {&layer.self, &layer.cross})
+      for (const std::vector<Tensor>* tensors : {&blocks->keys, &blocks->values})
+        for (const Tensor& tensor : *tensors) bytes += tensor.elements() * SizeOf(tensor.dtype());
+  return bytes;
 }
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "headlight/base/random.h"
@@ -9,41 +10,113 @@
 namespace headlight::decoder_cache_test {
 namespace {
 
-// Beams that part, go on and end at random; each row of the cache holds the number of its token.
-TEST(DecoderCache, DropsRowsThatNoHypothesisRefersTo) {
-  constexpr std::int32_t beams = 20, steps = 200;
-  Random random(3);
-  DecoderCache cache;
-  std::vector<std::vector<float>> expected(beams);  // of each hypothesis, its tokens
-  float token = 0;
-  for (std::int32_t step = 0; step < steps; ++step) {
-    const std::vector<std::int32_t> ones(expected.size(), 1);
-    cache.Append(PackedSequences(ones));
-    std::vector<Tensor> layers;
-    for (const std::size_t layer : {0, 1}) layers.push_back(cache.SelfRows(layer, 3, DType::float32));
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      expected[i].push_back(++token);
-      for (const Tensor& layer : layers) layer.ViewRows(cache.rows[i].back(), 1).Fill(token);
-    }
-    for (const Tensor& layer : layers)
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        ASSERT_EQ(cache.keys[i].length, step + 1);
-        for (std::int32_t position = 0; position <= step; ++position) {
-          const std::int32_t row = cache.key_rows[static_cast<std::size_t>(cache.keys[i].begin + position)];
-          ASSERT_EQ(layer.matrix<float>().row(row)[2], expected[i][static_cast<std::size_t>(position)]);
-        }
-      }
-    std::vector<std::int32_t> from;
-    std::vector<std::vector<float>> continued;
-    for (std::int32_t i = 0; i < beams; ++i) {
-      from.push_back(static_cast<std::int32_t>(random.Uniform() * static_cast<double>(expected.size())));
-      continued.push_back(expected[static_cast<std::size_t>(from.back())]);
-    }
-    cache.Select(from);
-    expected = continued;
+// Keys [tokens, 3] that hold the number of each token, and values that hold its negative.
+Tensor Numbered(std::span<const float> numbers, float factor) {
+  const Tensor rows = Tensor::Empty({static_cast<std::int64_t>(numbers.size()), 3});
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    rows.ViewRows(static_cast<std::int64_t>(i), 1).Fill(factor * numbers[i]);
+  return rows;
+}
+
+void ExpectTokens(const ops::CachedKeys& cached, std::size_t text, const std::vector<float>& tokens) {
+  const Sequence& own = cached.sequences[text];
+  ASSERT_EQ(own.length, std::ssize(tokens));
+  for (std::int32_t position = 0; position < own.length; ++position) {
+    const std::int32_t row = cached.rows[static_cast<std::size_t>(own.row(position))];
+    const auto block = static_cast<std::size_t>(row / kernels::kBlockRows);
+    const auto token = tokens[static_cast<std::size_t>(position)];
+    ASSERT_EQ(cached.keys[block].matrix<float>().row(row % kernels::kBlockRows)[2], token);
+    ASSERT_EQ(cached.values[block].matrix<float>().row(row % kernels::kBlockRows)[2], -token);
   }
-  // Of 4,000 rows written: parted some dozens of steps ago at most, the hypotheses share what was before.
-  EXPECT_LT(cache.capacity, 1200);
+}
+
+// Texts that join, part, lose their last tokens and leave at random, in passes of some of them.
+TEST(DecoderCache, KeepsTheTokensOfEveryText) {
+  Random random(3);
+  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random.Below(limit)); };
+  DecoderCache cache;
+  std::map<std::int32_t, std::vector<float>> texts;
+  float token = 0;
+  std::size_t most_tokens = 0;
+  const auto any = [&] { return std::next(texts.begin(), static_cast<std::ptrdiff_t>(below(texts.size()))); };
+  for (int step = 0; step < 400; ++step) {
+    if (texts.size() < 20) texts[cache.AddText()] = {};
+    if (const auto from = any(); texts.size() < 30 && below(2) == 0) {
+      const std::size_t tokens = below(from->second.size() + 1);
+      const std::vector<float> shared(from->second.begin(), from->second.begin() + static_cast<std::ptrdiff_t>(tokens));
+      texts[cache.CopyText(from->first, static_cast<std::int32_t>(tokens))] = shared;
+    }
+    if (const auto text = any(); below(4) == 0) {
+      text->second.resize(below(text->second.size() + 1));
+      cache.Shorten(text->first, static_cast<std::int32_t>(text->second.size()));
+    }
+    if (const auto text = any(); texts.size() > 10 && below(3) == 0) {
+      cache.RemoveText(text->first);
+      texts.erase(text);
+    }
+    std::vector<std::int32_t> active, lengths;
+    std::vector<float> added;
+    for (auto& [text, tokens] : texts) {
+      if (below(3) == 0) continue;
+      active.push_back(text);
+      lengths.push_back(1 + static_cast<std::int32_t>(below(5)));
+      for (std::int32_t i = 0; i < lengths.back(); ++i) {
+        added.push_back(++token);
+        tokens.push_back(token);
+      }
+    }
+    if (active.empty()) continue;
+    cache.Activate(active);
+    cache.Append(PackedSequences(lengths));
+    std::size_t all_tokens = 0;
+    for (const auto& [text, tokens] : texts) all_tokens += tokens.size();
+    most_tokens = std::max(most_tokens, all_tokens);
+    for (const std::size_t layer : {0, 1}) {
+      cache.Write(layer, Numbered(added, 1), Numbered(added, -1));
+      for (std::size_t i = 0; i < active.size(); ++i) ExpectTokens(cache.SelfKeys(layer), i, texts[active[i]]);
+    }
+    EXPECT_LE(cache.used(), static_cast<std::int32_t>(all_tokens));
+    if (below(5) == 0) {  // the pass fails
+      cache.Undo();
+      for (std::size_t i = 0; i < active.size(); ++i)
+        for (std::int32_t lost = 0; lost < lengths[i]; ++lost) texts[active[i]].pop_back();
+    }
+  }
+  for (const auto& [text, tokens] : texts) cache.RemoveText(text);
+  EXPECT_EQ(cache.used(), 0);
+  // Memory is that of the most tokens at once, in whole blocks: 2 layers of keys and values of 3 numbers.
+  EXPECT_LE(cache.bytes(), static_cast<std::int64_t>(most_tokens + kernels::kBlockRows) * 2 * 2 * 3 * 4);
+}
+
+// Texts that share a memory, and others; a memory stays until its last text leaves.
+TEST(DecoderCache, KeepsMemoriesAsLongAsTextsReadThem) {
+  DecoderCache cache;
+  const auto write = [&](const std::vector<float>& numbers) {
+    ASSERT_EQ(cache.new_memory().rows(), std::ssize(numbers));
+    cache.WriteCross(0, Numbered(numbers, 1), Numbered(numbers, -1));
+  };
+  const std::int32_t first = cache.AddMemory(Tensor::Zeros({2, 5})), second = cache.AddMemory(Tensor::Zeros({3, 5}));
+  const std::vector<std::int32_t> texts = {cache.AddText(first), cache.AddText(first), cache.AddText(second)};
+  for (const std::int32_t memory : {first, second}) cache.RemoveMemory(memory);
+  cache.Activate(texts);
+  cache.Append(PackedSequences(std::vector<std::int32_t>{1, 2, 1}));
+  cache.Undo();  // before they were projected
+  cache.Append(PackedSequences(std::vector<std::int32_t>{1, 2, 1}));
+  write({1, 2, 3, 4, 5});
+  for (const std::size_t text : {0, 1}) ExpectTokens(cache.CrossKeys(0), text, {1, 2});
+  ExpectTokens(cache.CrossKeys(0), 2, {3, 4, 5});
+  EXPECT_EQ(cache.CrossKeys(0).sequences[0], cache.CrossKeys(0).sequences[1]);
+
+  cache.RemoveText(texts[0]);
+  const std::int32_t third = cache.AddMemory(Tensor::Zeros({2, 5}));
+  const std::int32_t joined = cache.AddText(third);
+  cache.Activate({joined, texts[1]});
+  cache.Append(PackedSequences(std::vector<std::int32_t>{1, 1}));
+  write({6, 7});
+  ExpectTokens(cache.CrossKeys(0), 0, {6, 7});
+  ExpectTokens(cache.CrossKeys(0), 1, {1, 2});
+  cache.Append(PackedSequences(std::vector<std::int32_t>{1, 1}));
+  EXPECT_TRUE(cache.new_memory().empty());
 }
 
 }  // namespace

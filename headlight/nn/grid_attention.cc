@@ -47,13 +47,19 @@ AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout) {
 GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const DecoderCache* cache)
     : layout(given), texts(given_texts) {
   if (cache != nullptr) {
-    for (std::size_t i = 0; i < texts.size(); ++i) whole = whole && cache->keys[i].length == texts[i].length;
-    if (!whole && std::ranges::all_of(texts, [](const Sequence& text) { return text.length == 1; }))
+    const Sequences all_keys(cache->SelfSequences().begin(), cache->SelfSequences().end());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (texts[i].length != 1 || all_keys[i].length == 1) {
+        several.push_back(texts[i]);
+        several_keys.push_back(all_keys[i]);
+        continue;
+      }
+      single.push_back(texts[i]);
       for (const GridAttentionKind kind : kSparse)
-        for (const std::vector<std::int32_t>& rows : cache->rows)
-          AppendSeen(MaskOf(kind, layout), rows, seen[static_cast<std::size_t>(kind)]);
+        AppendSeen(MaskOf(kind, layout), cache->RowsOf(i), seen[static_cast<std::size_t>(kind)]);
+    }
+    return;
   }
-  if (!whole) return;
   const auto height = static_cast<std::int32_t>(layout.grid.height),
              width = static_cast<std::int32_t>(layout.grid.width);
   for (const Sequence& text : texts) {
@@ -85,11 +91,8 @@ GridAttention::GridAttention(const Scope& scope, const GridAttentionConfig& conf
 
 Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPass& pass) const {
   const Tensor projected = query_key_value_(context, x);
-  if (context.cache != nullptr) {
-    const Tensor& all = context.cache->SelfRows(static_cast<std::size_t>(layer_), 2 * width_, x.dtype());
-    all.ViewRows(context.cache->first_new, x.rows()).CopyFrom(projected.ViewColumns(width_, 2 * width_));
-  }
-  return output_(context, pass.whole ? Attend(context, projected, pass) : AttendInCache(context, projected, pass));
+  return output_(
+      context, context.cache == nullptr ? Attend(context, projected, pass) : AttendOverCache(context, projected, pass));
 }
 
 // Columns are the rows of the transposed grid. As rows of a picture they lie near one another, so that whole tiles of
@@ -99,7 +102,9 @@ Tensor GridAttention::Attend(Context& context, const Tensor& projected, const Gr
   const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
   ScaledDotProductAttention attention = {
       .heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout), .dropout = config_.dropout};
-  Show(context, part(projected, 0), part(projected, 1), pass.texts, pass.texts, {}, attention.mask);
+  for (std::int32_t text = 0; context.sink && text < std::ssize(pass.texts); ++text)
+    context.sink({AttentionKind::decoder_self, layer_, text,
+                  attention.Weights(part(projected, 0), part(projected, 1), pass.texts, pass.texts, text)});
   if (config_.kind != GridAttentionKind::column)
     return attention(context, part(projected, 0), part(projected, 1), part(projected, 2), pass.texts, pass.texts);
   attention.mask = {
@@ -110,27 +115,25 @@ Tensor GridAttention::Attend(Context& context, const Tensor& projected, const Gr
       pass.from_column);
 }
 
-Tensor GridAttention::AttendInCache(Context& context, const Tensor& projected, const GridPass& pass) const {
-  const DecoderCache& cache = *context.cache;
-  const Tensor& all = cache.layers[static_cast<std::size_t>(layer_)].self;
-  const Tensor query = projected.ViewColumns(0, width_), key = all.ViewColumns(0, width_),
-               value = all.ViewColumns(width_, width_);
-  ScaledDotProductAttention attention = {.heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout)};
-  Show(context, query, key, pass.texts, cache.keys, cache.key_rows, attention.mask);
-  const GridPass::Keys& seen = pass.seen[static_cast<std::size_t>(config_.kind)];
-  if (seen.sequences.empty()) return attention(context, query, key, value, pass.texts, cache.keys, cache.key_rows);
-  attention.mask = {};
-  return attention(context, query, key, value, pass.texts, seen.sequences, seen.rows);
-}
+Tensor GridAttention::AttendOverCache(Context& context, const Tensor& projected, const GridPass& pass) const {
+  DecoderCache& cache = *context.cache;
+  const auto layer = static_cast<std::size_t>(layer_);
+  cache.Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_));
+  const Tensor query = projected.ViewColumns(0, width_);
+  const ops::CachedKeys all = cache.SelfKeys(layer);
+  const ScaledDotProductAttention masked = {.heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout)};
+  const bool shown = context.sink && !context.last_cross_attention;
+  for (std::int32_t text = 0; shown && text < std::ssize(pass.texts); ++text)
+    context.sink({AttentionKind::decoder_self, layer_, text, masked.Weights(query, all, pass.texts, text)});
 
-void GridAttention::Show(Context& context, const Tensor& query, const Tensor& key, const Sequences& queries,
-                         const Sequences& keys, std::span<const std::int32_t> key_rows,
-                         const AttentionMask& mask) const {
-  if (!context.sink || context.last_cross_attention) return;
-  const ScaledDotProductAttention attention = {.heads = config_.heads, .mask = mask};
-  for (std::int32_t text = 0; text < std::ssize(queries); ++text)
-    context.sink(
-        {AttentionKind::decoder_self, layer_, text, attention.Weights(query, key, queries, keys, text, key_rows)});
+  const GridPass::Keys& seen = pass.seen[static_cast<std::size_t>(config_.kind)];
+  if (seen.sequences.empty()) return masked(query, all, pass.texts);
+  const Tensor of_single = ScaledDotProductAttention{.heads = config_.heads}(
+      query, {all.keys, all.values, seen.sequences, seen.rows}, pass.single);
+  if (pass.several.empty()) return of_single;
+  const Tensor attended = masked(query, {all.keys, all.values, pass.several_keys, all.rows}, pass.several);
+  for (const Sequence& text : pass.single) attended.ViewRows(text.begin, 1).CopyFrom(of_single.ViewRows(text.begin, 1));
+  return attended;
 }
 
 }  // namespace headlight

@@ -40,11 +40,11 @@ struct GridLayout {
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
 // Row indices and keys that all layers of a pass share. `texts`: the tokens of the pass, each sequence a text or a
-// prefix of it and then codes; with a cache, which has room for them (DecoderCache::Append), the next tokens.
+// prefix of it and then codes; with a cache, whose pass has begun (DecoderCache::Append), the next tokens.
 struct HEADLIGHT_API GridPass {
   GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
 
-  // Key rows, as ops::Attention takes them.
+  // Key rows, as ops::CachedKeys has them.
   struct Keys {
     Sequences sequences;
     std::vector<std::int32_t> rows;
@@ -52,12 +52,13 @@ struct HEADLIGHT_API GridPass {
 
   GridLayout layout;
   const Sequences& texts;
-  bool whole = true;  // no earlier tokens are in a cache
-  // Of a whole pass, its rows with each grid column by column, filled up to whole columns with a text's first row, and
-  // where each row of the pass stands there.
+  // Without a cache, the pass's rows with each grid column by column, filled up to whole columns with a text's first
+  // row, and where each row of the pass stands there.
   std::vector<std::int32_t> by_column, from_column;
   Sequences columns;
-  // Of the single next tokens of a cache's sequences, the keys that each kind sees.
+  // With a cache, the texts that have a single next token after others, and the keys that each kind of it sees; and
+  // the other texts, whose keys masks hide. A code's bits depend on which of the two it is: it is always read alone.
+  Sequences single, several, several_keys;
   std::array<Keys, 4> seen;
 };
 
@@ -79,9 +80,7 @@ class HEADLIGHT_API GridAttention {
 
  private:
   Tensor Attend(Context& context, const Tensor& projected, const GridPass& pass) const;
-  Tensor AttendInCache(Context& context, const Tensor& projected, const GridPass& pass) const;
-  void Show(Context& context, const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
-            std::span<const std::int32_t> key_rows, const AttentionMask& mask) const;
+  Tensor AttendOverCache(Context& context, const Tensor& projected, const GridPass& pass) const;
 
   GridAttentionConfig config_;
   std::int64_t width_;  // heads * head_dim

@@ -34,28 +34,23 @@ Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
   return WithResidual(context, config_, attended, feed_forward_norm_, feed_forward_);
 }
 
-Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
+Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
                       const Sequences& sentences, const Memory& memory) {
   if (context.cache == nullptr)
     return attention.Cross(context, x, sentences, attention.KeysAndValues(context, memory.rows), memory.sentences);
-  Tensor& projected = context.cache->layers[static_cast<std::size_t>(layer)].cross;
-  if (projected.empty()) projected = attention.KeysAndValues(context, memory.rows);
-  return attention.Cross(context, x, sentences, projected, context.cache->memory);
+  return attention.CrossOverCache(context, x, sentences);
 }
 
 std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
                                     std::size_t layers) {
   if (context.cache == nullptr) return {};
-  DecoderCache& cache = *context.cache;
-  if (memory != nullptr && cache.memory.empty()) cache.memory = memory->sentences;
-  cache.layers.resize(layers);
-  return cache.Append(sentences);
+  context.cache->SetLayers(layers);
+  return context.cache->Append(sentences, memory);
 }
 
 DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer,
                            bool with_cross_attention)
     : config_(config),
-      layer_(layer),
       self_attention_(scope / "self_attn", AttentionOf(config), AttentionKind::decoder_self, layer),
       self_attention_norm_(scope / "self_attn_layer_norm", config.model),
       feed_forward_(scope, config.model, config.ffn, config.activation),
@@ -74,7 +69,7 @@ Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
   });
   if (memory != nullptr)
     hidden = WithResidual(context, config_, hidden, *cross_attention_norm_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, *cross_attention_, layer_, input, sentences, *memory);
+      return CrossAttention(context, *cross_attention_, input, sentences, *memory);
     });
   return WithResidual(context, config_, hidden, feed_forward_norm_, feed_forward_);
 }

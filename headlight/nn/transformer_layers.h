@@ -62,14 +62,12 @@ struct Memory {
   Sequences sentences;  // one entry per target sentence
 };
 
-// Cross-attention over the memory in the decoder's layer `layer`. With a cache in the context the memory is
-// projected on the first call only.
-Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, int layer, const Tensor& x,
+// Cross-attention over the memory; with a cache in the context, over those that the cache keeps for its texts.
+Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
                       const Sequences& sentences, const Memory& memory);
 
-// Begins a pass of a decoder with so many layers. A cache in the context makes room for the sentences' tokens, and
-// keeps which rows of the memory each reads, unless that is null. Returns the positions as DecoderCache::Append does;
-// without a cache they are empty.
+// Begins a pass of a decoder with so many layers, with a cache in the context as DecoderCache::Append does, whose
+// positions it returns; without one they are empty.
 std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
                                     std::size_t layers);
 
@@ -83,7 +81,6 @@ class HEADLIGHT_API DecoderLayer {
 
  private:
   TransformerLayerConfig config_;
-  int layer_;
   MultiHeadAttention self_attention_;
   LayerNorm self_attention_norm_;
   std::optional<MultiHeadAttention> cross_attention_;

@@ -41,14 +41,13 @@ struct PassBias {
 template <typename T>
 kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const Sequences& queries, const Sequences& keys, const AttentionOptions& options,
-                                   const PassBias<T>& bias, std::span<const std::int32_t> key_rows) {
+                                   const PassBias<T>& bias) {
   return {
       .query = query.matrix<T>(),
       .key = key.matrix<T>(),
       .value = value.matrix<T>(),
       .queries = queries,
       .keys = keys,
-      .key_rows = key_rows,
       .present = options.present ? std::span<const std::uint8_t>(*options.present) : std::span<const std::uint8_t>(),
       .heads = options.heads,
       .key_heads = options.key_heads,
@@ -71,9 +70,8 @@ bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
 }  // namespace
 
 Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                 const Sequences& keys, const AttentionOptions& options, std::span<const std::int32_t> key_rows) {
+                 const Sequences& keys, const AttentionOptions& options) {
   const bool wants_gradient = WantsGradient({&query, &key, &value, &options.bias.values});
-  Ensure(!wants_gradient || key_rows.empty(), "Attention: a cache has no gradient");
   const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
   Check(key_heads > 0 && value.columns() % key_heads == 0, "Attention: {} key heads must divide values of shape {}",
         key_heads, ToString(value.shape()));
@@ -81,7 +79,7 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   const Tensor log_sum_exp = wants_gradient ? Tensor::Empty({query.rows(), options.heads}, query.dtype()) : Tensor();
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const PassBias<T> bias(options.bias);
-    kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, key_rows), y.matrix<T>(),
+    kernels::AttentionForward<T>(InputOf<T>(query, key, value, queries, keys, options, bias), y.matrix<T>(),
                                  wants_gradient ? log_sum_exp.span<T>() : std::span<T>());
   });
   if (!wants_gradient) return y;
@@ -102,7 +100,7 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
                     }
                     Node* const bias_node = options.bias.values.node();
                     const PassBias<T> bias(options.bias, bias_node == nullptr ? Tensor() : SumSlotFor(bias_node));
-                    kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, bias, {}),
+                    kernels::AttentionBackward<T>(InputOf<T>(query, key, value, queries, keys, options, bias),
                                                   y.matrix<T>(), dy.matrix<T>(), log_sum_exp.span<T>(), to[0], to[1],
                                                   to[2]);
                     for (int i = 0; i < 3; ++i)
@@ -112,17 +110,64 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
 }
 
 Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
-                        const AttentionOptions& options, std::int32_t sentence,
-                        std::span<const std::int32_t> key_rows) {
+                        const AttentionOptions& options, std::int32_t sentence) {
   const auto b = static_cast<std::size_t>(sentence);
   Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sentence);
   const Tensor weights = Tensor::Empty({1, options.heads, queries[b].length, keys[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const PassBias<T> bias(options.bias);
-    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias, key_rows), sentence,
+    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias), sentence,
                                  weights.span<T>());
   });
   return weights;
+}
+
+Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
+                 const AttentionOptions& options) {
+  Ensure(!WantsGradient({&query, &options.bias.values}), "Attention: a cache has no gradient");
+  Ensure(!cached.keys.empty() && cached.keys.size() == cached.values.size(), "Attention: a cache without keys");
+  const std::int64_t rows = std::ssize(cached.keys) * kernels::kBlockRows;
+  const std::int64_t key_width = cached.keys[0].columns(), value_width = cached.values[0].columns();
+  const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
+  const Tensor y = Tensor::Empty({query.rows(), value_width / key_heads * options.heads}, query.dtype());
+  Dispatch(query.dtype(), [&]<typename T>(T) {
+    const PassBias<T> bias(options.bias);
+    std::vector<const T*> keys, values;
+    for (const Tensor& block : cached.keys) keys.push_back(block.data<T>());
+    for (const Tensor& block : cached.values) values.push_back(block.data<T>());
+    kernels::AttentionForward<T>({.query = query.matrix<T>(),
+                                  .key = {nullptr, rows, key_width, key_width},
+                                  .value = {nullptr, rows, value_width, value_width},
+                                  .queries = queries,
+                                  .keys = cached.sequences,
+                                  .key_rows = cached.rows,
+                                  .key_blocks = keys,
+                                  .value_blocks = values,
+                                  .present = {},
+                                  .heads = options.heads,
+                                  .key_heads = options.key_heads,
+                                  .scale = static_cast<T>(options.scale),
+                                  .mask = options.mask,
+                                  .bias = bias.data,
+                                  .dropout = {}},
+                                 y.matrix<T>(), {});
+  });
+  return y;
+}
+
+Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
+                        const AttentionOptions& options, std::int32_t sentence) {
+  const auto b = static_cast<std::size_t>(sentence);
+  Check(b < queries.size() && b < cached.sequences.size(), "AttentionWeights: there is no sentence {}", sentence);
+  const Sequence& seen = cached.sequences[b];
+  const Tensor keys = Tensor::Empty({seen.length, cached.keys[0].columns()}, query.dtype());
+  for (std::int32_t position = 0; position < seen.length; ++position) {
+    const std::int32_t row = cached.rows[static_cast<std::size_t>(seen.begin + position)];
+    keys.ViewRows(position, 1)
+        .CopyFrom(
+            cached.keys[static_cast<std::size_t>(row / kernels::kBlockRows)].ViewRows(row % kernels::kBlockRows, 1));
+  }
+  return AttentionWeights(query, keys, {queries[b]}, {{0, seen.length}}, options, 0);
 }
 
 }  // namespace headlight::ops

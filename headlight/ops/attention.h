@@ -47,15 +47,27 @@ struct AttentionOptions {
 
 // softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
 // key heads * head_dim], value [key tokens, key heads * value_dim], possibly columns of one tensor; [query tokens,
-// heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`, position p of which is row
-// key_rows[keys[b].begin + p] where key_rows is given (a cache; it has no gradient).
+// heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`.
 HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                               const Sequences& keys, const AttentionOptions& options,
-                               std::span<const std::int32_t> key_rows = {});
+                               const Sequences& keys, const AttentionOptions& options);
 
 // The weights of one sentence without dropout, [1, heads, query, key].
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries,
-                                      const Sequences& keys, const AttentionOptions& options, std::int32_t sentence,
-                                      std::span<const std::int32_t> key_rows = {});
+                                      const Sequences& keys, const AttentionOptions& options, std::int32_t sentence);
+
+// Keys and values of a cache, in blocks [kernels::kBlockRows, width]. Position p of sentence b is row
+// rows[sequences[b].begin + p].
+struct CachedKeys {
+  std::span<const Tensor> keys, values;
+  std::span<const Sequence> sequences;
+  std::span<const std::int32_t> rows;
+};
+
+// The same over a cache, in float32 whatever options.compute says: a text may be read in any chunks, and rounding
+// depends on the number of queries. Without gradients.
+HEADLIGHT_API Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
+                               const AttentionOptions& options);
+HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
+                                      const AttentionOptions& options, std::int32_t sentence);
 
 }  // namespace headlight::ops

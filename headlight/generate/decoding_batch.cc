@@ -1,0 +1,712 @@
+#include "headlight/generate/decoding_batch.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/random.h"
+#include "headlight/generate/beam_search.h"
+#include "headlight/generate/choose_words.h"
+#include "headlight/generate/output_words.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/nn/drawing_model.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/embedding.h"
+
+namespace headlight {
+namespace {
+
+// Texts that begin with so many tokens of another that is being read wait for it, and then share them.
+constexpr std::int32_t kWorthSharing = 16;
+
+// Of speculative decoding, before one pass of the weights verifies them.
+constexpr std::int32_t kMostDrafts = 3;
+
+// The first `read` tokens of a beam, behind the prompt or the unguided one, are in the cache.
+struct CachedBeam {
+  std::int32_t text = -1;  // of the cache
+  std::int32_t read = 0;
+};
+
+struct Search : BeamSearch {
+  std::int64_t id = 0;
+  DecodingRequest request;
+  BeamRules rules;
+  Random random{0};
+  std::vector<std::array<CachedBeam, 2>> cached = {{}};  // of each beam; the second is that of the unguided prompt
+  std::int32_t length = 1;                               // of the text with its next token
+  bool joined = false;                                   // has texts in the cache
+  bool cut = false;                                      // the length limit forced an end on a beam that would go on
+  std::size_t list = 0;                                  // of its shortlist
+  std::int32_t memory = -1;                              // of the cache
+
+  const SearchOptions& options() const { return *request.options; }
+  std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
+  const std::vector<std::int32_t>& prompt(std::size_t which) const {
+    return which == 0 ? request.prompt : request.unguided;
+  }
+  std::int32_t tokens(std::size_t beam, std::size_t which) const {
+    return static_cast<std::int32_t>(prompt(which).size() + beams[beam].ids.size());
+  }
+  std::int32_t TokenAt(std::size_t beam, std::size_t which, std::int32_t position) const {
+    const auto at = static_cast<std::size_t>(position);
+    return at < prompt(which).size() ? prompt(which)[at] : beams[beam].ids[at - prompt(which).size()];
+  }
+  std::int32_t unread(std::size_t beam, std::size_t which) const {
+    return tokens(beam, which) - cached[beam][which].read;
+  }
+  std::int64_t unread() const {
+    std::int64_t sum = 0;
+    for (std::size_t beam = 0; beam < beams.size(); ++beam)
+      for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
+    return sum;
+  }
+  // True if the next token may be an end.
+  bool MayEnd() const { return length > request.min_new_tokens || (options().force_end && length == max_length); }
+  // The last token that is not forced to be the end.
+  std::int32_t LastUnforced() const { return max_length - (options().force_end ? 1 : 0); }
+  // True if all but one token of every beam is in the cache.
+  bool IsRunning() const {
+    for (std::size_t beam = 0; beam < beams.size(); ++beam)
+      for (std::size_t which = 0; which < prompts(); ++which)
+        if (unread(beam, which) != 1) return false;
+    return true;
+  }
+  // True if the choice is among other scores than the model's own.
+  bool ChangesScores() const {
+    LogitsProcessors other = options().processors;
+    other.no_repeat_ngram_size = 0;  // applied without the logits
+    return options().sample || other.any();
+  }
+};
+
+// Some next tokens of a beam that a pass reads.
+struct Part {
+  Search* search = nullptr;
+  std::size_t beam = 0, which = 0;
+  std::int32_t count = 0;
+};
+using Pass = std::vector<Part>;
+
+// Of weights [1, heads, query, key], a row for each query.
+std::vector<AttentionRow> RowsOf(const Tensor& weights) {
+  const std::int64_t heads = weights.shape()[1], queries = weights.shape()[2], keys = weights.shape()[3];
+  std::vector<AttentionRow> rows;
+  for (std::int64_t query = 0; query < queries; ++query) {
+    std::vector<float> sums(static_cast<std::size_t>(keys));
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (std::int64_t key = 0; key < keys; ++key)
+        sums[static_cast<std::size_t>(key)] += weights.matrix<float>().row(head * queries + query)[key];
+    rows.push_back(std::make_shared<const std::vector<float>>(std::move(sums)));
+  }
+  return rows;
+}
+
+// The token of a row becomes this one, with probability 1.
+void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
+  const auto k = static_cast<std::size_t>(likeliest.k);
+  std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(row * k), k,
+              -std::numeric_limits<float>::infinity());
+  likeliest.values[row * k] = 0;
+  likeliest.columns[row * k] = token;
+}
+
+}  // namespace
+
+void CheckSearch(const SearchOptions& options, std::int64_t vocabulary) {
+  Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
+        options.beam_size);
+  Check(options.n_best >= 1 && options.n_best <= options.beam_size, "n_best must be from 1 to beam_size, {}, not {}",
+        options.beam_size, options.n_best);
+  Check(std::isfinite(options.length_penalty), "length_penalty must be a finite number, not {}",
+        options.length_penalty);
+  Check(std::isfinite(options.guidance) && options.guidance >= 0, "guidance must be a number from 0, not {}",
+        options.guidance);
+  CheckRules(RulesOf(options), vocabulary);
+  const auto check_id = [&](const char* what, std::int32_t id) {
+    Check(id >= 0 && id < vocabulary, "{}'s id {} is outside the vocabulary of {}", what, id, vocabulary);
+  };
+  for (const std::int32_t end : options.end_ids) check_id("an end", end);
+  if (options.first_token) check_id("first_token", *options.first_token);
+  Check(!options.force_end || !options.end_ids.empty(), "force_end needs an end");
+}
+
+struct DecodingBatch::State {
+  State(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, const BatchLimits& given,
+        const Shortlist* of_shortlist)
+      : language(of_language), decoder(of_decoder), shortlist(of_shortlist), limits(given) {
+    Check(limits.pass_tokens >= 1, "pass_tokens must be at least 1, not {}", limits.pass_tokens);
+    Check(limits.cached_tokens >= 0, "cached_tokens must be at least 0, not {}", limits.cached_tokens);
+    if (language != nullptr) {
+      Check(language->outputs() > 0, "{}: this model has no head that predicts the next token",
+            language->parameters().source());
+      vocabulary = language->limits().vocabulary;
+      positions = language->limits().positions;
+      output = {.model = language,
+                .weight = [this](Context& pass) { return language->OutputWeight(pass); },
+                .bias = [this](Context& pass) { return language->OutputBias(pass); },
+                .vocabulary = language->outputs()};
+      if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
+        whole_prompts = drawing->drawing().encodes_text;
+        if (!whole_prompts) alone_from = drawing->drawing().prompt;
+      }
+    } else {
+      vocabulary = decoder->limits().target_vocabulary;
+      positions = decoder->limits().positions;
+      output = {.model = decoder,
+                .weight = [this](Context& pass) { return decoder->OutputWeight(pass); },
+                .bias = [this](Context& pass) { return decoder->OutputBias(pass); },
+                .vocabulary = vocabulary,
+                .pad_id = decoder->limits().pad_id};
+    }
+    context.cache = &cache;
+    context.last_cross_attention = true;
+  }
+  State(const State&) = delete;
+
+  const Parameters& parameters() const { return output.model->parameters(); }
+
+  // Throws Error if the request is impossible.
+  void CheckRequest(const DecodingRequest& request) const {
+    Ensure(request.options != nullptr, "a request without options");
+    const SearchOptions& options = *request.options;
+    CheckSearch(options, output.vocabulary);
+    const auto check_prompt = [&](const std::vector<std::int32_t>& prompt) {
+      Check(!prompt.empty() && std::cmp_less_equal(prompt.size(), positions),
+            "a prompt must have from 1 to {} tokens, not {}", positions, prompt.size());
+      for (const std::int32_t id : prompt)
+        Check(id >= 0 && id < vocabulary, "the token {} is outside the vocabulary of {}", id, vocabulary);
+    };
+    check_prompt(request.prompt);
+    if (!request.unguided.empty()) check_prompt(request.unguided);
+    Check(request.max_new_tokens >= 1, "max_new_tokens must be at least 1, not {}", request.max_new_tokens);
+    Check(request.min_new_tokens >= 0, "min_new_tokens must be at least 0, not {}", request.min_new_tokens);
+    Check(!request.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
+    Check(language != nullptr || options.guidance == 1, "guidance is for language models");
+    Check(language == nullptr || !options.attention, "attention is that of a decoder to its encoder");
+    Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
+    Ensure(shortlist == nullptr || !request.source.empty(), "a shortlist is of a source's tokens");
+  }
+
+  // That of a search with the same states, or -1.
+  std::int32_t MemoryOf(const Search& search) const {
+    if (search.memory >= 0 || search.request.memory.empty()) return search.memory;
+    for (const auto& other : searches)
+      if (other->memory >= 0 && other->request.memory.rows() == search.request.memory.rows() &&
+          other->request.memory.data<float>() == search.request.memory.data<float>())
+        return other->memory;
+    return -1;
+  }
+
+  // The cached text that begins with the most tokens of a beam, and how many it has of them. `later`: how many some
+  // text will have.
+  struct Beginning {
+    std::int32_t text = -1, tokens = 0, later = 0;
+  };
+  Beginning LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const {
+    Beginning best;
+    if (whole_prompts || search.options().attention) return best;  // which needs every token's pass
+    const std::int32_t memory = MemoryOf(search);
+    for (const auto& other : searches) {
+      if (!other->joined || other->memory != memory) continue;
+      for (std::size_t i = 0; i < other->beams.size(); ++i)
+        for (std::size_t j = 0; j < other->prompts(); ++j) {
+          const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
+          std::int32_t common = 0;
+          while (common < most && search.TokenAt(beam, which, common) == other->TokenAt(i, j, common)) ++common;
+          best.later = std::max(best.later, common);
+          const CachedBeam& cached = other->cached[i][j];
+          if (std::min(common, cached.read) > best.tokens)
+            best = {cached.text, std::min(common, cached.read), best.later};
+        }
+    }
+    return best;
+  }
+
+  // Gives a search its texts in the cache. Does nothing if it should wait for a text that reads the same tokens.
+  void Join(Search& search) {
+    const Beginning first = LongestBeginning(search, 0, 0);
+    if (first.later >= first.tokens + kWorthSharing) return;
+    if (search.memory < 0 && !search.request.memory.empty()) {
+      search.memory = MemoryOf(search);
+      if (search.memory < 0)
+        search.memory = cache.AddMemory(search.request.memory);
+      else
+        cache.ShareMemory(search.memory);
+    }
+    for (std::size_t beam = 0; beam < search.beams.size(); ++beam)
+      for (std::size_t which = 0; which < search.prompts(); ++which) {
+        const Beginning known = LongestBeginning(search, beam, which);
+        search.cached[beam][which] = known.text < 0
+                                         ? CachedBeam{cache.AddText(search.memory), 0}
+                                         : CachedBeam{cache.CopyText(known.text, known.tokens), known.tokens};
+      }
+    search.joined = true;
+  }
+
+  void LeaveCache(Search& search) {
+    for (auto& beam : search.cached)
+      for (CachedBeam& cached : beam) {
+        if (cached.text >= 0) cache.RemoveText(cached.text);
+        cached = {};
+      }
+    search.joined = false;
+  }
+
+  void Drop(Search& search) {
+    LeaveCache(search);
+    if (search.memory >= 0) cache.RemoveMemory(search.memory);
+    std::erase_if(searches, [&](const auto& one) { return one.get() == &search; });
+  }
+
+  void End(Search& search, std::exception_ptr error = nullptr) {
+    Decoded result{search.id, {}, std::move(error)};
+    if (result.error == nullptr) {
+      result.hypotheses = std::move(search.finished);
+      for (Hypothesis& hypothesis : result.hypotheses)
+        if (search.cut && std::ssize(hypothesis.ids) + 1 == search.max_length) hypothesis.ended = false;
+      result.hypotheses.resize(std::min(result.hypotheses.size(), static_cast<std::size_t>(search.options().n_best)));
+    }
+    ended.push_back(std::move(result));
+    Drop(search);
+  }
+
+  // Lets waiting texts join, and drops the last from the cache if the pass would exceed it.
+  Pass NextPass() {
+    const auto joined = [&] { return std::ranges::count_if(searches, [](const auto& one) { return one->joined; }); };
+    std::int64_t wanted = cache.used();
+    for (const auto& search : searches) wanted += search->joined ? search->unread() : 0;
+    for (const auto& search : searches) {
+      if (search->joined) continue;
+      wanted += search->unread() + std::ssize(search->beams) * kWorthSharing;
+      if (limits.cached_tokens > 0 && wanted > limits.cached_tokens && joined() > 0) break;
+      Join(*search);
+    }
+    Pass pass = Parts();
+    const auto tokens = [&] {
+      std::int64_t sum = 0;
+      for (const Part& part : pass) sum += part.count;
+      return sum;
+    };
+    while (limits.cached_tokens > 0 && cache.used() + tokens() > limits.cached_tokens && joined() > 1) {
+      LeaveCache(
+          **std::ranges::find_if(searches.rbegin(), searches.rend(), [](const auto& one) { return one->joined; }));
+      ++evictions;
+      pass = Parts();
+    }
+    return pass;
+  }
+
+  // The next token of every text that is read, then chunks of the others.
+  Pass Parts() const {
+    constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those go on beside many others
+    Pass pass;
+    std::int64_t left = limits.pass_tokens;
+    for (const auto& search : searches)
+      if (search->joined && search->IsRunning())
+        for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
+          for (std::size_t which = 0; which < search->prompts(); ++which, --left)
+            pass.push_back({search.get(), beam, which, 1});
+    left = std::max(left, std::min(fewest, limits.pass_tokens));
+    for (const auto& search : searches) {
+      if (!search->joined || search->IsRunning()) continue;
+      // The last tokens of all its beams are read in one pass, whose states the search needs together.
+      bool completes = whole_prompts || search->unread() <= left;
+      for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
+        for (std::size_t which = 0; which < search->prompts(); ++which)
+          completes = completes && (search->unread(beam, which) == 1 || search->tokens(beam, which) <= alone_from);
+      for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
+        for (std::size_t which = 0; which < search->prompts(); ++which) {
+          std::int64_t count = search->unread(beam, which);
+          const std::int32_t read = search->cached[beam][which].read;
+          if (!completes) {
+            count = std::min(count - 1, left);
+            if (count > 0 && read + count > alone_from) count = read < alone_from ? alone_from - read : 1;
+          }
+          if (count <= 0) continue;
+          pass.push_back({search.get(), beam, which, static_cast<std::int32_t>(count)});
+          left -= count;
+        }
+      if (left <= 0) break;
+    }
+    return pass;
+  }
+
+  // The hidden states after the pass's tokens, [tokens, model].
+  Tensor Read(const Pass& pass) {
+    std::vector<std::int32_t> ids, lengths, texts;
+    bool wants_attention = false;
+    for (const auto& [search, beam, which, count] : pass) {
+      const CachedBeam& cached = search->cached[beam][which];
+      for (std::int32_t i = 0; i < count; ++i) ids.push_back(search->TokenAt(beam, which, cached.read + i));
+      lengths.push_back(count);
+      texts.push_back(cached.text);
+      wants_attention = wants_attention || search->options().attention;
+    }
+    attention.assign(pass.size(), {});
+    context.sink = {};
+    if (wants_attention)
+      context.sink = [&](const LayerAttention& seen) {
+        if (!context.draft) attention[static_cast<std::size_t>(seen.sentence)] = RowsOf(seen.weights);
+      };
+    cache.Activate(texts);
+    const Tensor hidden = Decode(ids, PackedSequences(lengths));
+    for (std::size_t i = 0; i < pass.size(); ++i) {
+      const auto& [search, beam, which, count] = pass[i];
+      CachedBeam& cached = search->cached[beam][which];
+      if (search->options().attention) {
+        std::vector<AttentionRow>& rows = search->beams[beam].attention;
+        for (std::int32_t token = 0; token < count; ++token)  // those of a text that is read again are known
+          if (cached.read + token >= std::ssize(rows)) rows.push_back(attention[i][static_cast<std::size_t>(token)]);
+      }
+      cached.read += count;
+    }
+    return hidden;
+  }
+
+  Tensor Decode(std::span<const std::int32_t> ids, const Sequences& texts) {
+    return language != nullptr ? language->Decode(context, ids, texts) : decoder->Decode(context, ids, texts, {});
+  }
+
+  // Runs a pass. If it fails, each of its searches is run alone, and those that fail end.
+  void Run(const Pass& pass) {
+    Tensor hidden;
+    try {
+      hidden = Read(pass);
+    } catch (const Error&) {
+      cache.Undo();
+      Apart<Part>(
+          pass, [](const Part& part) { return part.search; }, [&](const Pass& own) { Run(own); });
+      return;
+    }
+    Choose(pass, hidden);
+  }
+
+  // Calls run for the entries of each search apart; the only search ends with the exception that is being handled.
+  template <typename Entry>
+  void Apart(const std::vector<Entry>& entries, const auto& search_of, const auto& run) {
+    std::vector<Search*> all;
+    for (const Entry& entry : entries)
+      if (std::ranges::find(all, search_of(entry)) == all.end()) all.push_back(search_of(entry));
+    if (all.size() == 1) return End(*all[0], std::current_exception());
+    for (Search* const search : all) {
+      std::vector<Entry> own;
+      for (const Entry& entry : entries)
+        if (search_of(entry) == search) own.push_back(entry);
+      run(own);
+    }
+  }
+
+  // A search whose beams are all read, and the row of the pass after each beam; `unguided` is empty without guidance.
+  struct Ready {
+    Search* search = nullptr;
+    std::vector<std::int32_t> rows, unguided;
+  };
+
+  // Extends every search of the pass whose beams are all read.
+  void Choose(const Pass& pass, const Tensor& hidden) {
+    std::vector<Ready> ready;
+    std::int32_t row = -1;
+    for (const auto& [search, beam, which, count] : pass) {
+      row += count;
+      if (search->unread() > 0) continue;
+      if (ready.empty() || ready.back().search != search) ready.push_back({search, {}, {}});
+      (which == 0 ? ready.back().rows : ready.back().unguided).push_back(row);
+    }
+    if (words == nullptr) {
+      std::vector<std::vector<std::int32_t>> lists;
+      for (const auto& search : searches) {
+        if (shortlist == nullptr) break;
+        search->list = lists.size();
+        std::vector<std::int32_t>& list = lists.emplace_back(shortlist->For(search->request.source));
+        std::erase(list, output.pad_id);
+        const std::int32_t end_id = decoder->limits().end_id;
+        const auto end = std::ranges::lower_bound(list, end_id);
+        if (end == list.end() || *end != end_id) list.insert(end, end_id);
+      }
+      words = std::make_unique<OutputWords>(output, context, lists);
+    }
+    std::vector<std::vector<Ready>> groups;  // of those that are computed together
+    for (Ready& one : ready) {
+      const auto group = std::ranges::find_if(groups, [&](const std::vector<Ready>& others) {
+        const Search& other = *others.front().search;
+        return other.request.options == one.search->request.options && other.MayEnd() == one.search->MayEnd();
+      });
+      if (group == groups.end())
+        groups.push_back({std::move(one)});
+      else
+        group->push_back(std::move(one));
+    }
+    for (const std::vector<Ready>& group : groups) ExtendGroup(group, hidden);
+  }
+
+  void ExtendGroup(const std::vector<Ready>& group, const Tensor& hidden) {
+    std::vector<Random> random;
+    for (const Ready& one : group) random.push_back(one.search->random);
+    std::vector<std::vector<std::int32_t>> banned;
+    std::optional<kernels::TopLogits<float>> likeliest;
+    try {
+      likeliest = Likeliest(group, hidden, banned);
+    } catch (const Error&) {
+      for (std::size_t i = 0; i < group.size(); ++i) group[i].search->random = random[i];
+      Apart<Ready>(
+          group, [](const Ready& one) { return one.search; },
+          [&](const std::vector<Ready>& own) { ExtendGroup(own, hidden); });
+      return;
+    }
+    std::int64_t row = 0;
+    for (const Ready& one : group) {
+      Extend(*one.search, *likeliest, row, banned);
+      row += std::ssize(one.rows);
+    }
+  }
+
+  // The likeliest tokens, or sampled ones, after each beam of searches with the same options. `banned`: of each beam,
+  // those that are not allowed; empty if no beam has any. Throws Error where the model gives NaN.
+  kernels::TopLogits<float> Likeliest(const std::vector<Ready>& group, const Tensor& hidden,
+                                      std::vector<std::vector<std::int32_t>>& banned) {
+    const Search& first = *group.front().search;
+    const SearchOptions& options = first.options();
+    std::vector<std::int32_t> rows, unguided, all(static_cast<std::size_t>(hidden.rows()));
+    std::vector<std::size_t> lists;
+    std::int32_t length = 0;
+    for (const Ready& one : group) {
+      rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+      unguided.insert(unguided.end(), one.unguided.begin(), one.unguided.end());
+      lists.insert(lists.end(), one.rows.size(), one.search->list);
+      length = std::max(length, one.search->length);
+    }
+    std::iota(all.begin(), all.end(), 0);
+    Tensor states = rows == all ? hidden : ops::Embedding(hidden, rows);
+    if (options.guidance != 1)  // the logits are linear in the state
+      states = ops::Add(ops::Scale(states, options.guidance),
+                        ops::Scale(ops::Embedding(hidden, unguided), 1 - options.guidance));
+
+    const std::span<const std::int32_t> ends =
+        first.MayEnd() ? std::span<const std::int32_t>() : std::span(options.end_ids);
+    if (first.ChangesScores()) {
+      std::vector<std::int32_t> never(ends.begin(), ends.end());
+      if (output.pad_id >= 0) never.push_back(output.pad_id);
+      std::vector<Unfinished> texts;
+      for (const Ready& one : group)
+        for (const Beam& beam : one.search->beams) {
+          const DecodingRequest& request = one.search->request;
+          const std::int64_t given = std::ssize(request.prompt);
+          texts.push_back({.prompt = request.prompt,
+                           .ids = beam.ids,
+                           .never = never,
+                           .ends = options.end_ids,
+                           .source = request.source.empty() ? request.prompt : request.source,
+                           .given = given,
+                           .begin = given + (options.first_token ? 1 : 0),
+                           .random = &one.search->random});
+        }
+      return words->Choose(context, states, lists, texts, RulesOf(options), length, first.rules.candidates());
+    }
+    std::size_t most_banned = 0;
+    if (const std::int32_t no_repeat = options.processors.no_repeat_ngram_size; no_repeat > 0)
+      for (const Ready& one : group)
+        for (const Beam& beam : one.search->beams) {
+          std::vector<std::int32_t> inputs = one.search->request.prompt;
+          inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
+          banned.push_back(Repeating(inputs, inputs, no_repeat));
+          most_banned = std::max(most_banned, banned.back().size());
+        }
+    kernels::TopLogits<float> likeliest = words->Likeliest(
+        context, states, lists, ends, first.rules.candidates() + static_cast<std::int64_t>(most_banned));
+    CheckFinite(likeliest, length);
+    return likeliest;
+  }
+
+  void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int32_t length) const {
+    if (std::ranges::any_of(likeliest.values, [](float value) { return std::isnan(value); }))
+      parameters().FailNotFinite(fmt::format("decoding step {}", length));
+  }
+
+  // Extends every beam of a search by its next token. Its beams' rows begin at `row`.
+  void Extend(Search& search, kernels::TopLogits<float>& likeliest, std::int64_t row,
+              std::span<const std::vector<std::int32_t>> banned) {
+    const SearchOptions& options = search.options();
+    const auto first = static_cast<std::size_t>(row), k = static_cast<std::size_t>(likeliest.k);
+    if (options.first_token && search.length == 1) Force(likeliest, first, *options.first_token);
+    if (options.force_end && search.length == search.max_length)
+      for (std::size_t beam = first; beam < first + search.beams.size(); ++beam) {
+        const auto& ends = options.end_ids;
+        search.cut = search.cut || std::ranges::find(ends, likeliest.columns[beam * k]) == ends.end();
+        Force(likeliest, beam, ends.front());
+      }
+    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, search.rules, banned);
+
+    // A beam goes on with the cached texts of the one that it continues; those after the first copy them.
+    std::vector<std::array<CachedBeam, 2>> continued;
+    std::vector<bool> taken(search.cached.size());
+    for (const std::size_t beam : from) {
+      std::array<CachedBeam, 2>& own = continued.emplace_back(search.cached[beam]);
+      for (std::size_t which = 0; which < search.prompts() && taken[beam]; ++which)
+        own[which].text = cache.CopyText(own[which].text);
+      taken[beam] = true;
+    }
+    for (std::size_t beam = 0; beam < taken.size(); ++beam)
+      for (std::size_t which = 0; which < search.prompts() && !taken[beam]; ++which)
+        cache.RemoveText(search.cached[beam][which].text);
+    search.cached = std::move(continued);
+    Tell(search);
+  }
+
+  // Reports the search's newest token, unless it was the end, and ends the search if it is done.
+  void Tell(Search& search) {
+    const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
+    const bool is_end = std::ssize(ids) < search.length;
+    if (search.request.on_token && !is_end && !search.request.on_token(ids.back())) {
+      if (!search.done) {
+        const Beam& beam = search.beams.front();
+        search.finished.push_back({beam.ids, beam.log_probability,
+                                   search.rules.Score(beam.log_probability, search.length), /*ended=*/true,
+                                   beam.attention, beam.token_scores});
+      }
+      search.finished.front().ended = true;
+      search.done = true;
+    }
+    ++search.length;
+    if (search.done) End(search);
+  }
+
+  // True if the only text is greedy, and the model has a draft.
+  bool MayDraft() const {
+    if (searches.size() != 1 || !parameters().have_draft()) return false;
+    const Search& search = *searches.front();
+    return search.joined && search.options().beam_size == 1 && search.options().guidance == 1 &&
+           RulesOf(search.options()).plain() && search.length > 1 && search.length <= search.LastUnforced() &&
+           search.IsRunning();
+  }
+
+  // Extends the only text by its next token and the accepted drafts after it.
+  void Draft() {
+    Search& search = *searches.front();
+    CachedBeam& cached = search.cached.front().front();
+    context.sink = {};
+    if (search.options().attention)
+      context.sink = [&](const LayerAttention& seen) {
+        if (!context.draft) attention.assign(1, RowsOf(seen.weights));
+      };
+    cache.Activate({cached.text});
+    const std::int32_t before = cache.length(cached.text), length = search.length;
+    const auto read = [&](std::span<const std::int32_t> tokens) {
+      const Tensor hidden = Decode(tokens, {{0, static_cast<std::int32_t>(tokens.size())}});
+      kernels::TopLogits<float> likeliest = words->Likeliest(
+          context, hidden, std::vector(tokens.size(), search.list),
+          search.MayEnd() ? std::span<const std::int32_t>() : search.options().end_ids, search.rules.candidates());
+      CheckFinite(likeliest, length);
+      return likeliest;
+    };
+    // Up to the last token for which the same tokens are allowed.
+    const std::int32_t until =
+        std::min(length <= search.request.min_new_tokens ? search.request.min_new_tokens : search.max_length,
+                 search.LastUnforced());
+    std::vector<std::int32_t> tokens = {search.beams.front().ids.back()};
+    context.draft = true;
+    while (std::ssize(tokens) <= std::min(kMostDrafts, until - length) &&
+           std::ranges::find(search.rules.end_ids, tokens.back()) == search.rules.end_ids.end())
+      tokens.push_back(read(std::span(tokens).last(1)).columns.front());
+    context.draft = false;
+    cache.Shorten(cached.text, before);
+
+    const kernels::TopLogits<float> next = read(tokens);
+    for (bool goes_on = true; goes_on && !searches.empty();) {
+      const std::int32_t row = search.length - length;
+      Advance(search, next, row, search.length, search.rules);
+      auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
+      if (search.options().attention) rows.push_back(attention.front()[static_cast<std::size_t>(row)]);
+      const std::size_t right = static_cast<std::size_t>(row) + 1;
+      goes_on = !search.done && right < tokens.size() && search.beams.front().ids.back() == tokens[right];
+      if (!goes_on) {
+        cache.Shorten(cached.text, before + row + 1);
+        cached.read += row + 1;
+      }
+      Tell(search);
+    }
+  }
+
+  // The model, as a language model or as a decoder with cross-attention.
+  const LanguageModel* language;
+  const ConditionalDecoder* decoder;
+  const Shortlist* shortlist;
+  BatchLimits limits;
+  OutputLayer output;
+  std::int64_t vocabulary = 0, positions = 0;                          // of what the decoder reads
+  bool whole_prompts = false;                                          // an encoder reads them
+  std::int32_t alone_from = std::numeric_limits<std::int32_t>::max();  // tokens from this position are read one by one
+
+  Context context;
+  DecoderCache cache;
+  std::unique_ptr<OutputWords> words;             // null: the lists have changed
+  std::vector<std::unique_ptr<Search>> searches;  // in the order of their ids
+  std::vector<Decoded> ended;
+  std::vector<std::vector<AttentionRow>> attention;  // of the last pass, of each of its texts
+  std::int64_t next_id = 0, evictions = 0;
+};
+
+DecodingBatch::DecodingBatch(const LanguageModel& model, const BatchLimits& limits)
+    : state_(std::make_unique<State>(&model, nullptr, limits, nullptr)) {}
+
+DecodingBatch::DecodingBatch(const ConditionalDecoder& model, const BatchLimits& limits, const Shortlist* shortlist)
+    : state_(std::make_unique<State>(nullptr, &model, limits, shortlist)) {}
+
+DecodingBatch::~DecodingBatch() = default;
+
+std::int64_t DecodingBatch::Add(DecodingRequest request) {
+  State& state = *state_;
+  state.CheckRequest(request);
+  auto search = std::make_unique<Search>();
+  const SearchOptions& options = *request.options;
+  if (options.guidance == 1)
+    request.unguided.clear();
+  else if (request.unguided.empty())
+    request.unguided = {request.prompt.back()};
+  search->id = state.next_id++;
+  search->rules = {options.beam_size, options.length_penalty, options.end_ids, options.stopping, options.token_scores};
+  search->random = Random(request.seed, request.stream);
+  // The last token needs no position: it is not read.
+  const auto longest = static_cast<std::int64_t>(std::max(request.prompt.size(), request.unguided.size()));
+  search->max_length =
+      static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.positions - longest + 1));
+  search->request = std::move(request);
+  if (state.shortlist != nullptr) state.words = nullptr;
+  state.searches.push_back(std::move(search));
+  return state.searches.back()->id;
+}
+
+std::vector<Decoded> DecodingBatch::Step() {
+  State& state = *state_;
+  if (state.MayDraft()) {
+    try {
+      state.Draft();
+    } catch (const Error&) {
+      state.context.draft = false;
+      state.End(*state.searches.front(), std::current_exception());
+    }
+  } else if (const Pass pass = state.NextPass(); !pass.empty()) {
+    state.Run(pass);
+  }
+  return std::exchange(state.ended, {});
+}
+
+bool DecodingBatch::Remove(std::int64_t id) {
+  const auto found = std::ranges::find_if(state_->searches, [&](const auto& search) { return search->id == id; });
+  if (found == state_->searches.end()) return false;
+  state_->Drop(**found);
+  return true;
+}
+
+bool DecodingBatch::empty() const { return state_->searches.empty(); }
+std::size_t DecodingBatch::size() const { return state_->searches.size(); }
+std::int64_t DecodingBatch::cached_tokens() const { return state_->cache.used(); }
+std::int64_t DecodingBatch::cache_bytes() const { return state_->cache.bytes(); }
+std::int64_t DecodingBatch::evictions() const { return state_->evictions; }
+
+}  // namespace headlight

@@ -1,0 +1,109 @@
+// Continuous batching: texts join and leave a running batch between its passes (Yu et al., "Orca: A Distributed Serving
+// System for Transformer-Based Generative Models", 2022). One search serves greedy choice, sampling, beam search,
+// guidance and speculative decoding, for language models and for decoders with cross-attention.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/generate/logits_processors.h"
+#include "headlight/generate/shortlist.h"
+#include "headlight/nn/conditional_decoder.h"
+#include "headlight/nn/language_model.h"
+
+namespace headlight {
+
+/// How a text is searched for.
+struct SearchOptions {
+  std::int32_t beam_size = 1;  ///< 1: greedy choice or sampling
+  std::int32_t n_best = 1;     ///< at most beam_size
+  double length_penalty = 1;   ///< alpha: a finished text scores log-probability / length^alpha
+  Stopping stopping = Stopping::no_better;
+  bool sample = false;  ///< with a beam_size of 1
+  SamplingOptions sampling = {};
+  LogitsProcessors processors = {};
+  std::vector<std::int32_t> end_ids = {};  ///< each ends a text
+  /// The chosen first token, with probability 1.
+  std::optional<std::int32_t> first_token = {};
+  bool force_end = false;  ///< the last token that max_new_tokens allows is the first of end_ids, with probability 1
+  /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
+  /// prompt and u those after DecodingRequest::unguided. 1: without it.
+  double guidance = 1;
+  bool attention = false;     ///< whether to keep Hypothesis::attention
+  bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
+};
+
+/// Throws Error naming the first option that is out of range. Every id must be below `vocabulary`.
+void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
+
+/// A text to be written.
+struct DecodingRequest {
+  std::vector<std::int32_t> prompt;         ///< the decoder's first inputs, at least one
+  std::vector<std::int32_t> unguided = {};  ///< with guidance, the other prompt; if empty, the prompt's last token
+  std::shared_ptr<const SearchOptions> options = {};  ///< requests that share it are computed together
+  std::int32_t max_new_tokens = 128;                  ///< the end included; at most what the model's positions allow
+  std::int32_t min_new_tokens = 0;                    ///< before which the end is not a candidate
+  std::uint64_t seed = 0, stream = 0;                 ///< of random numbers
+  Tensor memory = {};                                 ///< for cross-attention: states [source tokens, model]
+  std::vector<std::int32_t> source = {};              ///< the encoder's input, for processors and a shortlist
+  /// Called in Step with every token but the end as soon as it is chosen; returns whether to continue. With a
+  /// beam_size of 1.
+  std::function<bool(std::int32_t id)> on_token = {};
+};
+
+/// A text that has left the batch.
+struct Decoded {
+  std::int64_t id = 0;
+  std::vector<Hypothesis> hypotheses;  ///< n_best, best first; their ids are those that were chosen
+  std::exception_ptr error = nullptr;  ///< if set, why there are none; other texts are not affected
+};
+
+struct BatchLimits {
+  std::int64_t pass_tokens = 512;  ///< tokens of prompts in a pass: long prompts are read in chunks
+  /// Tokens in the cache; 0: no limit. Beyond it, the text that joined last leaves the cache and is read again later.
+  /// A single text may exceed it.
+  std::int64_t cached_tokens = 0;
+};
+
+/// A running batch. The result of a text has the same bits alone, beside any others, after any prefix that is shared,
+/// in any chunks, and when it was dropped from the cache and read again.
+///
+/// A batch is for one thread at a time. A callback runs in the thread that calls Step, and must not call the batch.
+class HEADLIGHT_API DecodingBatch {
+ public:
+  /// The model must outlive the batch. Throws Error if it has no head that predicts the next token.
+  explicit DecodingBatch(const LanguageModel& model, const BatchLimits& limits = {});
+  /// `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive the batch.
+  explicit DecodingBatch(const ConditionalDecoder& model, const BatchLimits& limits = {},
+                         const Shortlist* shortlist = nullptr);
+  ~DecodingBatch();
+
+  /// Takes a text into the batch, which joins the next pass. Returns its id. Throws Error, without a change of the
+  /// batch, if the request is impossible.
+  std::int64_t Add(DecodingRequest request);
+
+  /// Runs one pass: every text that is read gets its next token, or several accepted drafts if it is alone and the
+  /// model has a draft; others read a chunk. Returns the texts that end.
+  std::vector<Decoded> Step();
+
+  /// Drops a text, at any point of it. Returns false if there is none of this id.
+  bool Remove(std::int64_t id);
+
+  bool empty() const;
+  std::size_t size() const;            ///< texts that have not ended
+  std::int64_t cached_tokens() const;  ///< in the cache now
+  std::int64_t cache_bytes() const;    ///< memory of the cache, which never shrinks: its peak
+  std::int64_t evictions() const;      ///< texts that had to be read again
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,314 @@
+// A text's result has the same bits alone and in any running batch: random schedules of joins, cancellations, chunks,
+// shared prefixes and memories, and evictions, over models of every kind.
+#include "headlight/generate/decoding_batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/random.h"
+#include "headlight/base/test_support.h"
+#include "headlight/kernels/row_testing.h"
+#include "headlight/models/dalle.h"
+#include "headlight/models/dalle_mini.h"
+#include "headlight/models/family.h"
+#include "headlight/models/gpt.h"
+#include "headlight/models/transformer.h"
+#include "headlight/nn/caption_model.h"
+
+namespace headlight::decoding_batch_test {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// A model and the requests that schedules choose from.
+struct Subject {
+  const LanguageModel* language = nullptr;
+  const ConditionalDecoder* decoder = nullptr;
+  std::vector<DecodingRequest> requests;
+
+  DecodingBatch Batch(const BatchLimits& limits = {}) const {
+    return language != nullptr ? DecodingBatch(*language, limits) : DecodingBatch(*decoder, limits);
+  }
+};
+
+Ids RandomIds(Random& random, std::size_t count, std::int64_t vocabulary) {
+  Ids ids;
+  while (ids.size() < count)
+    ids.push_back(static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary))));
+  return ids;
+}
+
+std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, bool guides, bool attends) {
+  std::vector<SearchOptions> all(6);
+  all[1].beam_size = all[1].n_best = 3;
+  all[2].sample = true;
+  all[2].sampling.top_k = 5;
+  all[3].processors.no_repeat_ngram_size = 2;
+  all[3].beam_size = all[3].n_best = 2;
+  all[3].length_penalty = 0.5;
+  all[4].processors.repetition_penalty = 1.3;
+  all[4].token_scores = true;
+  all[5].force_end = true;
+  if (guides) {
+    all.push_back({.guidance = 2});
+    all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});
+  }
+  std::vector<std::shared_ptr<const SearchOptions>> shared;
+  for (SearchOptions& options : all) {
+    options.end_ids = {end};
+    options.attention = attends && options.beam_size != 2;
+    shared.push_back(std::make_shared<const SearchOptions>(options));
+  }
+  return shared;
+}
+
+// Prompts of which some begin alike.
+Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vector<Ids>& prompts) {
+  Subject subject{&model, nullptr, {}};
+  Random random(5);
+  const auto options = SomeOptions(model.limits().end_id >= 0 ? model.limits().end_id : 0, /*guides=*/true, false);
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    DecodingRequest request{.prompt = prompts[i], .options = options[i % options.size()], .seed = i};
+    if (request.options->guidance != 1 && i % 2 == 0) request.unguided = prompts[(i + 1) % prompts.size()];
+    request.max_new_tokens = 1 + static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(longest)));
+    request.min_new_tokens = static_cast<std::int32_t>(random.Below(4));
+    subject.requests.push_back(std::move(request));
+  }
+  return subject;
+}
+
+// Two requests for each of the memories.
+Subject OfMemories(const ConditionalDecoder& model, std::int64_t longest, const std::vector<Tensor>& memories,
+                   const std::vector<Ids>& sources) {
+  Subject subject{nullptr, &model, {}};
+  Random random(6);
+  const auto options = SomeOptions(model.limits().end_id, false, /*attends=*/true);
+  for (std::size_t i = 0; i < 2 * memories.size(); ++i) {
+    DecodingRequest request{.prompt = {model.limits().start_id}, .options = options[i % options.size()], .seed = i};
+    if (i % 3 == 0)
+      for (const std::int32_t id : RandomIds(random, 5, model.limits().target_vocabulary)) request.prompt.push_back(id);
+    request.memory = memories[i / 2];
+    if (!sources.empty()) request.source = sources[i / 2];
+    request.max_new_tokens = 1 + static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(longest)));
+    subject.requests.push_back(std::move(request));
+  }
+  return subject;
+}
+
+Subject OfSources(const EncoderDecoder& model, std::int64_t longest) {
+  Random random(7);
+  std::vector<Tensor> memories;
+  std::vector<Ids> sources;
+  for (const std::size_t length : {1, 3, 7, 12, 19}) {
+    sources.push_back(RandomIds(random, length, model.limits().source_vocabulary));
+    Context context;
+    memories.push_back(model.Encode(context, sources.back(), {{0, static_cast<std::int32_t>(length)}}));
+  }
+  return OfMemories(model, longest, memories, sources);
+}
+
+GptConfig SmallGpt() {
+  return {.model = 24, .layers = 2, .heads = 2, .ffn = 32, .vocabulary = 61, .positions = 160, .end_id = 60};
+}
+
+std::vector<Ids> SomePrompts(std::int64_t vocabulary) {
+  Random random(8);
+  std::vector<Ids> prompts;
+  const Ids beginning = RandomIds(random, 70, vocabulary);
+  for (const std::size_t length : {1, 2, 5, 17, 30, 64, 65, 70, 3, 40, 33, 70}) {
+    prompts.emplace_back(beginning.begin(), beginning.begin() + static_cast<std::ptrdiff_t>(length));
+    if (prompts.size() % 3 == 0) prompts.back().back() = static_cast<std::int32_t>(prompts.size());
+  }
+  return prompts;
+}
+
+Subject OfGpt() {
+  static const std::unique_ptr<Gpt> model = [] {
+    auto made = std::make_unique<Gpt>(SmallGpt());
+    made->parameters().Initialise(1);
+    return made;
+  }();
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+Subject OfMarian() {
+  static const std::unique_ptr<Transformer> model = [] {
+    TransformerConfig config;
+    config.model = 16;
+    config.encoder_layers = config.decoder_layers = 2;
+    config.encoder_heads = config.decoder_heads = 2;
+    config.encoder_ffn = config.decoder_ffn = 20;
+    config.source_vocabulary = config.target_vocabulary = 41;
+    config.positions = 90;
+    config.start_id = config.pad_id = 40;
+    auto made = std::make_unique<Transformer>(config);
+    made->parameters().Initialise(2);
+    return made;
+  }();
+  return OfSources(*model, 80);
+}
+
+template <typename Kind>
+const Kind& Load(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<Kind>> models;
+  std::unique_ptr<Kind>& model = models[name];
+  if (!model) model = LoadModel<Kind>(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name);
+  return *model;
+}
+
+Subject OfT5() { return OfSources(Load<EncoderDecoder>("encoder_decoders/t5_gated_gelu_untied"), 90); }
+Subject OfBart() { return OfSources(Load<EncoderDecoder>("encoder_decoders/bart_gelu"), 18); }
+
+Subject OfCaptions() {
+  const auto& model = Load<CaptionModel>("captions/vit_gpt2");
+  std::vector<Tensor> memories;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Tensor image = Tensor::Empty({8, 8, 3});
+    Random random(seed);
+    for (float& value : image.span<float>()) value = static_cast<float>(random.Normal());
+    Context context;
+    const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&image, 1}));
+    memories.push_back(memory.rows.ViewRows(memory.sentences[0].begin, memory.sentences[0].length));
+  }
+  return OfMemories(model, 15, memories, {});
+}
+
+template <typename Kind>
+Subject OfImages(const std::string& name) {
+  const auto& model = Load<Kind>(name);
+  Random random(9);
+  std::vector<Ids> prompts;
+  for (int i = 0; i < 8; ++i)
+    prompts.push_back(model.Prompt(RandomIds(random, 1 + random.Below(3), model.drawing().text_vocabulary / 2)));
+  Subject subject = OfTexts(model, 40, prompts);
+  for (DecodingRequest& request : subject.requests)
+    request.unguided = request.options->guidance == 1 ? Ids() : prompts[0];
+  return subject;
+}
+
+// Runs until no text is left.
+std::vector<Decoded> Finish(DecodingBatch& batch) {
+  std::vector<Decoded> all;
+  for (int steps = 0; !batch.empty(); ++steps) {
+    Ensure(steps < 100'000, "the batch does not end");
+    for (Decoded& text : batch.Step()) all.push_back(std::move(text));
+  }
+  return all;
+}
+
+bool Same(const std::vector<Hypothesis>& one, const std::vector<Hypothesis>& other) {
+  const auto same_rows = [](const AttentionRow& a, const AttentionRow& b) { return *a == *b; };
+  return std::ranges::equal(one, other, [&](const Hypothesis& a, const Hypothesis& b) {
+    return a.ids == b.ids && a.log_probability == b.log_probability && a.score == b.score && a.ended == b.ended &&
+           a.end == b.end && a.token_scores == b.token_scores &&
+           std::ranges::equal(a.attention, b.attention, same_rows);
+  });
+}
+
+// Runs so many random schedules and returns how many texts differ from the same text alone.
+struct Outcome {
+  int texts = 0, differing = 0, cancelled = 0;
+  std::int64_t evictions = 0;
+  std::string error = {};  // of the last that differs
+};
+Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed) {
+  std::vector<std::vector<Hypothesis>> alone;
+  for (const DecodingRequest& request : subject.requests) {
+    DecodingBatch batch = subject.Batch();
+    batch.Add(request);
+    std::vector<Decoded> ended = Finish(batch);
+    if (ended.front().error != nullptr) std::rethrow_exception(ended.front().error);
+    alone.push_back(std::move(ended.front().hypotheses));
+  }
+  Outcome outcome;
+  Random random(seed);
+  for (int schedule = 0; schedule < schedules; ++schedule) {
+    constexpr std::int64_t chunks[] = {1, 3, 16, 50, 512}, bounds[] = {0, 20, 40, 90, 200};
+    DecodingBatch batch =
+        subject.Batch({.pass_tokens = chunks[random.Below(5)], .cached_tokens = bounds[random.Below(5)]});
+    std::map<std::int64_t, std::size_t> running;
+    std::uint64_t left = 3 + random.Below(8);
+    while (left > 0 || !batch.empty()) {
+      for (; left > 0 && (batch.empty() || random.Below(3) == 0); --left) {
+        const std::size_t request = random.Below(subject.requests.size());
+        running[batch.Add(subject.requests[request])] = request;
+      }
+      for (Decoded& text : batch.Step()) {
+        const std::size_t request = running.extract(text.id).mapped();
+        ++outcome.texts;
+        if (text.error != nullptr) {
+          outcome.error = ErrorOf([&] { std::rethrow_exception(text.error); });
+          ++outcome.differing;
+        } else if (!Same(text.hypotheses, alone[request])) {
+          ++outcome.differing;
+          outcome.error = fmt::format("request {}, schedule {}", request, schedule);
+        }
+      }
+      if (!running.empty() && random.Below(40) == 0) {
+        const auto cancelled = std::next(running.begin(), static_cast<std::ptrdiff_t>(random.Below(running.size())));
+        EXPECT_TRUE(batch.Remove(cancelled->first));
+        EXPECT_FALSE(batch.Remove(cancelled->first));
+        running.erase(cancelled);
+        ++outcome.cancelled;
+      }
+    }
+    outcome.evictions += batch.evictions();
+    EXPECT_EQ(batch.cached_tokens(), 0);
+  }
+  return outcome;
+}
+
+struct Kind {
+  std::string name;
+  std::function<Subject()> make;
+  int schedules;
+};
+class DecodingBatchSchedules : public testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Models, DecodingBatchSchedules,
+                         testing::Values(Kind{"gpt2", OfGpt, 60}, Kind{"marian", OfMarian, 60}, Kind{"t5", OfT5, 50},
+                                         Kind{"bart", OfBart, 60}, Kind{"captions", OfCaptions, 60},
+                                         Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 20},
+                                         Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); },
+                                              30}),
+                         [](const auto& kind) { return kind.param.name; });
+
+TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
+  int evictions = 0, cancelled = 0;
+  ForEveryTarget([&] {
+    const Outcome outcome = RunSchedules(GetParam().make(), GetParam().schedules, 10);
+    EXPECT_EQ(outcome.differing, 0) << "of " << outcome.texts << ": " << outcome.error;
+    evictions += static_cast<int>(outcome.evictions);
+    cancelled += outcome.cancelled;
+  });
+  EXPECT_GT(evictions, 0);
+  EXPECT_GT(cancelled, 0);
+}
+
+// A model whose results depend a little on how many tokens a pass has.
+class LeakyGpt : public Gpt {
+ public:
+  using Gpt::Gpt;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const Tensor hidden = Gpt::Decode(context, ids, texts);
+    if (ids.size() > 1)
+      for (float& value : hidden.span<float>()) value = std::nextafter(value, 0.0F);
+    return hidden;
+  }
+};
+
+TEST(DecodingBatch, SchedulesFindALeak) {
+  LeakyGpt model(SmallGpt());
+  model.parameters().Initialise(1);
+  EXPECT_GT(RunSchedules(OfTexts(model, 70, SomePrompts(60)), 10, 10).differing, 0);
+}
+
+}  // namespace
+}  // namespace headlight::decoding_batch_test
