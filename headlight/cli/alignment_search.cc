@@ -55,7 +55,7 @@ std::string LastLine(const std::string& text) {
 }
 
 // Runs a program to its end; what it prints goes to a file, since it is no result of ours.
-void Run(const std::vector<std::string>& command, const std::string& log) {
+void RunProgram(const std::vector<std::string>& command, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -91,39 +91,39 @@ void SearchAlignment(const std::string& database, const std::string& letters, co
   const std::string threads = std::to_string(Threads());
   WriteFile(file("query.fasta"), ">query\n" + letters + "\n");
   if (EngineOf(database) == Engine::hhblits) {
-    Run({"hhblits",
-         "-i",
-         file("query.fasta"),
-         "-d",
-         database,
-         "-oa3m",
-         file("found.a3m"),
-         "-o",
-         "/dev/null",
-         "-cpu",
-         threads,
-         "-n",
-         "3",
-         "-e",
-         "0.001",
-         "-maxseq",
-         "1000000",
-         "-realign_max",
-         "100000",
-         "-maxfilt",
-         "100000",
-         "-min_prefilter_hits",
-         "1000"},
-        file("log"));
+    RunProgram({"hhblits",
+                "-i",
+                file("query.fasta"),
+                "-d",
+                database,
+                "-oa3m",
+                file("found.a3m"),
+                "-o",
+                "/dev/null",
+                "-cpu",
+                threads,
+                "-n",
+                "3",
+                "-e",
+                "0.001",
+                "-maxseq",
+                "1000000",
+                "-realign_max",
+                "100000",
+                "-maxfilt",
+                "100000",
+                "-min_prefilter_hits",
+                "1000"},
+               file("log"));
   } else {
-    Run({"mmseqs", "createdb", file("query.fasta"), file("query")}, file("log"));
-    Run({"mmseqs", "search", file("query"), database, file("hits"), file("work"), "--num-iterations", "3", "-s", "8",
-         "-e", "0.1", "-a", "--max-seqs", "10000", "--threads", threads},
-        file("log"));
+    RunProgram({"mmseqs", "createdb", file("query.fasta"), file("query")}, file("log"));
+    RunProgram({"mmseqs", "search", file("query"), database, file("hits"), file("work"), "--num-iterations", "3", "-s",
+                "8", "-e", "0.1", "-a", "--max-seqs", "10000", "--threads", threads},
+               file("log"));
     // Format 6: A3M, with the headers of the hits.
-    Run({"mmseqs", "result2msa", file("query"), database, file("hits"), file("alignment"), "--msa-format-mode", "6",
-         "--threads", "1"},
-        file("log"));
+    RunProgram({"mmseqs", "result2msa", file("query"), database, file("hits"), file("alignment"), "--msa-format-mode",
+                "6", "--threads", "1"},
+               file("log"));
     // Its databases end each entry with a zero byte.
     std::string text = ReadFile(file("alignment"));
     std::erase(text, '\0');

@@ -23,7 +23,7 @@
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/translator.h"
 
-namespace headlight {
+namespace headlight::answer {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
@@ -145,7 +145,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddAnswer(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or pictures", Run);
   AddFolder(
       command, options.folder,
@@ -198,4 +198,4 @@ void AddAnswer(Command& program) {
       "detr-resnet-50";
 }
 
-}  // namespace headlight
+}  // namespace headlight::answer

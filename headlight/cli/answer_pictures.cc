@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-std::string Row(std::int64_t line, const Caption& answer, bool json) {
+std::string CaptionRow(std::int64_t line, const Caption& answer, bool json) {
   if (!json) return answer.text + "\n";
   return Json(Json::Object{{"line", line}, {"text", answer.text}, {"score", answer.score}}).Line() + "\n";
 }
@@ -36,7 +36,7 @@ void AnswerPictures(const PictureQuestionOptions& options) {
     how.name_of = [&](std::size_t) { return options.picture; };
     const std::vector<PictureQuestion> question = {{0, options.question}};
     const std::vector<Picture> pictures = {ReadPicture(Input(options.picture))};
-    return WriteResult(Row(1, answerer.Ask(pictures, question, how)[0][0], options.json));
+    return WriteResult(CaptionRow(1, answerer.Ask(pictures, question, how)[0][0], options.json));
   }
   const auto rows = [&](const LineBatch& batch) {
     std::vector<Picture> pictures;
@@ -67,7 +67,7 @@ void AnswerPictures(const PictureQuestionOptions& options) {
     }();
     std::vector<std::string> printed;
     for (const std::vector<Caption>& answer : answers)
-      printed.push_back(Row(batch.first + std::ssize(printed), answer[0], options.json));
+      printed.push_back(CaptionRow(batch.first + std::ssize(printed), answer[0], options.json));
     return printed;
   };
   ForEachLineBatch(options, "lines answered", kQuestionsAhead, rows);

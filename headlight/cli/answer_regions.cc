@@ -31,7 +31,7 @@ SeenPicture See(const std::optional<Detector>& detector, const std::string& path
   return seen;
 }
 
-std::string Row(std::int64_t line, const ProbableAnswer& answer, bool json) {
+std::string AnswerRow(std::int64_t line, const ProbableAnswer& answer, bool json) {
   if (!json) return fmt::format("{:.3f}\t{}\n", answer.probability, answer.answer);
   return Json(Json::Object{{"line", line}, {"text", answer.answer}, {"probability", answer.probability}}).Line() + "\n";
 }
@@ -49,7 +49,7 @@ void AnswerRegions(const PictureQuestionOptions& options) {
   if (!options.detector.empty()) detector = Loaded([&] { return Detector::Load(options.detector); });
   if (!options.picture.empty()) {
     const SeenPicture seen = See(detector, Input(options.picture));
-    return WriteResult(Row(1, answerer.Answer(seen.picture, seen.boxes, options.question).front(), options.json));
+    return WriteResult(AnswerRow(1, answerer.Answer(seen.picture, seen.boxes, options.question).front(), options.json));
   }
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed;
@@ -60,8 +60,8 @@ void AnswerRegions(const PictureQuestionOptions& options) {
         auto known = seen.find(path);
         if (known == seen.end()) known = seen.emplace(path, See(detector, path)).first;
         const auto& [picture, boxes] = known->second;
-        printed.push_back(Row(batch.first + static_cast<std::int64_t>(line),
-                              answerer.Answer(picture, boxes, question).front(), options.json));
+        printed.push_back(AnswerRow(batch.first + static_cast<std::int64_t>(line),
+                                    answerer.Answer(picture, boxes, question).front(), options.json));
       } catch (const Error& error) {
         throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
       }

@@ -1,10 +1,10 @@
 // headlight bench: speed, memory and the share of the machine's peak rates, on the user's machine and model.
 #include "headlight/cli/commands.h"
 
-namespace headlight {
+namespace headlight::bench {
 
-void AddBench(Command& program) {
+void Add(Command& program) {
   AddCommandsOf("bench", program.AddCommand("bench", "Measure the speed of models on this machine"));
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench

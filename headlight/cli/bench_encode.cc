@@ -21,7 +21,7 @@
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/picture_folder.h"
 
-namespace headlight {
+namespace headlight::bench_encode {
 namespace {
 
 // Of a photograph as a detector reads it: its shorter side has 800 pixels.
@@ -276,7 +276,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchEncode(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or pictures", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
@@ -306,4 +306,4 @@ void AddBenchEncode(Command& bench) {
       "  headlight bench encode detr-resnet-50 --batch 4 --picture-size 1066x800 800x1066 --threads 2";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_encode

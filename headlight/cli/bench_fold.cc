@@ -11,7 +11,7 @@
 #include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 
-namespace headlight {
+namespace headlight::bench_fold {
 namespace {
 
 struct Options {
@@ -76,7 +76,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchFold(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] = NewCommand(bench, "fold", "Measure how fast a model folds a random chain", Run);
   command.Add("MODEL", options.model, "The model's folder, or an .npz file of AlphaFold 2")
       .Required()
@@ -96,4 +96,4 @@ void AddBenchFold(Command& bench) {
       "  headlight bench fold params_model_3_ptm.npz --residues 256 --rows 128 --compute bfloat16 --threads 2";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_fold

@@ -16,7 +16,7 @@
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::bench_generate {
 namespace {
 
 struct Options {
@@ -135,7 +135,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchGenerate(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
@@ -157,4 +157,4 @@ void AddBenchGenerate(Command& bench) {
       "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_generate

@@ -14,7 +14,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
 
-namespace headlight {
+namespace headlight::bench_pictures {
 namespace {
 
 struct Options {
@@ -56,7 +56,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchPictures(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "pictures", "Measure how fast pictures are read and prepared for a model", Run);
   AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
@@ -73,4 +73,4 @@ void AddBenchPictures(Command& bench) {
       "  headlight bench pictures vit-base-patch16-224 photos/ --threads 1";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_pictures

@@ -16,7 +16,7 @@
 #include "headlight/train/optimizer.h"
 #include "headlight/train/tasks/translation.h"
 
-namespace headlight {
+namespace headlight::bench_train {
 namespace {
 
 struct Options {
@@ -99,7 +99,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchTrain(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "train", "Measure how fast a translation model of given sizes trains", Run);
   command.Add("--train", options.train, "Parallel text, plain or gzip")
@@ -127,4 +127,4 @@ void AddBenchTrain(Command& bench) {
       "  headlight bench train --train train.de train.en --layers 3 --model-dim 256 --ffn-dim 1024 --compute float32";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_train

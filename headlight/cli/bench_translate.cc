@@ -13,7 +13,7 @@
 #include "headlight/generate/decode.h"
 #include "headlight/models/family.h"
 
-namespace headlight {
+namespace headlight::bench_translate {
 namespace {
 
 struct Options {
@@ -98,7 +98,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBenchTranslate(Command& bench) {
+void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
@@ -120,4 +120,4 @@ void AddBenchTranslate(Command& bench) {
       "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bench_translate

@@ -11,7 +11,7 @@
 #include "headlight/data/lines.h"
 #include "headlight/text/metrics/chrf.h"
 
-namespace headlight {
+namespace headlight::bleu {
 namespace {
 
 struct Options {
@@ -41,7 +41,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddBleu(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "bleu", "Score translations by BLEU and chrF, as sacreBLEU", Run);
   command
       .Add("--reference", options.references, "Reference translations, a line for each line of input; may be repeated")
@@ -57,4 +57,4 @@ void AddBleu(Command& program) {
       "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations";
 }
 
-}  // namespace headlight
+}  // namespace headlight::bleu

@@ -13,7 +13,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/captioner.h"
 
-namespace headlight {
+namespace headlight::caption {
 namespace {
 
 struct Options : LineOptions {
@@ -51,7 +51,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddCaption(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "caption", "Describe pictures in words", Run);
   CaptionOptions& caption = options.caption;
   AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
@@ -90,4 +90,4 @@ void AddCaption(Command& program) {
       "  headlight caption blip-image-captioning-base cat.jpg --temperature 0.8 --n-best 4 --seed 7";
 }
 
-}  // namespace headlight
+}  // namespace headlight::caption

@@ -25,7 +25,7 @@
 #include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/image_classifier.h"
 
-namespace headlight {
+namespace headlight::classify {
 namespace {
 
 struct Options : LineOptions {
@@ -169,7 +169,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddClassify(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or pictures", Run);
   AddFolder(command, options.folder,
             "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
@@ -213,4 +213,4 @@ void AddClassify(Command& program) {
       "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'";
 }
 
-}  // namespace headlight
+}  // namespace headlight::classify

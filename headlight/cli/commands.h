@@ -1,6 +1,8 @@
 // Shared by the commands of the program. A command is a file of this folder without a header: NAME.cc defines
-// AddName, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. Its options
-// follow; those that every command has are added by program.cc. cmake/commands.cmake finds the files.
+// headlight::NAME::Add, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. What
+// a file has for itself is in its namespace, so that commands can be compiled together. If NAME is a keyword of C++ or
+// another namespace, the file is called NAME_command.cc. The options that every command has are added by program.cc.
+// cmake/commands.cmake finds the files.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,7 @@
 #include "headlight/protein/structure_scores.h"
 #include "headlight/protein/superposition.h"
 
-namespace headlight {
+namespace headlight::compare {
 namespace {
 
 struct Options {
@@ -91,7 +91,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddCompare(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "compare", "Score a structure against another of the same protein", Run);
   command.AddFile("MODEL", options.model, "PDB or mmCIF, plain or gzip").Required();
@@ -125,4 +125,4 @@ void AddCompare(Command& program) {
       "  headlight compare predicted.cif experiment.cif --picture both.svg";
 }
 
-}  // namespace headlight
+}  // namespace headlight::compare

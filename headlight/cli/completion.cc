@@ -5,9 +5,9 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/shell_completion.h"
 
-namespace headlight {
+namespace headlight::completion {
 
-void AddCompletion(Command& program) {
+void Add(Command& program) {
   const auto shell = std::make_shared<std::string>();
   Command& command = program.AddCommand("completion", "Print a script that completes commands in a shell");
   command.Add("SHELL", *shell, "The shell: bash or zsh").Required().Check(OneOf({"bash", "zsh"}));
@@ -18,4 +18,4 @@ void AddCompletion(Command& program) {
   command.run = [shell, &program] { WriteResult(*shell == "bash" ? BashCompletion(program) : ZshCompletion(program)); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::completion

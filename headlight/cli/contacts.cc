@@ -16,7 +16,7 @@
 #include "headlight/tasks/contact_predictor.h"
 #include "headlight/tasks/folder.h"
 
-namespace headlight {
+namespace headlight::contacts {
 namespace {
 
 struct Options {
@@ -91,7 +91,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddContacts(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
   AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, of an AlphaFold or of an ESMFold");
   command.Add("FILE", options.input,
@@ -111,4 +111,4 @@ void AddContacts(Command& program) {
       "  headlight contacts alphafold query.a3m --separation 24";
 }
 
-}  // namespace headlight
+}  // namespace headlight::contacts

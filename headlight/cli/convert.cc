@@ -11,7 +11,7 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/encoder_folder.h"
 
-namespace headlight {
+namespace headlight::convert {
 namespace {
 
 struct Options {
@@ -60,7 +60,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddConvert(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "convert", "Write a model's folder anew: in int8, int4 or float32", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
@@ -85,4 +85,4 @@ void AddConvert(Command& program) {
       "  headlight convert params_model_3_ptm.npz model_3_ptm --compute float32";
 }
 
-}  // namespace headlight
+}  // namespace headlight::convert

@@ -17,7 +17,7 @@
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/tasks/translator.h"
 
-namespace headlight {
+namespace headlight::demo {
 namespace {
 
 constexpr std::size_t kTrainingPairs = 120000, kValidationPairs = 200, kTestPairs = 1000;
@@ -132,7 +132,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDemo(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(
       program, "demo", "Train on a built-in grammar, translate, learn drawn shapes, and draw the attention", Run);
   command.Add("--out", options.out, "Folder for the data, the model and the pictures")
@@ -150,4 +150,4 @@ void AddDemo(Command& program) {
   command.footer = "\nExample:\n  headlight demo --out my-demo";
 }
 
-}  // namespace headlight
+}  // namespace headlight::demo

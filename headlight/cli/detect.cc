@@ -22,7 +22,7 @@
 #include "headlight/inspect/drawing/box_drawing.h"
 #include "headlight/tasks/detector.h"
 
-namespace headlight {
+namespace headlight::detect {
 namespace {
 
 struct Options : LineOptions {
@@ -147,7 +147,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDetect(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "detect", "Detect objects in pictures", Run);
   command.Add("DIR", options.folder, "Folder of a DETR").Required().Check(ExistingFolder());
   command.Add("FILE", options.inputs,
@@ -186,4 +186,4 @@ void AddDetect(Command& program) {
       "  headlight detect detr-resnet-50 val2017/ --threshold 0 --coco results.json --annotations val2017.json";
 }
 
-}  // namespace headlight
+}  // namespace headlight::detect

@@ -22,7 +22,7 @@
 #include "headlight/tasks/drawer.h"
 #include "headlight/tasks/dual_embedder.h"
 
-namespace headlight {
+namespace headlight::draw {
 namespace {
 
 constexpr std::size_t kAtOnce = 256;  // drawings in memory
@@ -161,7 +161,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddDraw(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "draw", "Draw pictures from texts with a DALL-E", Run);
   AddFolder(command, options.folder,
             "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
@@ -219,4 +219,4 @@ void AddDraw(Command& program) {
       "  headlight draw shapes 'a red circle' --from half.png --out whole.png";
 }
 
-}  // namespace headlight
+}  // namespace headlight::draw

@@ -32,7 +32,7 @@
 #include "headlight/tasks/index_files.h"
 #include "headlight/tasks/vector_index.h"
 
-namespace headlight {
+namespace headlight::embed {
 namespace {
 
 struct Options : LineOptions {
@@ -294,7 +294,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddEmbed(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or pictures as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
@@ -372,4 +372,4 @@ void AddEmbed(Command& program) {
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index";
 }
 
-}  // namespace headlight
+}  // namespace headlight::embed

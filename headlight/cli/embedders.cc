@@ -21,7 +21,7 @@ namespace headlight {
 namespace {
 
 template <typename Pictures>
-void AddPictures(const Pictures& embedder, FolderEmbedder& folder) {
+void SetPictures(const Pictures& embedder, FolderEmbedder& folder) {
   folder.fit = [embedder](const Picture& picture) { return embedder.Fit(picture); };
   folder.fitted = [embedder](std::span<const Picture> fitted, const ImageOptions& options) {
     return embedder.EmbedFitted(fitted, options);
@@ -36,10 +36,10 @@ FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> co
   FolderEmbedder made;
   Loaded([&] {
     if (kind == PictureEncoder::kKind) {
-      AddPictures(ImageEmbedder::Load(folder, {.compute = compute}), made);
+      SetPictures(ImageEmbedder::Load(folder, {.compute = compute}), made);
     } else if (kind == DualEncoder::kKind) {
       const DualEmbedder embedder = DualEmbedder::Load(folder, {.compute = compute});
-      if (embedder.reads_pictures()) AddPictures(embedder, made);
+      if (embedder.reads_pictures()) SetPictures(embedder, made);
       if (embedder.reads_texts())
         made.texts = [embedder](std::span<const std::string> texts, const EmbedOptions& options) {
           return embedder.EmbedTexts(texts, options);

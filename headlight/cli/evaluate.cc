@@ -29,7 +29,7 @@
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/region_text_encoder.h"
 
-namespace headlight {
+namespace headlight::evaluate {
 namespace {
 
 struct Options : EvaluateOptions {
@@ -119,7 +119,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddEvaluate(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(
       program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
   options.command = &command;
@@ -240,4 +240,4 @@ void AddEvaluate(Command& program) {
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer";
 }
 
-}  // namespace headlight
+}  // namespace headlight::evaluate

@@ -30,7 +30,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kChunk = 64;                           // pictures that are in memory at once
+constexpr std::int64_t kMostInMemory = 64;                    // pictures that are in memory at once
 constexpr std::size_t kMostPrinted = 20;                      // classes: a wider table does not fit a terminal
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;  // of all features: 4 GiB
 
@@ -43,8 +43,8 @@ FitPicture FitBy(const PictureProcessor& processor) {
 // Reads pictures and calls `done` with some of them at a time, in their order.
 void ForEachFitted(const FitPicture& fit, const std::vector<PictureSource>& sources, const FittedPictures& done) {
   Progress progress("pictures evaluated");
-  for (std::int64_t begin = 0; begin < std::ssize(sources); begin += kChunk) {
-    std::vector<Picture> fitted(static_cast<std::size_t>(std::min(kChunk, std::ssize(sources) - begin)));
+  for (std::int64_t begin = 0; begin < std::ssize(sources); begin += kMostInMemory) {
+    std::vector<Picture> fitted(static_cast<std::size_t>(std::min(kMostInMemory, std::ssize(sources) - begin)));
     ParallelFor(std::ssize(fitted), [&](std::int64_t i) {
       const PictureSource& source = sources[static_cast<std::size_t>(begin + i)];
       const Picture picture = ReadPicture(source, MostPixels());

@@ -12,7 +12,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/mask_filler.h"
 
-namespace headlight {
+namespace headlight::fill_mask {
 namespace {
 
 struct Options : LineOptions {
@@ -47,7 +47,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddFillMask(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
   command.Add("FILE", options.input,
@@ -65,4 +65,4 @@ void AddFillMask(Command& program) {
       "  headlight fill-mask roberta-base texts.txt --top 1 --json";
 }
 
-}  // namespace headlight
+}  // namespace headlight::fill_mask

@@ -6,7 +6,7 @@
 #include "headlight/cli/fold_queries.h"
 #include "headlight/cli/translation_options.h"
 
-namespace headlight {
+namespace headlight::fold {
 namespace {
 
 void Run(const FoldCommandOptions& options) {
@@ -27,7 +27,7 @@ void Run(const FoldCommandOptions& options) {
 
 }  // namespace
 
-void AddFold(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "fold", "Predict the structures of proteins", Run);
   command
       .Add("MODEL", options.models,
@@ -108,4 +108,4 @@ void AddFold(Command& program) {
       "  headlight fold model --queries proteome.fasta --msa-dir alignments --out structures";
 }
 
-}  // namespace headlight
+}  // namespace headlight::fold

@@ -228,7 +228,7 @@ void Write(const Query& query, std::size_t rank, Prediction& prediction, const F
   WriteFile(path, path.ends_with(".pdb") ? WritePdb(predicted.structure) : WriteMmcif(predicted.structure, note));
 }
 
-std::string Row(const Query& query, std::size_t rank, const Prediction& prediction, bool json) {
+std::string PredictionRow(const Query& query, std::size_t rank, const Prediction& prediction, bool json) {
   const PredictedStructure& predicted = prediction.predicted;
   const auto residues = static_cast<std::int64_t>(predicted.plddt.size());
   if (json) {
@@ -316,7 +316,7 @@ void FoldQueries(const FoldCommandOptions& options) {
       for (std::size_t rank = predictions.size(); rank >= 1; --rank)
         if (rank == 1 || options.all) Write(query, rank, predictions[rank - 1], options);
       for (std::size_t rank = 1; rank <= predictions.size(); ++rank)
-        WriteResult(Row(query, rank, predictions[rank - 1], options.json));
+        WriteResult(PredictionRow(query, rank, predictions[rank - 1], options.json));
       FlushResults();
     } catch (const Error& error) {
       if (!many || error.blame() != Blame::user) throw;

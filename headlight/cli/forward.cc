@@ -31,7 +31,7 @@
 #include "headlight/nn/picture_encoder.h"
 #include "headlight/nn/region_text_encoder.h"
 
-namespace headlight {
+namespace headlight::forward {
 namespace {
 
 struct Options {
@@ -140,7 +140,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddForward(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   command.Add("IN", options.in, "Safetensors file with the inputs; - is standard input").Required().Check(NotEmpty());
@@ -206,4 +206,4 @@ void AddForward(Command& program) {
       "  headlight forward model inputs.safetensors outputs.safetensors";
 }
 
-}  // namespace headlight
+}  // namespace headlight::forward

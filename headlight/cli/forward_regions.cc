@@ -69,7 +69,7 @@ constexpr Names kVilt = {.features = "pixel_values",
                          .words = "logits",
                          .answers = "logits"};
 
-const Names& NamesOf(const RegionTextEncoder& model) {
+const Names& TensorNamesOf(const RegionTextEncoder& model) {
   if (dynamic_cast<const Vilt*>(&model) != nullptr) return kVilt;
   if (dynamic_cast<const Lxmert*>(&model) != nullptr) return kLxmert;
   if (dynamic_cast<const VisualBert*>(&model) != nullptr) return kVisualBert;
@@ -230,7 +230,7 @@ void AddOutputs(NamedTensors& out, const Vilbert& model, Context& context, const
 
 NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder) {
   const auto model = LoadModel<RegionTextEncoder>(folder);
-  const Names& names = NamesOf(*model);
+  const Names& names = TensorNamesOf(*model);
   std::vector<std::string_view> inputs = {"input_ids", "attention_mask", "token_type_ids", names.features, names.mask};
   if (names.boxes != nullptr) inputs.emplace_back(names.boxes);
   if (names.tasks != nullptr) inputs.emplace_back(names.tasks);

@@ -20,7 +20,7 @@
 #include "headlight/nn/language_model.h"
 #include "headlight/tasks/generator.h"
 
-namespace headlight {
+namespace headlight::generate {
 namespace {
 
 struct Options : LineOptions {  // the input is the file of prompts
@@ -140,7 +140,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddGenerate(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "generate", "Continue prompts with a language model, or draw pictures", Run);
   options.command = &command;
@@ -188,4 +188,4 @@ void AddGenerate(Command& program) {
       "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png";
 }
 
-}  // namespace headlight
+}  // namespace headlight::generate

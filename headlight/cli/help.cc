@@ -8,9 +8,9 @@
 #include "headlight/cli/man_pages.h"
 #include "headlight/cli/output.h"
 
-namespace headlight {
+namespace headlight::help {
 
-void AddHelp(Command& program) {
+void Add(Command& program) {
   struct Options {
     std::vector<std::string> command;
     std::string manual;
@@ -27,4 +27,4 @@ void AddHelp(Command& program) {
   };
 }
 
-}  // namespace headlight
+}  // namespace headlight::help

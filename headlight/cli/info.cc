@@ -26,7 +26,7 @@
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::info {
 namespace {
 
 struct Options {
@@ -204,7 +204,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddInfo(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
@@ -217,4 +217,4 @@ void AddInfo(Command& program) {
       "Example:\n  headlight info model --json";
 }
 
-}  // namespace headlight
+}  // namespace headlight::info

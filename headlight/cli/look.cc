@@ -25,7 +25,7 @@
 #include "headlight/models/family.h"
 #include "headlight/nn/folding_model.h"
 
-namespace headlight {
+namespace headlight::look {
 namespace {
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
@@ -147,7 +147,7 @@ void Run(const LookOptions& options) {
 
 }  // namespace
 
-void AddLook(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "look", "Show the attention of every head as a page or picture", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
@@ -245,4 +245,4 @@ void AddLook(Command& program) {
       "  headlight look model --source 'Ein Hund läuft.' --target 'A dog runs.' --attention cross --out dog.pdf";
 }
 
-}  // namespace headlight
+}  // namespace headlight::look

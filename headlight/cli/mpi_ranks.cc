@@ -93,7 +93,7 @@ double& Timeout() {
   return seconds;
 }
 
-std::string NamesOf(std::span<const int> peers) {
+std::string PeerNames(std::span<const int> peers) {
   std::string names;
   for (const int peer : peers) names += (names.empty() ? "" : ", ") + Joined()->Name(peer);
   return names + (peers.size() == 1 ? " has" : " have");
@@ -112,10 +112,10 @@ void Wait(std::span<const int> peers, double seconds) {
     if (lowest && !told && !Joined()->stalled() && SecondsSince(signalled) > 0.4 && seconds > 0.4) {
       told = true;
       WriteNote(fmt::format("headlight: step {}: {} not answered since the signal that ends this run", Joined()->step,
-                            NamesOf(peers)));
+                            PeerNames(peers)));
     }
   }
-  if (seconds > Timeout()) Fail("{} not answered for {:.0f} seconds (--rank-timeout)", NamesOf(peers), Timeout());
+  if (seconds > Timeout()) Fail("{} not answered for {:.0f} seconds (--rank-timeout)", PeerNames(peers), Timeout());
 }
 
 // Which of how many ranks the launcher says that this is.

@@ -80,7 +80,7 @@ std::vector<std::string> ModelFiles(const std::string& folder) {
 }
 
 // The files of inputs as CheckOutputs takes them, and what messages call each.
-std::map<FileIdentity, std::string> FilesOf(const std::vector<std::string>& inputs) {
+std::map<FileIdentity, std::string> IdentitiesOf(const std::vector<std::string>& inputs) {
   std::map<FileIdentity, std::string> files;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
     if (identity) files.emplace(*identity, name);
@@ -149,7 +149,7 @@ void SetOptionsFile(const std::string& path) { options_file = path; }
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs) {
   Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) can only be one of the files");
   if (!options_file.empty()) inputs.push_back(options_file);
-  const std::map<FileIdentity, std::string> read = FilesOf(inputs);
+  const std::map<FileIdentity, std::string> read = IdentitiesOf(inputs);
   std::map<FileIdentity, std::string> written;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
     if (!identity) return;

@@ -19,7 +19,7 @@
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::score {
 namespace {
 
 struct Options : LineOptions {
@@ -125,7 +125,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddScore(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(
       program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
@@ -172,4 +172,4 @@ void AddScore(Command& program) {
       "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
 }
 
-}  // namespace headlight
+}  // namespace headlight::score

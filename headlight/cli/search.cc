@@ -24,7 +24,7 @@
 #include "headlight/tasks/vector_index.h"
 #include "headlight/text/html.h"
 
-namespace headlight {
+namespace headlight::search {
 namespace {
 
 struct Options {
@@ -163,7 +163,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddSearch(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "search", "Search pictures or texts by a text or a picture", Run);
   command
       .Add("INDEX", options.index,
@@ -200,4 +200,4 @@ void AddSearch(Command& program) {
       "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt";
 }
 
-}  // namespace headlight
+}  // namespace headlight::search

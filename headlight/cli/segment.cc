@@ -17,7 +17,7 @@
 #include "headlight/inspect/drawing/box_drawing.h"
 #include "headlight/tasks/segmenter.h"
 
-namespace headlight {
+namespace headlight::segment {
 namespace {
 
 struct Options : LineOptions {
@@ -75,7 +75,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddSegment(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "segment", "Segment pictures into objects and regions", Run);
   command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Check(ExistingFolder());
   command.Add("FILE", options.inputs,
@@ -107,4 +107,4 @@ void AddSegment(Command& program) {
       "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl";
 }
 
-}  // namespace headlight
+}  // namespace headlight::segment

@@ -20,7 +20,7 @@ bool IsFile(const Option& option) {
                                option.type().starts_with("SRC") || option.type().starts_with("SOURCE"));
 }
 
-std::vector<std::string> NamesOf(const std::vector<const Command*>& commands) {
+std::vector<std::string> CommandNames(const std::vector<const Command*>& commands) {
   std::vector<std::string> names;
   for (const Command* one : commands) names.push_back(one->name);
   return names;
@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const std::vector<const Command*>& commands) {
 // The words of a|b|c, the commands of the argument of `help`, or none.
 std::string Choices(const Option& option, const Command& program) {
   if (option.is_argument() && option.name() == "COMMAND")
-    return fmt::format("{}", fmt::join(NamesOf(CommandsOf(program)), " "));
+    return fmt::format("{}", fmt::join(CommandNames(CommandsOf(program)), " "));
   std::string words = ValueOf(option);
   if (IsFile(option) || words.find('|') == std::string::npos) return "";
   std::ranges::replace(words, '|', ' ');
@@ -75,7 +75,7 @@ std::string BashCompletion(const Command& program) {
   ForEachCommand(program, [&](const Command& command) {
     const std::string name = FullName(command);
     if (&command != &program) script += fmt::format("      '{}') command='{}' ;;\n", name, name);
-    std::vector<std::string> words = NamesOf(CommandsOf(command));
+    std::vector<std::string> words = CommandNames(CommandsOf(command));
     std::string values;
     for (const OptionGroup& group : OptionGroupsOf(command)) {
       for (const Option* option : group.options) {
@@ -135,7 +135,7 @@ std::string ZshCompletion(const Command& program) {
                                                        : "";
         if (option->is_argument()) {
           const bool several = option->takes_many();
-          cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", headlight::NamesOf(*option), action);
+          cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", NamesOf(*option), action);
           continue;
         }
         const std::string what = ForZsh(DescriptionOf(*option));

@@ -13,7 +13,7 @@
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 
-namespace headlight {
+namespace headlight::shortlist {
 namespace {
 
 struct Options {
@@ -61,7 +61,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddShortlist(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "shortlist", "Learn a lexical shortlist, which makes translation faster", Run);
   AddFolder(command, options.folder, "The model's folder; shortlist.safetensors is written to it");
@@ -86,4 +86,4 @@ void AddShortlist(Command& program) {
       "  headlight translate model --shortlist < news.de";
 }
 
-}  // namespace headlight
+}  // namespace headlight::shortlist

@@ -4,9 +4,9 @@
 #include "headlight/cli/translate_lines.h"
 #include "headlight/cli/translation_options.h"
 
-namespace headlight {
+namespace headlight::summarize {
 
-void AddSummarize(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
   options.summarize = true;
   AddFolder(command, options.folder, "Folder of a T5, a BART or another encoder-decoder");
@@ -28,4 +28,4 @@ void AddSummarize(Command& program) {
       "  headlight summarize flan-t5-small articles.txt --prefix 'summarize: ' --min-length 20";
 }
 
-}  // namespace headlight
+}  // namespace headlight::summarize

@@ -11,7 +11,7 @@
 #include "headlight/cli/translation_options.h"
 #include "headlight/tasks/tagger.h"
 
-namespace headlight {
+namespace headlight::tag {
 namespace {
 
 struct Options : LineOptions {
@@ -46,7 +46,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTag(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
   command.Add("FILE", options.input,
@@ -66,4 +66,4 @@ void AddTag(Command& program) {
       "  headlight tag xlm-roberta-ner articles.txt --json";
 }
 
-}  // namespace headlight
+}  // namespace headlight::tag

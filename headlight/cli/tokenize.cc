@@ -17,7 +17,7 @@
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
-namespace headlight {
+namespace headlight::tokenize {
 namespace {
 
 struct Options : LineOptions {
@@ -111,7 +111,7 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void AddTokenize(Command& program) {
+void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
   AddFolder(command, options.folder, "Folder with a tokenizer, such as a model's");
@@ -146,4 +146,4 @@ void AddTokenize(Command& program) {
       "  headlight tokenize roberta-base --json < questions";
 }
 
-}  // namespace headlight
+}  // namespace headlight::tokenize

@@ -1,8 +1,8 @@
 // headlight train: models and tokenizers from raw data.
 #include "headlight/cli/commands.h"
 
-namespace headlight {
+namespace headlight::train {
 
-void AddTrain(Command& program) { AddCommandsOf("train", program.AddCommand("train", "Train models and tokenizers")); }
+void Add(Command& program) { AddCommandsOf("train", program.AddCommand("train", "Train models and tokenizers")); }
 
-}  // namespace headlight
+}  // namespace headlight::train

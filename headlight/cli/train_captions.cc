@@ -21,7 +21,7 @@
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 #include "headlight/train/tasks/captions.h"
 
-namespace headlight {
+namespace headlight::train_captions {
 namespace {
 
 struct Options : PictureTrainingOptions {
@@ -130,7 +130,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainCaptions(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command =
       train.AddCommand("captions", "Train a model that describes pictures (from scratch a ViT with a GPT-2)");
@@ -175,4 +175,4 @@ void AddTrainCaptions(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_captions

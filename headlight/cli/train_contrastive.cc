@@ -25,7 +25,7 @@
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 #include "headlight/train/tasks/contrastive.h"
 
-namespace headlight {
+namespace headlight::train_contrastive {
 namespace {
 
 using Architecture = ContrastiveTrainingOptions::Architecture;
@@ -194,7 +194,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainContrastive(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand("contrastive", "Train pictures with texts, or texts with texts, into one space");
   // Of the paper's appendix F.
@@ -268,4 +268,4 @@ void AddTrainContrastive(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_contrastive

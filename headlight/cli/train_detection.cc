@@ -25,7 +25,7 @@
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/detection.h"
 
-namespace headlight {
+namespace headlight::train_detection {
 namespace {
 
 enum class Backbone { small, resnet18, resnet34, resnet50 };
@@ -204,7 +204,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainDetection(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand("detection", "Train an object detector (a DETR)");
   command
@@ -283,4 +283,4 @@ void AddTrainDetection(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_detection

@@ -18,7 +18,7 @@
 #include "headlight/train/tasks/question_answering.h"
 #include "headlight/train/tasks/tagging.h"
 
-namespace headlight {
+namespace headlight::train_encoder {
 namespace {
 
 struct EncoderOptions : TextTrainingOptions {
@@ -201,7 +201,7 @@ constexpr const char* kFiles =
 
 }  // namespace
 
-void AddTrainEncoder(Command& train) {
+void Add(Command& train) {
   const auto words = std::make_shared<EncoderOptions>();
   Command& masked = AddTask(
       train, words,
@@ -265,4 +265,4 @@ void AddTrainEncoder(Command& train) {
           "  headlight answer answerer --question 'Who wrote it?' --context article.txt");
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_encoder

@@ -19,7 +19,7 @@
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/train/tasks/folding.h"
 
-namespace headlight {
+namespace headlight::train_folding {
 namespace {
 
 const std::map<std::string, OptionValues> kPresets = {{"tiny",
@@ -192,7 +192,7 @@ void AddModelOptions(OptionTable& command, Options& options) {
 
 }  // namespace
 
-void AddTrainFolding(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand("folding", "Train a model of protein structures (an AlphaFold 2) on known ones");
   command.Add("--preset", options->preset, "Sizes to start from: a tiny model, or the published one")
@@ -256,4 +256,4 @@ void AddTrainFolding(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_folding

@@ -22,7 +22,7 @@
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/image_classification.h"
 
-namespace headlight {
+namespace headlight::train_image_classification {
 namespace {
 
 struct Preset {
@@ -145,7 +145,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainImageClassification(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command =
       train.AddCommand("image-classification", "Train a classifier of pictures (from scratch a ViT or a ResNet)");
@@ -184,4 +184,4 @@ void AddTrainImageClassification(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_image_classification

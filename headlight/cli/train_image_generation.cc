@@ -22,7 +22,7 @@
 #include "headlight/models/imagegpt.h"
 #include "headlight/train/tasks/image_generation.h"
 
-namespace headlight {
+namespace headlight::train_image_generation {
 namespace {
 
 struct Options : ModelTrainingOptions {
@@ -110,7 +110,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainImageGeneration(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command =
       train.AddCommand("image-generation", "Train a generator of pictures, pixel by pixel (an ImageGPT)");
@@ -136,4 +136,4 @@ void AddTrainImageGeneration(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_image_generation

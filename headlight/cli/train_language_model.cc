@@ -10,7 +10,7 @@
 #include "headlight/models/gpt.h"
 #include "headlight/train/tasks/language_model.h"
 
-namespace headlight {
+namespace headlight::train_language_model {
 namespace {
 
 struct Options : TextTrainingOptions {
@@ -65,7 +65,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainLanguageModel(Command& train) {
+void Add(Command& train) {
   Command& command = train.AddCommand("language-model", "Train a language model (from scratch a GPT-2)");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
@@ -81,4 +81,4 @@ void AddTrainLanguageModel(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_language_model

@@ -18,7 +18,7 @@
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/picture_codes.h"
 
-namespace headlight {
+namespace headlight::train_picture_codes {
 namespace {
 
 struct Options : ModelTrainingOptions {
@@ -96,7 +96,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainPictureCodes(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand("picture-codes", "Train a discrete VAE: pictures as grids of codes");
   Option& from =
@@ -147,4 +147,4 @@ void AddTrainPictureCodes(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_picture_codes

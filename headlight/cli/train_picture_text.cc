@@ -16,7 +16,7 @@
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/picture_text_pretraining.h"
 
-namespace headlight {
+namespace headlight::train_picture_text {
 namespace {
 
 // The pairs of a share, which is chosen by the pictures' paths.
@@ -91,7 +91,7 @@ void Run(RegionTrainingOptions& options) {
 
 }  // namespace
 
-void AddTrainPictureText(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<RegionTrainingOptions>();
   Command& command = train.AddCommand("picture-text-pretraining",
                                       "Pre-train a model of texts with pictures' regions (from scratch a ViLBERT)");
@@ -111,4 +111,4 @@ void AddTrainPictureText(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_picture_text

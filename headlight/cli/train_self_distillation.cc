@@ -23,7 +23,7 @@
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/self_distillation.h"
 
-namespace headlight {
+namespace headlight::train_self_distillation {
 namespace {
 
 struct Options : PictureTrainingOptions {
@@ -158,7 +158,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainSelfDistillation(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand(
       "self-distillation", "Learn features of pictures without labels, by DINO (from scratch a ViT or a ResNet)");
@@ -229,4 +229,4 @@ void AddTrainSelfDistillation(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_self_distillation

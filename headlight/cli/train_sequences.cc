@@ -19,7 +19,7 @@
 #include "headlight/train/tasks/sequences.h"
 #include "headlight/train/tasks/span_corruption.h"
 
-namespace headlight {
+namespace headlight::train_sequences {
 namespace {
 
 enum class Task { pairs, spans, denoising };
@@ -252,7 +252,7 @@ void AddTask(Command& train, Task task, const char* description, const char* tex
 
 }  // namespace
 
-void AddTrainSequences(Command& train) {
+void Add(Command& train) {
   AddTask(train, Task::pairs, "Train a sequence-to-sequence model (from scratch a BART or a T5)",
           "source, tab, target a line, or .jsonl with {\"source\", \"target\"}",
           "Tokens of the longest text that a BART from scratch reads",
@@ -280,4 +280,4 @@ void AddTrainSequences(Command& train) {
           "  headlight train denoising --train train.en --valid val.en --from bart-base --out model");
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_sequences

@@ -25,7 +25,7 @@
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/train/tasks/text_to_picture.h"
 
-namespace headlight {
+namespace headlight::train_text_to_picture {
 namespace {
 
 struct Options : ModelTrainingOptions {
@@ -165,7 +165,7 @@ void Run(Options& options) {
 
 }  // namespace
 
-void AddTrainTextToPicture(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand("text-to-picture", "Train a DALL-E, which draws pictures from texts");
   Option& from = AddModelTrainingOptions(
@@ -213,4 +213,4 @@ void AddTrainTextToPicture(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_text_to_picture

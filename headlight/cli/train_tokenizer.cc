@@ -15,7 +15,7 @@
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
 
-namespace headlight {
+namespace headlight::train_tokenizer {
 namespace {
 
 struct Flags {
@@ -83,7 +83,7 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTrainTokenizer(Command& train) {
+void Add(Command& train) {
   const auto flags = std::make_shared<Flags>();
   Command& command = train.AddCommand("tokenizer", "Train a tokenizer on text");
   command.Add("FILES", flags->files, "Texts, plain or gzip").Required().Type("");
@@ -119,4 +119,4 @@ void AddTrainTokenizer(Command& train) {
   command.run = [flags] { Run(*flags); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_tokenizer

@@ -11,7 +11,7 @@
 #include "headlight/cli/translation_training.h"
 #include "headlight/io/config_table.h"
 
-namespace headlight {
+namespace headlight::train_translation {
 namespace {
 
 // The options that a preset sets where the user gives none.
@@ -77,7 +77,7 @@ void Run(Flags& flags) {
 
 }  // namespace
 
-void AddTrainTranslation(Command& train) {
+void Add(Command& train) {
   auto flags = std::make_shared<Flags>();
   TranslationTraining& t = flags->training;
   Command& command = train.AddCommand("translation", "Train a translation model on parallel text");
@@ -155,4 +155,4 @@ void AddTrainTranslation(Command& train) {
   };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_translation

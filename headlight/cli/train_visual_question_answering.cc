@@ -18,7 +18,7 @@
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/visual_question_answering.h"
 
-namespace headlight {
+namespace headlight::train_visual_question_answering {
 namespace {
 
 PictureQuestions Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
@@ -95,7 +95,7 @@ void Run(RegionTrainingOptions& options) {
 
 }  // namespace
 
-void AddTrainVisualQuestionAnswering(Command& train) {
+void Add(Command& train) {
   const auto options = std::make_shared<RegionTrainingOptions>();
   Command& command = train.AddCommand("visual-question-answering",
                                       "Train a model to answer questions about pictures (from scratch a ViLBERT)");
@@ -115,4 +115,4 @@ void AddTrainVisualQuestionAnswering(Command& train) {
   command.run = [options] { Run(*options); };
 }
 
-}  // namespace headlight
+}  // namespace headlight::train_visual_question_answering

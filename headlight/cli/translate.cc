@@ -4,9 +4,9 @@
 #include "headlight/cli/translate_lines.h"
 #include "headlight/cli/translation_options.h"
 
-namespace headlight {
+namespace headlight::translate {
 
-void AddTranslate(Command& program) {
+void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
   AddFolder(command, options.folder, "The model's folder");
   command.Add(
@@ -62,4 +62,4 @@ void AddTranslate(Command& program) {
       "  headlight translate mbart-large-50-many-to-many-mmt news.de --source-language de_DE --target-language en_XX";
 }
 
-}  // namespace headlight
+}  // namespace headlight::translate

@@ -23,7 +23,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kMostAttentionBytes = std::size_t{1} << 31;
 
 // Float32 weights that exceed the caches of small machines: decoding a single text is then bound by memory bandwidth.
 constexpr std::int64_t kManyWeights = 8'000'000;
@@ -42,8 +42,9 @@ class AttentionFile {
     for (const AttentionMap& map : record.maps) {
       const std::vector<float>& weights = weights_.emplace_back(map.weights);
       bytes_ += weights.size() * sizeof(float);
-      Check(bytes_ <= kMostBytes, "{}: the attention of the first {} lines is more than {} bytes: give fewer lines",
-            path_, sentence + 1, kMostBytes);
+      Check(bytes_ <= kMostAttentionBytes,
+            "{}: the attention of the first {} lines is more than {} bytes: give fewer lines", path_, sentence + 1,
+            kMostAttentionBytes);
       tensors_.push_back({fmt::format("{}.{}.{}", sentence, AttentionName(map.kind), map.layer),
                           StoredType::f32,
                           {map.heads, map.queries, map.keys},
@@ -144,7 +145,7 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
 }
 
 // `numbered`: there are several translations of a line.
-std::string Row(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
+std::string TextRow(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
   if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
   row += OnOneLine(translation.text);
@@ -211,7 +212,7 @@ void TranslateLines(const LineTranslation& options) {
       Warn(best, batch.name_of(i), translator.model().limits().positions, options);
       for (const Translation& translation : translations[i])
         printed[i] +=
-            options.json ? JsonRow(translation, line, translate) : Row(translation, line, translate, numbered);
+            options.json ? JsonRow(translation, line, translate) : TextRow(translation, line, translate, numbered);
       if (best.attention) attention.Add(line - 1, *best.attention);
     }
     return printed;

@@ -76,7 +76,7 @@ TranslationValidation ReadValidation(const TranslationTraining& settings, const 
   return set;
 }
 
-Json RunOf(const TranslationTraining& settings, const Corpus& corpus) {
+Json TranslationRunOf(const TranslationTraining& settings, const Corpus& corpus) {
   const TransformerConfig& model = settings.model;
   Json of = Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
                          {"layers", model.encoder_layers},
@@ -179,7 +179,7 @@ TrainingResult TrainTranslation(const TranslationTraining& given) {
       TranslationTask(model, corpus, pairs, validation, settings.teacher_forcing), settings.training,
       {.out = settings.out,
        .use = "headlight translate",
-       .of = RunOf(settings, corpus),
+       .of = TranslationRunOf(settings, corpus),
        .validation = splits ? std::vector<std::string>() : std::vector{settings.valid_source, settings.valid_target},
        .command = settings.command,
        .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
