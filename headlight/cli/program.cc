@@ -1,10 +1,13 @@
 #include "headlight/cli/program.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string_view>
@@ -18,7 +21,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/shard.h"
 #include "headlight/cli/training_run.h"
+#include "headlight/kernels/cpu.h"
 
 namespace headlight {
 namespace {
@@ -49,6 +54,47 @@ void AddCommonOptions(Command& command) {
           "--config", [](const std::string&) {}, kConfigDescription)
       .Type("FILE")
       .Group(kCommonOptions);
+}
+
+void LimitCpu() {
+  const char* const limit = std::getenv("HEADLIGHT_CPU");
+  if (limit == nullptr) return;
+  if (limit == std::string_view("avx512")) return kernels::UseNoAmx();
+  const bool but_avx_vnni = limit == std::string_view("avx-vnni");
+  Check(
+      but_avx_vnni || limit == std::string_view("avx2"),
+      "HEADLIGHT_CPU may be \"avx2\" or \"avx512\", to use no newer instructions, or \"avx-vnni\", to use these beside "
+      "AVX2, not \"{}\"",
+      limit);
+  kernels::UseNoMoreThanAvx2(but_avx_vnni);
+}
+
+int Run(const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Command> program = MakeProgram();
+  Command* command = program.get();
+  try {
+    LimitCpu();
+    JoinRanks();
+    command = &NamedCommand(*program, arguments);
+    CheckRanks(*command);
+    ParseOptions(*command, arguments);
+    command->run();
+    GatherResults();
+    FlushResults();
+    LeaveRanks();
+    return 0;
+  } catch (const EndedBySignal& signal) {  // on all ranks
+    LeaveRanks();
+    return 128 + signal.signal;
+  } catch (const OtherRankFailed&) {  // which reports it, and ends this one
+    sleep(2);
+    AbortRanks(2);
+  } catch (...) {
+    const bool reports = ReportsFailure();
+    const int exit_code = reports ? ExitCodeOf(*command, std::current_exception()) : 2;
+    if (JoinedRanks() != nullptr) AbortRanks(exit_code);
+    return exit_code;
+  }
 }
 
 }  // namespace
@@ -130,6 +176,15 @@ std::string NameFlags(const Command& command, const std::string& message) {
     if (begin != message.end()) named += *begin++;
   }
   return named;
+}
+
+void RunAndExit(const std::vector<std::string>& arguments) {
+  // A closed pipe and a file size limit are reported by the write that fails.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  const int exit_code = Run(arguments);
+  // Standard output was flushed or failed. Threads that still wait for input must not run during static destruction.
+  std::fflush(stderr);
+  std::_Exit(exit_code);
 }
 
 }  // namespace headlight

@@ -1,15 +1,19 @@
-// Every command with its options, and what is said of an error.
+// The program: every command with its options, its run, and what is said of an error.
 #pragma once
 
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headlight/cli/commands.h"
 
 namespace headlight {
 
 std::unique_ptr<Command> MakeProgram();
+
+// All of `headlight ARGUMENTS`; ends the process with its exit code.
+[[noreturn]] void RunAndExit(const std::vector<std::string>& arguments);
 
 // Throws Error if the program runs on several ranks and the command cannot.
 void CheckRanks(const Command& command);

@@ -17,20 +17,30 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
+#include "headlight/cli/program.h"
 #include "headlight/tasks/testing.h"
 
 namespace headlight {
 
+// A process of the program: the built one, or a copy of the test, which begins in a fifth of the time. A copy has one
+// thread for its arithmetic if the test has used several.
+enum class Process { program, copy };
+
 // Starts `headlight ARGUMENTS`, reading from and writing to these descriptors; its process id.
-inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int out, int err) {
+inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int out, int err,
+                          Process kind = Process::program) {
   const std::string path = BuildFolder() + "/headlight";
   std::vector<char*> argv = {const_cast<char*>("headlight")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  std::fflush(nullptr);  // else a copy would print what the test has yet to print
   const pid_t process = fork();
   if (process == 0) {
     std::signal(SIGPIPE, SIG_DFL);
-    if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) execv(path.c_str(), argv.data());
+    if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
+      if (kind == Process::copy) RunAndExit(arguments);
+      execv(path.c_str(), argv.data());
+    }
     _exit(127);
   }
   Ensure(process > 0, "cannot fork");
@@ -51,7 +61,7 @@ struct Outcome {
 
 // Runs it to its end. `out_path`: where its results go, if not into the outcome.
 inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string_view input = "",
-                          const std::string& out_path = "") {
+                          const std::string& out_path = "", Process kind = Process::program) {
   std::FILE* const in = std::tmpfile();
   std::FILE* const out = out_path.empty() ? std::tmpfile() : std::fopen(out_path.c_str(), "r+");
   std::FILE* const err = std::tmpfile();
@@ -65,7 +75,7 @@ inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string
     return text;
   };
   Outcome outcome;
-  outcome.exit_code = AwaitProgram(StartProgram(arguments, fileno(in), fileno(out), fileno(err)));
+  outcome.exit_code = AwaitProgram(StartProgram(arguments, fileno(in), fileno(out), fileno(err), kind));
   if (out_path.empty()) outcome.out = text_of(out);
   outcome.err = text_of(err);
   for (std::FILE* file : {in, out, err}) std::fclose(file);
@@ -79,7 +89,7 @@ inline void MustRun(const std::vector<std::string>& arguments) {
 
 // The error that it ends with: one line, exit code 2, no results.
 inline std::string RefusalOf(const std::vector<std::string>& arguments, std::string_view input = "") {
-  const Outcome outcome = RunProgram(arguments, input);
+  const Outcome outcome = RunProgram(arguments, input, "", Process::copy);
   EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err.find('\n') + 1, outcome.err.size()) << outcome.err;
