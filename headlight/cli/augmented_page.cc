@@ -35,7 +35,7 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
 
 constexpr std::int64_t kMostPictures = 96;
 
-std::string Page(const std::string& title, const std::string& figures) {
+std::string WholePage(const std::string& title, const std::string& figures) {
   return HtmlHead("Pictures of the training",
                   "body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
                   "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;"
@@ -69,7 +69,7 @@ std::string AugmentedPage(const PictureBatch& batch, const PictureProcessor& pro
   for (std::int64_t i = 0; i < std::min(kMostPictures, shape[0]); ++i)
     figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
                       EscapeHtml(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
-  return Page(kFirstBatch, figures);
+  return WholePage(kFirstBatch, figures);
 }
 
 std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& processor,
@@ -86,7 +86,7 @@ std::string AugmentedPage(const DetectionPart& batch, const PictureProcessor& pr
     }
     figures += Figure(batch.pictures[i], processor, over, "");
   }
-  return Page(kFirstBatch, figures);
+  return WholePage(kFirstBatch, figures);
 }
 
 std::string AugmentedPage(const DistilledPictures& pictures, const std::function<std::string(std::int64_t)>& name_of,
@@ -98,7 +98,7 @@ std::string AugmentedPage(const DistilledPictures& pictures, const std::function
       figures += Figure(crop, processor, "", EscapeHtml(name_of(picture)));
       ++shown;
     }
-  return Page("Crops of the first pictures, as student and teacher see them", figures);
+  return WholePage("Crops of the first pictures, as student and teacher see them", figures);
 }
 
 }  // namespace headlight

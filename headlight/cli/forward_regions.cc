@@ -18,7 +18,7 @@ namespace headlight {
 namespace {
 
 // A family's names of inputs and outputs, as Transformers or its authors have them; null where it has no such thing.
-struct Names {
+struct TensorNames {
   const char *features = nullptr, *boxes = nullptr, *mask = nullptr, *tasks = nullptr;
   // Within texts, within pictures, from text to picture, and from picture to text; the first alone: of both together.
   const char* attentions[4] = {};
@@ -26,29 +26,29 @@ struct Names {
   const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
   bool words_of_regions = false;  // the head for words reads regions, too
 };
-constexpr Names kVilbert = {.features = "image_feat",
-                            .boxes = "image_loc",
-                            .mask = "image_attention_mask",
-                            .tasks = "task_ids",
-                            .attentions = {"attentions_t", "attentions_v", "attentions_tv", "attentions_vt"},
-                            .text = "sequence_output_t",
-                            .regions = "sequence_output_v",
-                            .words = "prediction_scores_t",
-                            .region_classes = "prediction_scores_v",
-                            .alignment = "seq_relationship_score",
-                            .answers = "vil_prediction"};
-constexpr Names kVisualBert = {.features = "visual_embeds",
-                               .mask = "visual_attention_mask",
-                               .attentions = {"attentions"},
-                               .text = "last_hidden_state",
-                               .pooled = "pooler_output",
-                               .words = "prediction_logits",
-                               .alignment = "seq_relationship_logits",
-                               .answers = "logits",
-                               .words_of_regions = true};
+constexpr TensorNames kVilbert = {.features = "image_feat",
+                                  .boxes = "image_loc",
+                                  .mask = "image_attention_mask",
+                                  .tasks = "task_ids",
+                                  .attentions = {"attentions_t", "attentions_v", "attentions_tv", "attentions_vt"},
+                                  .text = "sequence_output_t",
+                                  .regions = "sequence_output_v",
+                                  .words = "prediction_scores_t",
+                                  .region_classes = "prediction_scores_v",
+                                  .alignment = "seq_relationship_score",
+                                  .answers = "vil_prediction"};
+constexpr TensorNames kVisualBert = {.features = "visual_embeds",
+                                     .mask = "visual_attention_mask",
+                                     .attentions = {"attentions"},
+                                     .text = "last_hidden_state",
+                                     .pooled = "pooler_output",
+                                     .words = "prediction_logits",
+                                     .alignment = "seq_relationship_logits",
+                                     .answers = "logits",
+                                     .words_of_regions = true};
 
 // Of its cross-modality layers Transformers gives the attention from text to picture alone.
-constexpr Names kLxmert = {
+constexpr TensorNames kLxmert = {
     .features = "visual_feats",
     .boxes = "visual_pos",
     .mask = "visual_attention_mask",
@@ -61,15 +61,15 @@ constexpr Names kLxmert = {
     .alignment = "cross_relationship_score",
     .answers = "question_answering_score"};
 
-constexpr Names kVilt = {.features = "pixel_values",
-                         .mask = "pixel_mask",
-                         .attentions = {"attentions"},
-                         .text = "last_hidden_state",
-                         .pooled = "pooler_output",
-                         .words = "logits",
-                         .answers = "logits"};
+constexpr TensorNames kVilt = {.features = "pixel_values",
+                               .mask = "pixel_mask",
+                               .attentions = {"attentions"},
+                               .text = "last_hidden_state",
+                               .pooled = "pooler_output",
+                               .words = "logits",
+                               .answers = "logits"};
 
-const Names& TensorNamesOf(const RegionTextEncoder& model) {
+const TensorNames& TensorNamesOf(const RegionTextEncoder& model) {
   if (dynamic_cast<const Vilt*>(&model) != nullptr) return kVilt;
   if (dynamic_cast<const Lxmert*>(&model) != nullptr) return kLxmert;
   if (dynamic_cast<const VisualBert*>(&model) != nullptr) return kVisualBert;
@@ -92,7 +92,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
 }
 
 // Which regions of each picture are seen: those where the mask is 1, or all.
-Padded ReadSeen(const Safetensors& in, const Names& names, const Padded& texts) {
+Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
   // Without features any number of regions would take no bytes in the file.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
@@ -206,7 +206,7 @@ struct Streams {
       }
   }
 
-  void Add(NamedTensors& out, const Names& names, const LayerAttention& one) const {
+  void Add(NamedTensors& out, const TensorNames& names, const LayerAttention& one) const {
     if (names.regions == nullptr) return AddBoth(out, names.attentions[0], one);
     const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_picture;
     const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::picture_to_text;
@@ -230,7 +230,7 @@ void AddOutputs(NamedTensors& out, const Vilbert& model, Context& context, const
 
 NamedTensors ForwardRegionTexts(const Safetensors& in, const std::string& folder) {
   const auto model = LoadModel<RegionTextEncoder>(folder);
-  const Names& names = TensorNamesOf(*model);
+  const TensorNames& names = TensorNamesOf(*model);
   std::vector<std::string_view> inputs = {"input_ids", "attention_mask", "token_type_ids", names.features, names.mask};
   if (names.boxes != nullptr) inputs.emplace_back(names.boxes);
   if (names.tasks != nullptr) inputs.emplace_back(names.tasks);
