@@ -314,7 +314,8 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions& options, c
   CatchInterrupts();
   progress.Begin();
   const TrainingResult result = Train(task, options, keep, run.resume, observer);
-  if (metrics) DrawCurves(run.out);
+  // Also if no step was left: an earlier run may have been killed before it drew.
+  if (Exists(In(run.out, "metrics.jsonl"))) DrawCurves(run.out);
   if (result.end == TrainingEnd::stopped) {
     progress.Note(fmt::format("stopped after step {}; --resume continues from here", result.steps));
     throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};  // 0: another rank was asked to stop
