@@ -13,6 +13,7 @@
 #include "headlight/io/coder_folder.h"
 #include "headlight/io/model_description.h"
 #include "headlight/io/npz.h"
+#include "headlight/io/torch_file.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -22,6 +23,8 @@ constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
+constexpr std::string_view kTorchWeights = "pytorch_model.bin";
+constexpr std::string_view kTorchWeightsIndex = "pytorch_model.bin.index.json";
 
 // Keys of config.json that a saved model writes where it has them; another model's are not its own.
 constexpr std::string_view kOfWeights[] = {
@@ -49,22 +52,28 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
 bool IsPickle(std::string_view name) { return EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"}); }
 bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx"}); }
 
-// Throws Error saying why a folder without safetensors cannot be opened.
+// Throws Error saying why a folder without weights cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
   for (const std::string& name : NamesIn(path)) {
-    if (IsPickle(name)) {
-      Fail(
-          "{}: weights in Python's pickle format are not read, since a pickle can run any code: save them as {} with "
-          "Transformers' model.save_pretrained(FOLDER)",
-          File(path, name), kWeights);
-    }
     if (IsNpz(name)) Fail("{}: holds the weights of a model: name this file instead of its folder", File(path, name));
-    if (IsForeign(name)) {
+    if (IsPickle(name) || IsForeign(name)) {
       Fail("{}: weights in this format are not read: save them as {} with Transformers' model.save_pretrained(FOLDER)",
            File(path, name), kWeights);
     }
   }
-  Fail("{}: holds no {}: the model has no weights", path, kWeights);
+  Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);
+}
+
+// The file of the folder's weights, or their index: the first that Transformers would take, or nothing.
+std::string_view WeightsIn(const std::string& folder) {
+  for (const std::string_view name : {kWeights, kWeightsIndex, kTorchWeights, kTorchWeightsIndex})
+    if (Exists(File(folder, name))) return name;
+  return "";
+}
+
+Safetensors OpenWeightsFile(const std::string& path) {
+  if (path.ends_with(".json")) return Safetensors::Sharded(path);
+  return path.ends_with(".bin") ? ReadTorchFile(path) : Safetensors(path);
 }
 
 bool IsOfTokenizer(std::string_view name) {
@@ -80,13 +89,18 @@ bool IsOfSentences(std::string_view name) {
          (name.starts_with("sentence_") && name.ends_with("_config.json"));
 }
 
+// pytorch_model.bin, pytorch_model-00001-of-00002.bin and the index of such files.
+bool IsTorchWeights(std::string_view name) {
+  return name.starts_with("pytorch_model") && EndsInOneOf(name, {".bin", ".bin.index.json"});
+}
+
 // True for the names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
   static constexpr std::string_view names[] = {
       kConfig,        kGenerationConfig,          "metrics.jsonl",        "training.json",
       "training.svg", "preprocessor_config.json", "processor_config.json"};
   return std::ranges::find(names, name) != std::end(names) || IsOfTokenizer(name) || IsOfSentences(name) ||
-         EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) ||
+         EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) || IsTorchWeights(name) ||
          name.find(".headlight-new-") != std::string_view::npos;  // left by a process that was killed
 }
 
@@ -101,7 +115,8 @@ bool IsModule(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   if (!IsModuleName(name) || !fs::is_directory(File(folder, name), ignored)) return false;
   const std::vector<std::string> inside = NamesIn(File(folder, name));
-  return std::ranges::all_of(inside, [](const std::string& file) { return file == kConfig || file == kWeights; });
+  return std::ranges::all_of(
+      inside, [](const std::string& file) { return file == kConfig || file == kWeights || file == kTorchWeights; });
 }
 
 // The folder of a DALL-E's discrete VAE, a model of its own.
@@ -143,6 +158,12 @@ std::string TransformerFolder(const std::string& path) {
   return path;
 }
 
+Safetensors OpenWeights(const std::string& folder) {
+  const std::string_view weights = WeightsIn(folder);
+  if (weights.empty()) RefuseWeights(folder);
+  return OpenWeightsFile(File(folder, weights));
+}
+
 ModelFolder OpenModelFolder(const std::string& path) {
   if (const std::string transformer = TransformerFolder(path); transformer != path) return OpenModelFolder(transformer);
   if (std::error_code ignored; IsNpz(path) && fs::is_regular_file(path, ignored)) return OpenNpz(path);
@@ -159,11 +180,10 @@ ModelFolder OpenModelFolder(const std::string& path) {
   }
   JsonView config = ReadJson(File(path, kConfig));
   config["model_type"].String();
-  const bool whole = Exists(File(path, kWeights));
-  if (!whole && !Exists(File(path, kWeightsIndex))) RefuseWeights(path);
+  Safetensors weights = OpenWeights(path);
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
-          whole ? Safetensors(File(path, kWeights)) : Safetensors::Sharded(File(path, kWeightsIndex))};
+          std::move(weights)};
 }
 
 void CheckReplaceable(const std::string& path) {
@@ -231,8 +251,9 @@ void CopyModules(const std::string& from, const std::string& to) {
     fs::create_directory(File(to, name), error);
     Check(!error, "{}: cannot create the folder: {}", File(to, name), error.message());
     CopyFile(config, File(File(to, name), kConfig));
-    if (const std::string weights = File(File(from, name), kWeights); Exists(weights))
-      CopyFile(weights, File(File(to, name), kWeights));
+    for (const std::string_view file : {kWeights, kTorchWeights})
+      if (const std::string weights = File(File(from, name), file); Exists(weights))
+        CopyFile(weights, File(File(to, name), file));
   }
 }
 
@@ -263,11 +284,12 @@ void CopyCoder(const std::string& coder, const std::string& to) {
 void CopyBesideModel(const std::string& folder, const std::string& to) {
   const std::string from = TransformerFolder(folder);
   std::set<std::string, std::less<>> weights = {std::string(kWeights), std::string(kWeightsIndex)};
-  if (!Exists(File(from, kWeights)) && Exists(File(from, kWeightsIndex)))
-    for (const auto& [name, tensors] : ReadSafetensorsIndex(File(from, kWeightsIndex))) weights.insert(name);
+  if (const std::string_view index = WeightsIn(from); index.ends_with(".json"))
+    for (const auto& [name, tensors] : ReadWeightsIndex(File(from, index))) weights.insert(name);
   CopyWhere(from, to, [&](const std::string& name) {
     const bool stray_shard = name.starts_with("model-") && name.ends_with(".safetensors");
-    return IsPartOfModel(name) && !IsOfTraining(name) && !weights.contains(name) && !stray_shard && name != kConfig;
+    return IsPartOfModel(name) && !IsOfTraining(name) && !weights.contains(name) && !stray_shard &&
+           !IsTorchWeights(name) && name != kConfig;
   });
   if (folder != from) CopySentenceSettings(folder, to);
   CopyModules(folder, to);

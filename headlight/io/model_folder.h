@@ -1,5 +1,6 @@
-// A model is a folder as Hugging Face lays it out: config.json, model.safetensors (or, for weights in several files,
-// model.safetensors.index.json and those files), generation_config.json and the tokenizer's files.
+// A model is a folder as Hugging Face lays it out: config.json, the weights, generation_config.json and the tokenizer's
+// files. The weights are model.safetensors, or pytorch_model.bin of PyTorch's torch.save; or several such files, which
+// model.safetensors.index.json or pytorch_model.bin.index.json names.
 #pragma once
 
 #include <functional>
@@ -32,6 +33,9 @@ HEADLIGHT_API std::string TransformerFolder(const std::string& path);
 // Opens the folder at `path`, or the TransformerFolder in it, or such an .npz file. An Error says which file is missing
 // or damaged and, where the folder holds weights in a format that is not read, what to do about it.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
+
+/// The weights in the folder at `path`. If they are there in both formats, safetensors are read, as by Transformers.
+HEADLIGHT_API Safetensors OpenWeights(const std::string& path);
 
 // An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may
 // replace. Call it before long work whose result will be saved there.

@@ -71,10 +71,12 @@ TEST(ModelFolder, NamesMissingAndForeignFiles) {
   EXPECT_THAT(error(), HasSubstr("config.json: is a folder"));
   fs::remove(path + "/config.json");
   WriteFile(path + "/config.json", R"({"model_type": "marian"})");
-  EXPECT_THAT(error(), HasSubstr("model: holds no model.safetensors: the model has no weights"));
+  EXPECT_THAT(error(), HasSubstr("model: holds neither model.safetensors nor pytorch_model.bin: there are no weights"));
 
   const std::pair<std::string, std::string> weights[] = {
-      {"pytorch_model.bin", "pytorch_model.bin: weights in Python's pickle format are not read, since"},
+      {"pytorch_model.bin", "pytorch_model.bin: neither a zip archive nor a pickle"},
+      {"pytorch_model.bin.index.json", "pytorch_model.bin.index.json: byte 1: not valid JSON"},
+      {"model.ckpt", "model.ckpt: weights in this format are not read: save them as model.safetensors"},
       {"model.gguf", "model.gguf: weights in this format are not read: save them as model.safetensors"},
       {"model.safetensors.index.json", "model.safetensors.index.json: byte 1: not valid JSON"}};
   for (const auto& [name, message] : weights) {
@@ -139,6 +141,47 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
   EXPECT_EQ(LoadModel(path), 4);
   SaveModel(path, 5);
   EXPECT_FALSE(fs::exists(path + "/model.safetensors.index.json"));
+}
+
+// tools/make_torch_goldens.py makes the files.
+TEST(ModelFolder, ReadsWeightsOfPyTorch) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model"), data = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/";
+  fs::create_directory(path);
+  WriteFile(path + "/config.json", R"({"model_type": "bert", "number": 3})");
+  fs::copy_file(data + "archive.bin", path + "/pytorch_model.bin");
+  const ModelFolder model = OpenModelFolder(path);
+  EXPECT_EQ(model.weights.path(), path + "/pytorch_model.bin");
+  EXPECT_THAT(model.weights.Read("bf16").ToVector<float>()[0], 1.5F);
+  EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
+
+  // In several files.
+  fs::rename(path + "/pytorch_model.bin", path + "/pytorch_model-00001-of-00002.bin");
+  fs::copy_file(data + "python_2.bin", path + "/pytorch_model-00002-of-00002.bin");
+  Json map = Json::Object{{"a", "pytorch_model-00002-of-00002.bin"}};
+  for (const auto& [name, tensor] : model.weights.tensors()) map.Set(name, "pytorch_model-00001-of-00002.bin");
+  const auto write_index = [&] {
+    WriteFile(path + "/pytorch_model.bin.index.json", Json(Json::Object{{"weight_map", map}}).Text());
+  };
+  write_index();
+  const ModelFolder sharded = OpenModelFolder(path);
+  EXPECT_EQ(sharded.weights.tensors().size(), model.weights.tensors().size() + 1);
+  EXPECT_THAT(sharded.weights.Read("a").ToVector<float>(), testing::ElementsAre(1, 2));
+  EXPECT_THAT(sharded.weights.Read("tied.transposed").ToVector<float>(), testing::ElementsAre(0, 2, 4, 1, 3, 5));
+  const std::string to = folder.File("to");
+  fs::create_directory(to);
+  WriteFile(to + "/config.json", R"({"model_type": "bert"})");
+  CopyBesideModel(path, to);
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1);  // no weights
+  map.Set("a", "model.safetensors");
+  write_index();
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("'model.safetensors' is not the name of a .bin file"));
+  map.Set("a", "pytorch_model-00001-of-00002.bin");
+  write_index();
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("00001-of-00002.bin: there is no tensor 'a', which"));
+  // safetensors are read where there are both.
+  FillModel(path, 3);
+  EXPECT_EQ(LoadModel(path), 3);
 }
 
 TEST(ModelFolder, ABadIndexIsRefused) {

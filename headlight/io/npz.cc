@@ -7,84 +7,30 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/io/zip.h"
 
 namespace headlight {
 namespace {
 
 using Bytes = std::span<const std::byte>;
 
-std::string_view TextOf(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+bool Has(Bytes bytes, std::string_view signature) { return TextOf(bytes).starts_with(signature); }
 
-// A little-endian number of `size` bytes, which are there.
-std::uint32_t NumberAt(Bytes bytes, std::size_t place, std::size_t size) {
-  std::uint32_t number = 0;
-  for (std::size_t i = size; i-- > 0;) number = number << 8 | static_cast<std::uint32_t>(bytes[place + i]);
-  return number;
-}
-
-// The records of PKWARE's APPNOTE.TXT, version 6.3.10: sizes without what follows them, and the places of fields.
-constexpr std::size_t kEndSize = 22, kEntrySize = 46, kLocalSize = 30;
-constexpr std::string_view kEndSignature = "PK\x05\x06", kEntrySignature = "PK\x01\x02", kLocalSignature = "PK\x03\x04";
-
-struct Entry {
-  std::string name;
-  std::uint32_t flags = 0, method = 0, checksum = 0, compressed = 0, size = 0, local = 0;
-};
-
-bool Has(Bytes file, std::size_t place, std::string_view signature) {
-  return place <= file.size() && file.size() - place >= signature.size() &&
-         TextOf(file.subspan(place, signature.size())) == signature;
-}
-
-// The archive's directory, whose place is said at its end, before a comment of at most 65,535 bytes.
-std::vector<Entry> ReadDirectory(Bytes file, const std::string& source) {
-  Check(file.size() >= kEndSize, "{}: {} bytes, which is no zip archive", source, file.size());
-  constexpr std::size_t kLongestComment = 0xffff;
-  std::optional<std::size_t> end;
-  for (std::size_t comment = 0; comment <= std::min(kLongestComment, file.size() - kEndSize) && !end; ++comment) {
-    const std::size_t place = file.size() - kEndSize - comment;
-    if (Has(file, place, kEndSignature) && NumberAt(file, place + 20, 2) == comment) end = place;
-  }
-  Check(end.has_value(), "{}: no zip archive, or one that is cut off: its directory's end is missing", source);
-  const std::uint32_t count = NumberAt(file, *end + 10, 2), size = NumberAt(file, *end + 12, 4),
-                      first = NumberAt(file, *end + 16, 4);
-  Check(NumberAt(file, *end + 4, 2) == 0 && NumberAt(file, *end + 6, 2) == 0 && NumberAt(file, *end + 8, 2) == count,
-        "{}: an archive in several parts is not read", source);
-  Check(count != 0xffff && first != 0xffffffff, "{}: an archive of 4 GiB or of 65,535 entries (zip64) is not read",
-        source);
-  Check(std::uint64_t{first} + size <= *end, "{}: the directory, {} bytes at {}, reaches over its end at {}", source,
-        size, first, *end);
-  std::vector<Entry> entries;
-  std::size_t place = first;
-  for (std::uint32_t index = 0; index < count; ++index) {
-    Check(*end - place >= kEntrySize && Has(file, place, kEntrySignature),
-          "{}: entry {} of {} of its directory is damaged", source, index + 1, count);
-    const std::size_t name = NumberAt(file, place + 28, 2);
-    const std::size_t whole = kEntrySize + name + NumberAt(file, place + 30, 2) + NumberAt(file, place + 32, 2);
-    Check(*end - place >= whole, "{}: entry {} of {} of its directory is cut off", source, index + 1, count);
-    entries.push_back({std::string(TextOf(file.subspan(place + kEntrySize, name))), NumberAt(file, place + 8, 2),
-                       NumberAt(file, place + 10, 2), NumberAt(file, place + 16, 4), NumberAt(file, place + 20, 4),
-                       NumberAt(file, place + 24, 4), NumberAt(file, place + 42, 4)});
-    place += whole;
-  }
-  return entries;
-}
-
-std::string ArrayName(const Entry& entry, const std::string& source) {
+std::string ArrayName(const ZipEntry& entry) {
   constexpr std::string_view kEnding = ".npy";
-  Check(entry.name.ends_with(kEnding), "{}: {}: is no {} file, of which such an archive consists", source,
-        Quoted(entry.name), kEnding);
+  Check(entry.name.ends_with(kEnding), "{}: is no {} file, of which such an archive consists", entry.place, kEnding);
   return entry.name.substr(0, entry.name.size() - kEnding.size());
 }
 
 std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::string& place) {
+  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+  Check(size <= kMost && compressed.size() <= kMost, "{}: compressed arrays of 4 GiB or more are not read", place);
   // Deflate holds at most 1,032 bytes in one.
   Check(size / 1032 <= compressed.size(), "{}: {} bytes cannot hold {}", place, compressed.size(), size);
   std::vector<std::byte> inflated(size);
@@ -192,10 +138,10 @@ class HeaderParser {
 
 StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& place) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  Check(Has(npy, 0, kMagic) && npy.size() >= 12, "{}: is no .npy file", place);
-  const std::uint32_t version = NumberAt(npy, 6, 1);
+  Check(Has(npy, kMagic) && npy.size() >= 12, "{}: is no .npy file", place);
+  const std::uint64_t version = LittleEndian(npy, 6, 1);
   Check(version >= 1 && version <= 3, "{}: is of version {} of the format, where 1 to 3 are read", place, version);
-  const std::size_t begin = version == 1 ? 10 : 12, length = NumberAt(npy, 8, version == 1 ? 2 : 4);
+  const std::size_t begin = version == 1 ? 10 : 12, length = LittleEndian(npy, 8, version == 1 ? 2 : 4);
   Check(npy.size() - begin >= length, "{}: its header, {} bytes, is cut off", place, length);
   const Shape shape = HeaderParser(TextOf(npy.subspan(begin, length)), place).Parse();
   const Bytes numbers = npy.subspan(begin + length);
@@ -210,36 +156,21 @@ StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& place) {
 std::vector<std::string> NamesInNpz(const std::string& path) {
   const MappedFile file(path);
   std::vector<std::string> names;
-  for (const Entry& entry : ReadDirectory(file.bytes(), path)) names.push_back(ArrayName(entry, path));
+  for (const ZipEntry& entry : ReadZip(file.bytes(), path)) names.push_back(ArrayName(entry));
   return names;
 }
 
 NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source) {
   NpzContent content;
-  std::set<std::string> names;
-  std::uint64_t held = 0;
-  for (const Entry& entry : ReadDirectory(file, source)) {
-    const std::string place = fmt::format("{}: {}", source, Quoted(entry.name));
-    std::string name = ArrayName(entry, source);
-    Check(names.insert(name).second, "{}: stands twice in the archive", place);
-    Check((entry.flags & 1) == 0, "{}: is encrypted", place);
-    Check(entry.method == 0 || entry.method == 8, "{}: is compressed by method {}, where 0 and 8 are read", place,
+  for (const ZipEntry& entry : ReadZip(file, source)) {
+    std::string name = ArrayName(entry);
+    Check(entry.method == 0 || entry.method == 8, "{}: is compressed by method {}, where 0 and 8 are read", entry.place,
           entry.method);
-    Check(Has(file, entry.local, kLocalSignature) && file.size() - entry.local >= kLocalSize,
-          "{}: does not stand where the archive's directory says", place);
-    const std::uint64_t begin = std::uint64_t{entry.local} + kLocalSize + NumberAt(file, entry.local + 26, 2) +
-                                NumberAt(file, entry.local + 28, 2);
-    // Entries that share bytes would take more memory than the file says.
-    held += entry.compressed;
-    Check(begin <= file.size() && file.size() - begin >= entry.compressed && held <= file.size(),
-          "{}: its {} bytes reach over the archive's end or over other entries", place, entry.compressed);
-    Bytes bytes = file.subspan(begin, entry.compressed);
-    if (entry.method == 8) bytes = content.inflated.emplace_back(Inflate(bytes, entry.size, place));
-    Check(bytes.size() == entry.size, "{}: {} bytes, where the archive says {}", place, bytes.size(), entry.size);
-    const uLong checksum = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    Check(checksum == entry.checksum, "{}: is damaged: its checksum is {:08x}, where the archive says {:08x}", place,
-          checksum, entry.checksum);
-    content.tensors.push_back(ParseNpy(bytes, std::move(name), place));
+    Bytes bytes = entry.bytes;
+    if (entry.method == 8) bytes = content.inflated.emplace_back(Inflate(bytes, entry.size, entry.place));
+    Check(bytes.size() == entry.size, "{}: {} bytes, where the archive says {}", entry.place, bytes.size(), entry.size);
+    CheckZipChecksum(entry, bytes);
+    content.tensors.push_back(ParseNpy(bytes, std::move(name), entry.place));
   }
   return content;
 }

@@ -19,9 +19,9 @@ struct NpzContent {
 };
 
 // The arrays of an archive's bytes, of which they are views where they are not compressed. Little-endian float32 in C
-// order alone, entries stored or deflated, archives below 4 GiB. Every entry is held against its checksum. Throws Error
-// naming `source`, the entry and the rule for everything else, for entries that overlap or whose sizes do not fit, and
-// for two of one name; memory is bounded by what deflate can hold in the entry's bytes.
+// order alone, entries stored or deflated. Every entry is held against its checksum. Throws Error naming `source`, the
+// entry and the rule for everything else, for entries that overlap or whose sizes do not fit, and for two of one name;
+// memory is bounded by what deflate can hold in the entry's bytes.
 HEADLIGHT_API NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source);
 
 // The names of the arrays in the file at `path`, by the archive's directory alone.

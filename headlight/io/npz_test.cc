@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/model_description.h"
+#include "headlight/io/zip_testing.h"
 
 namespace headlight::npz_test {
 namespace {
@@ -21,6 +21,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+using zip_testing::Number;
+using zip_testing::Packed;
+using zip_testing::Zip;
+
 const std::string kTestData = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/";
 
 NpzContent Parse(const std::string& file) {
@@ -28,38 +32,6 @@ NpzContent Parse(const std::string& file) {
 }
 std::string ParseError(const std::string& file) {
   return ErrorOf([&] { Parse(file); });
-}
-
-std::string Number(std::uint64_t number, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> 8 * i);
-  return text;
-}
-
-// An entry's fields, right unless they are changed.
-struct Packed {
-  std::string name, data;
-  std::uint32_t flags = 0, method = 0, size = 0, compressed = 0, checksum = 0;
-  std::uint32_t local = 0;  // added to its place
-
-  Packed(std::string its_name, std::string its_data) : name(std::move(its_name)), data(std::move(its_data)) {
-    size = compressed = static_cast<std::uint32_t>(data.size());
-    checksum = static_cast<std::uint32_t>(
-        crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size())));
-  }
-};
-
-std::string Zip(const std::vector<Packed>& entries, const std::string& comment = "") {
-  std::string file, directory;
-  for (const Packed& entry : entries) {
-    const std::string fields = Number(20, 2) + Number(entry.flags, 2) + Number(entry.method, 2) + Number(0, 4) +
-                               Number(entry.checksum, 4) + Number(entry.compressed, 4) + Number(entry.size, 4) +
-                               Number(entry.name.size(), 2) + Number(0, 2);
-    directory += "PK\1\2" + Number(20, 2) + fields + Number(0, 10) + Number(file.size() + entry.local, 4) + entry.name;
-    file += "PK\3\4" + fields + entry.name + entry.data;
-  }
-  return file + directory + "PK\5\6" + Number(0, 4) + Number(entries.size(), 2) + Number(entries.size(), 2) +
-         Number(directory.size(), 4) + Number(file.size(), 4) + Number(comment.size(), 2) + comment;
 }
 
 std::string Npy(const std::string& header, std::size_t bytes, int version = 1) {
@@ -115,6 +87,37 @@ TEST(Npz, ArchiveOfTheTestIsRead) {
   EXPECT_EQ(content.tensors[1].shape, (Shape{2}));
 }
 
+TEST(Npz, ReadsLargeArchives) {
+  const std::string file = Zip({{"a.npy", Npy(kHeader, 8)}, {"b.npy", Npy(kHeader, 8, 2)}}, "a comment", true);
+  const NpzContent content = Parse(file);
+  ASSERT_EQ(content.tensors.size(), 2U);
+  EXPECT_EQ(content.tensors[1].name, "b");
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    std::string damaged = file;
+    damaged.replace(damaged.rfind(from), from.size(), to);
+    return ParseError(damaged);
+  };
+  EXPECT_THAT(error_with("PK\6\6", "PK\6\5"), HasSubstr("(zip64) is not at"));
+  EXPECT_THAT(error_with("PK\6\7" + Number(0, 4), "PK\6\7" + Number(1, 4)), HasSubstr("in several parts"));
+  EXPECT_THAT(error_with("PK\6\7", "PK\6\6"), HasSubstr("reaches over its end"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(1, 2) + Number(23, 2)), HasSubstr("(zip64) are missing"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(24, 2)), HasSubstr("(zip64) are missing"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(99, 2)), HasSubstr("(zip64) are missing"));
+  // Sums of these numbers overflow.
+  const std::size_t place = file.rfind("PK\6\6");
+  for (std::size_t field = place + 24; field < place + 56; field += 8) {
+    std::string damaged = file;
+    damaged.replace(field, 8, Number(~std::uint64_t{3}, 8));
+    EXPECT_NE(ParseError(damaged), "") << field;
+  }
+  const std::size_t extra = file.rfind(Number(1, 2) + Number(24, 2)) + 4;
+  for (std::size_t field = extra; field < extra + 24; field += 8) {
+    std::string damaged = file;
+    damaged.replace(field, 8, Number(~std::uint64_t{3}, 8));
+    EXPECT_NE(ParseError(damaged), "") << field;
+  }
+}
+
 TEST(Npz, RefusesBadArchives) {
   const Packed good("a.npy", Npy(kHeader, 8));
   const auto error_with = [&](const std::function<void(Packed&)>& spoil) {
@@ -140,11 +143,9 @@ TEST(Npz, RefusesBadArchives) {
   EXPECT_THAT(ParseError(Zip({good, good})), HasSubstr("stands twice"));
   EXPECT_THAT(ParseError(""), HasSubstr("0 bytes, which is no zip archive"));
   EXPECT_THAT(ParseError(std::string(100, 'x')), HasSubstr("its directory's end is missing"));
-  // Many entries of the same bytes.
+  // An entry that spans the next one.
   std::string bomb = Zip({good, Packed("b.npy", Npy(kHeader, 8))});
-  const std::size_t second = bomb.rfind("PK\1\2");
-  bomb.replace(second + 42, 4, Number(0, 4));
-  bomb.replace(second + 20, 4, Number(bomb.size() - 20, 4));
+  bomb.replace(bomb.find("PK\1\2") + 20, 4, Number(bomb.size() - 35, 4));
   EXPECT_THAT(ParseError(bomb), HasSubstr("over other entries"));
 }
 

@@ -4,12 +4,14 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/io/torch_file.h"
 
 namespace headlight {
 namespace {
@@ -123,15 +125,16 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
   return content;
 }
 
-std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::string& path) {
+std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path) {
   std::map<std::string, std::set<std::string>> files;
   const JsonView index = ReadJson(path);
   const JsonView weight_map = index["weight_map"];
+  const std::string_view ending = path.ends_with(".bin.index.json") ? ".bin" : ".safetensors";
   for (const auto& [tensor, file] : weight_map.Members()) {
     const std::string name = file.String();
-    Check(name.ends_with(".safetensors") && !name.starts_with('.') &&
+    Check(name.ends_with(ending) && !name.starts_with('.') &&
               name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos,
-          "{}: {} is not the name of a .safetensors file beside it", file.place(), Quoted(name));
+          "{}: {} is not the name of a {} file beside it", file.place(), Quoted(name), ending);
     files[name].insert(tensor);
   }
   Check(!files.empty(), "{}: names no tensor", weight_map.place());
@@ -150,16 +153,17 @@ Safetensors Safetensors::Sharded(const std::string& index) {
   Safetensors all;
   all.path_ = index;
   const std::string folder = index.substr(0, index.rfind('/') + 1);
-  for (const auto& [name, tensors] : ReadSafetensorsIndex(index)) {
+  for (const auto& [name, tensors] : ReadWeightsIndex(index)) {
     const std::string path = folder + name;
-    Safetensors file(path);
+    Safetensors file = name.ends_with(".bin") ? ReadTorchFile(path) : Safetensors(path);
     for (const std::string& tensor : tensors)
       Check(file.contains(tensor), "{}: there is no tensor {}, which {} says is here", path, Quoted(tensor), index);
     for (const auto& [tensor, stored] : file.tensors_)
       Check(tensors.contains(tensor), "{}: tensor {}: {} does not say that it is here", path, Quoted(tensor), index);
     all.tensors_.merge(file.tensors_);  // the index names each tensor once
     all.metadata_.merge(file.metadata_);
-    all.files_.push_back(std::move(file.files_.front()));
+    std::ranges::move(file.files_, std::back_inserter(all.files_));
+    std::ranges::move(file.memory_, std::back_inserter(all.memory_));
   }
   return all;
 }
@@ -167,7 +171,7 @@ Safetensors Safetensors::Sharded(const std::string& index) {
 Safetensors Safetensors::Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory) {
   Safetensors all;
   all.path_ = std::move(path);
-  all.memory_ = std::move(memory);
+  all.memory_.push_back(std::move(memory));
   for (StoredTensor& tensor : tensors) {
     std::string name = tensor.name;
     const bool fresh = all.tensors_.emplace(std::move(name), std::move(tensor)).second;

@@ -36,9 +36,9 @@ struct StoredTensor {
 class HEADLIGHT_API Safetensors {
  public:
   explicit Safetensors(const std::string& path);
-  // The tensors of several files as one, which an index beside them names: model.safetensors.index.json, as
-  // Transformers writes it. What the index says must be so: each tensor stands in the file that it names, and none
-  // anywhere else.
+  // The tensors of several files as one, which an index beside them names: model.safetensors.index.json or
+  // pytorch_model.bin.index.json, as Transformers writes them. What the index says must be so: each tensor stands in
+  // the file that it names, and none anywhere else.
   static Safetensors Sharded(const std::string& index);
   // Tensors that do not stand in such a file, as if they did in one of that path. Their names differ; what their bytes
   // lie in is kept by `memory`, unless it outlives them.
@@ -60,13 +60,14 @@ class HEADLIGHT_API Safetensors {
 
   std::string path_;
   std::vector<MappedFile> files_;
-  std::shared_ptr<const void> memory_;
+  std::vector<std::shared_ptr<const void>> memory_;
   std::map<std::string, StoredTensor, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
 };
 
-// The files that an index names, with the names of the tensors in each. They are plain names of .safetensors files.
-HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadSafetensorsIndex(const std::string& path);
+// The files that an index names, with the names of the tensors in each. They are plain names of files in the index's
+// own format: .safetensors of model.safetensors.index.json, .bin of pytorch_model.bin.index.json.
+HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
 // The header of a file's bytes, checked as Safetensors' constructor does; `source` is the path for errors.
 struct SafetensorsContent {

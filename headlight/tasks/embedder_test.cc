@@ -213,7 +213,8 @@ TEST(Embedder, AppliesDenseAndLayerNorm) {
   EXPECT_THAT(error(R"({"in_features": 12, "out_features": 2, "activation_function": "mine.Tanh"})"),
               HasSubstr("'mine.Tanh' is not supported"));
   std::filesystem::remove(folder->File("2_Dense/model.safetensors"));
-  EXPECT_THAT(error(R"({"in_features": 12, "out_features": 2})"), HasSubstr("2_Dense/model.safetensors"));
+  EXPECT_THAT(error(R"({"in_features": 12, "out_features": 2})"),
+              HasSubstr("2_Dense: holds neither model.safetensors nor pytorch_model.bin"));
 }
 
 TEST(Embedder, ReadsATransformerInAFolderOfItsOwn) {

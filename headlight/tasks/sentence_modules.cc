@@ -64,13 +64,6 @@ Tensor ReadShaped(const Safetensors& file, const std::string& name, const Shape&
   return file.Read(name);
 }
 
-Safetensors OpenModule(const std::string& folder) {
-  const std::string path = folder + "/model.safetensors";
-  Check(Exists(path), "{}: there is no such file; weights of a module in pytorch_model.bin, a pickle, are not read",
-        path);
-  return Safetensors(path);
-}
-
 constexpr ConfigName<Activation> kActivations[] = {{"Identity", Activation::none},
                                                    {"Tanh", Activation::tanh},
                                                    {"ReLU", Activation::relu},
@@ -96,7 +89,7 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   dense.activation = known->value;
   for (const char* key : {"module_input_name", "module_output_name"})
     if (config[key].present()) config[key].String({"sentence_embedding"});
-  const Safetensors file = OpenModule(folder);
+  const Safetensors file = OpenWeights(folder);
   dense.weight = ReadShaped(file, "linear.weight", {outputs, inputs});
   if (config.Get("bias", true).Bool()) dense.bias = ReadShaped(file, "linear.bias", {outputs});
   dense.adds_input = config.Get("use_residual", false).Bool();
@@ -110,7 +103,7 @@ VectorModule ReadLayerNorm(const std::string& folder, std::int64_t inputs) {
   Check(config["dimension"].Integer(1, kLargestSize) == inputs, "{}: is not {}, the numbers of what comes before it",
         config["dimension"].place(), inputs);
   config.RefuseUnread({});
-  const Safetensors file = OpenModule(folder);
+  const Safetensors file = OpenWeights(folder);
   VectorModule norm;
   norm.kind = VectorModule::Kind::layer_norm;
   norm.weight = ReadShaped(file, "norm.weight", {inputs});

@@ -1,0 +1,74 @@
+// The pickles of PyTorch's torch.save, read without running what they name: a machine for the opcodes that it writes
+// (Python's pickletools.py), and a list of the few names that a state dict needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/io/safetensors.h"
+
+namespace headlight {
+
+/// A storage that a pickle refers to. Its numbers are elsewhere in the file.
+struct TorchStorage {
+  StoredType type = StoredType::f32;
+  std::string_view key;  // its name in the file
+  std::int64_t elements = 0;
+};
+
+/// A view of a storage. Every element lies in the storage.
+struct TorchTensor {
+  std::size_t storage = 0;  // index
+  std::int64_t offset = 0;  // elements
+  Shape shape;
+  std::vector<std::int64_t> strides;  // elements, one for each axis
+};
+
+struct PickleValue {
+  enum class Kind : std::uint8_t {
+    none,
+    boolean,       // number
+    integer,       // number
+    long_integer,  // text: more than 8 bytes, little-endian
+    real,
+    text,          // text
+    tuple,         // number: index of its items
+    list,          // the same
+    dict,          // the same; the items are keys and values in turn
+    function,      // number: what REDUCE may call
+    storage_type,  // number: a StoredType
+    storage,       // number: index
+    tensor,        // number: index
+  };
+  Kind kind = Kind::none;
+  std::int64_t number = 0;
+  std::string_view text = {};  // of the file's bytes
+};
+
+const char* Name(PickleValue::Kind kind);  // as Python calls it: "dict"
+
+/// What a pickle holds. Views are of the bytes that it was read from.
+struct TorchPickle {
+  PickleValue value;
+  std::size_t size = 0;                        // bytes of the pickle
+  std::deque<std::vector<PickleValue>> items;  // of tuples, lists and dicts, by index
+  std::vector<TorchStorage> storages = {};     // by index; their keys differ
+  std::vector<TorchTensor> tensors = {};       // by index
+
+  const std::vector<PickleValue>& ItemsOf(const PickleValue& of) const {
+    return items[static_cast<std::size_t>(of.number)];
+  }
+  /// The value of that key of a dict, or nullptr.
+  const PickleValue* Find(const PickleValue& dict, std::string_view key) const;
+};
+
+/// Reads the pickle that begins at bytes[begin]. Throws Error that names `source`, the byte and the rule for an opcode
+/// or a name that is not on the lists, and for everything that is damaged. Memory is linear in the pickle's size.
+TorchPickle ParseTorchPickle(std::span<const std::byte> bytes, std::size_t begin, const std::string& source);
+
+}  // namespace headlight
