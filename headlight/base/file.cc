@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/read_record.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -206,6 +207,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   const Descriptor opened(input ? memfd_create("standard input", MFD_CLOEXEC)
                                 : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (input) path_ = "standard input";
+  ReadRecord::Add(path_);
   if (opened.number < 0) FailErrno(path_, "cannot open");
   if (input) CopyStandardInput(opened.number);
   struct stat status {};

@@ -142,6 +142,8 @@ class HEADLIGHT_API JsonView {
   std::vector<std::string> Strings() const;                       // of an array of strings
   std::vector<std::pair<std::string, JsonView>> Members() const;  // of an object
 
+  /// The names of this object's members that are not null and were not read by name.
+  std::vector<std::string> Unread() const;
   // Members of this object that were not read by name and are neither null nor harmless could change the meaning of the
   // file: an Error lists them.
   void RefuseUnread(std::span<const std::string_view> harmless) const;

@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/base/read_record.h"
 
 namespace headlight {
 
@@ -119,12 +120,17 @@ std::vector<std::pair<std::string, JsonView>> JsonView::Members() const {
   return views;
 }
 
-void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
+std::vector<std::string> JsonView::Unread() const {
   std::vector<std::string> unread;
-  for (const auto& [name, view] : Members()) {
-    if (!view.present() || file_->asked_for.contains(&view.value())) continue;
-    if (std::ranges::find(harmless, name) == harmless.end()) unread.push_back(Quoted(name));
-  }
+  for (const Json::Member& member : Object())
+    if (!member.value.is_null() && !file_->asked_for.contains(&member.value)) unread.push_back(member.name);
+  return unread;
+}
+
+void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
+  std::vector<std::string> unread = Unread();
+  std::erase_if(unread, [&](const std::string& name) { return std::ranges::find(harmless, name) != harmless.end(); });
+  for (std::string& name : unread) name = Quoted(name);
   constexpr std::size_t most = 20;  // enough to see what kind of file it is
   const std::size_t rest = unread.size() > most ? unread.size() - most : 0;
   unread.resize(unread.size() - rest);
@@ -133,7 +139,9 @@ void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
 }
 
 JsonView ReadJson(const std::string& path, const JsonLimits& limits) {
-  return {ParseJson(ReadFile(path, limits.bytes), path, limits), path};
+  JsonView view(ParseJson(ReadFile(path, limits.bytes), path, limits), path);
+  ReadRecord::Add(path, view);
+  return view;
 }
 
 }  // namespace headlight

@@ -1,0 +1,32 @@
+// What was read of a model's folder, for `headlight info`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/json.h"
+
+namespace headlight {
+
+/// Records the files that this thread reads while the record lives. Records do not nest.
+class HEADLIGHT_API ReadRecord {
+ public:
+  ReadRecord();
+  ReadRecord(const ReadRecord&) = delete;
+  ReadRecord& operator=(const ReadRecord&) = delete;
+  ~ReadRecord();
+
+  /// By path. A JSON file has a view for each time that it was read, which knows what was read of it.
+  const std::map<std::string, std::vector<JsonView>>& files() const { return files_; }
+
+  /// Called by all that reads files. Nothing happens unless this thread has a record.
+  static void Add(const std::string& path);
+  static void Add(const std::string& path, const JsonView& view);
+
+ private:
+  std::map<std::string, std::vector<JsonView>> files_;
+};
+
+}  // namespace headlight
