@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -158,10 +160,50 @@ std::string TransformerFolder(const std::string& path) {
   return path;
 }
 
+namespace {
+
+// The file's tensors under the names that name_of gives them; an empty name leaves a tensor out.
+Safetensors Renamed(Safetensors file, const std::function<std::string(const std::string& name)>& name_of) {
+  std::vector<StoredTensor> tensors;
+  for (const auto& [name, tensor] : file.tensors()) {
+    std::string renamed = name_of(name);
+    if (renamed.empty()) continue;
+    tensors.push_back(tensor);
+    tensors.back().name = std::move(renamed);
+  }
+  std::string path = file.path();
+  return Safetensors::Of(std::move(path), std::move(tensors), std::make_shared<Safetensors>(std::move(file)));
+}
+
+// What other programs store beside a model's own tensors, and Transformers leaves unread.
+std::string ReasonToIgnore(std::string_view name) {
+  if (name.starts_with("v_head.")) return "TRL's value head, which is for training";
+  if (name.ends_with("encoder.version") || name.ends_with("decoder.version")) return "fairseq's version of the format";
+  if (name.ends_with("._float_tensor")) return "fairseq's note of a type";
+  return "";
+}
+
+}  // namespace
+
 Safetensors OpenWeights(const std::string& folder) {
   const std::string_view weights = WeightsIn(folder);
   if (weights.empty()) RefuseWeights(folder);
-  return OpenWeightsFile(File(folder, weights));
+  Safetensors file = OpenWeightsFile(File(folder, weights));
+  std::string prefix;
+  for (bool longer = !file.tensors().empty(); longer;) {
+    longer = false;
+    for (const std::string_view one : {"module.", "_orig_mod."}) {
+      const std::string with = prefix + std::string(one);
+      const auto begins = [&](const auto& tensor) {
+        return tensor.first.starts_with(with) && tensor.first.size() > with.size();
+      };
+      if (!std::ranges::all_of(file.tensors(), begins)) continue;
+      prefix = with;
+      longer = true;
+    }
+  }
+  if (prefix.empty()) return file;
+  return Renamed(std::move(file), [&](const std::string& name) { return name.substr(prefix.size()); });
 }
 
 ModelFolder OpenModelFolder(const std::string& path) {
@@ -181,9 +223,15 @@ ModelFolder OpenModelFolder(const std::string& path) {
   JsonView config = ReadJson(File(path, kConfig));
   config["model_type"].String();
   Safetensors weights = OpenWeights(path);
+  std::vector<IgnoredTensor> left_out;
+  for (const auto& [name, tensor] : weights.tensors())
+    if (std::string reason = ReasonToIgnore(name); !reason.empty()) left_out.push_back({name, std::move(reason)});
+  if (!left_out.empty())
+    weights = Renamed(std::move(weights),
+                      [](const std::string& name) { return ReasonToIgnore(name).empty() ? name : std::string(); });
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
-          std::move(weights)};
+          std::move(weights), std::move(left_out)};
 }
 
 void CheckReplaceable(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
@@ -13,11 +14,17 @@
 
 namespace headlight {
 
+/// A tensor of another program, which the model does not have.
+struct IgnoredTensor {
+  std::string name, reason;
+};
+
 struct ModelFolder {
   std::string path;
   JsonView config;             // has a `model_type`, which names the family
   JsonView generation_config;  // an empty object where there is no such file
   Safetensors weights;
+  std::vector<IgnoredTensor> ignored = {};  // tensors that are left out of `weights`
 
   std::string File(std::string_view name) const { return path + "/" + std::string(name); }
 };
@@ -35,6 +42,8 @@ HEADLIGHT_API std::string TransformerFolder(const std::string& path);
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
 /// The weights in the folder at `path`. If they are there in both formats, safetensors are read, as by Transformers.
+/// The prefixes module. and _orig_mod., which DistributedDataParallel and torch.compile put before all names, are
+/// dropped.
 HEADLIGHT_API Safetensors OpenWeights(const std::string& path);
 
 // An Error unless `path` is free, an empty folder, or a folder with a model and nothing else, which a new model may

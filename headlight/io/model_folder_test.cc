@@ -184,6 +184,44 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(LoadModel(path), 3);
 }
 
+TEST(ModelFolder, DropsPrefixesAndTensorsOfOtherPrograms) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  SaveModel(path, 3);
+  const Tensor weight = Tensor::Empty({2});
+  weight.Fill(3);
+  const auto names_of = [&](const std::vector<std::string>& names, std::vector<std::string>* ignored = nullptr) {
+    std::vector<StoredTensor> tensors;
+    for (const std::string& name : names) tensors.push_back(Stored(name, weight));
+    WriteSafetensors(path + "/model.safetensors", tensors);
+    const ModelFolder model = OpenModelFolder(path);
+    std::vector<std::string> read;
+    for (const auto& [name, tensor] : model.weights.tensors()) {
+      read.push_back(name);
+      EXPECT_THAT(model.weights.Read(name).ToVector<float>(), testing::ElementsAre(3, 3));
+    }
+    if (ignored != nullptr)
+      for (const IgnoredTensor& tensor : model.ignored) ignored->push_back(tensor.name);
+    return read;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(names_of({"module.a", "module.b"}), ElementsAre("a", "b"));
+  EXPECT_THAT(names_of({"_orig_mod.module.a", "_orig_mod.module.b"}), ElementsAre("a", "b"));
+  EXPECT_THAT(names_of({"module._orig_mod.module.a"}), ElementsAre("a"));
+  EXPECT_THAT(names_of({"module.a", "b"}), ElementsAre("b", "module.a"));
+  EXPECT_THAT(names_of({"module.a", "modules.b"}), ElementsAre("module.a", "modules.b"));
+  std::vector<std::string> ignored;
+  EXPECT_THAT(names_of({"module.a", "module.v_head.summary.bias", "module.model.encoder.version",
+                        "module.decoder.version", "module.embed_positions._float_tensor"},
+                       &ignored),
+              ElementsAre("a"));
+  EXPECT_THAT(ignored, ElementsAre("decoder.version", "embed_positions._float_tensor", "model.encoder.version",
+                                   "v_head.summary.bias"));
+  ignored.clear();
+  EXPECT_THAT(names_of({"a.v_head.b", "a.version"}, &ignored), ElementsAre("a.v_head.b", "a.version"));
+  EXPECT_THAT(ignored, ElementsAre());
+}
+
 TEST(ModelFolder, ABadIndexIsRefused) {
   const TemporaryFolder folder;
   FillSharded(folder.path());
