@@ -111,7 +111,7 @@ TEST(Bert, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(with("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1"), HasSubstr("does not have"));
   EXPECT_THAT(with("\"model_type\"", "\"position_embedding_type\": \"relative_key\", \"model_type\""),
               HasSubstr("position_embedding_type"));
-  EXPECT_THAT(with("\"model_type\"", "\"twist\": 3, \"model_type\""), HasSubstr("twist"));
+  EXPECT_THAT(with("\"model_type\"", "\"alibi\": 3, \"model_type\""), HasSubstr("alibi"));
 
   const std::unique_ptr<Bert> model = LoadModel<Bert>(FolderOf("gelu"));
   Context context;

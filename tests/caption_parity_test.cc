@@ -286,9 +286,9 @@ std::string ErrorWith(const char* name, const char* part, const char* key, Json 
 
 TEST(VisionEncoderDecoderFolder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("vit_gpt2", "", "tie_word_embeddings", false), "");
-  EXPECT_THAT(ErrorWith("vit_gpt2", "", "twist", 3), HasSubstr("twist"));
-  EXPECT_THAT(ErrorWith("vit_gpt2", "encoder", "twist", 3), HasSubstr("twist"));
-  EXPECT_THAT(ErrorWith("vit_gpt2", "decoder", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("vit_gpt2", "", "alibi", 3), HasSubstr("alibi"));
+  EXPECT_THAT(ErrorWith("vit_gpt2", "encoder", "alibi", 3), HasSubstr("alibi"));
+  EXPECT_THAT(ErrorWith("vit_gpt2", "decoder", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("vit_gpt2", "encoder", "model_type", "swin"), HasSubstr("swin"));
   EXPECT_THAT(ErrorWith("vit_gpt2", "decoder", "model_type", "bert"), HasSubstr("bert"));
   EXPECT_THAT(ErrorWith("vit_gpt2", "decoder", "add_cross_attention", false), HasSubstr("add_cross_attention"));
@@ -300,9 +300,9 @@ TEST(VisionEncoderDecoderFolder, RefusesWhatItDoesNotHave) {
 
 TEST(BlipFolder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("blip", "", "projection_dim", 9), "");
-  EXPECT_THAT(ErrorWith("blip", "", "twist", 3), HasSubstr("twist"));
-  EXPECT_THAT(ErrorWith("blip", "text_config", "twist", 3), HasSubstr("twist"));
-  EXPECT_THAT(ErrorWith("blip", "vision_config", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("blip", "", "alibi", 3), HasSubstr("alibi"));
+  EXPECT_THAT(ErrorWith("blip", "text_config", "alibi", 3), HasSubstr("alibi"));
+  EXPECT_THAT(ErrorWith("blip", "vision_config", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("blip", "text_config", "is_decoder", false), HasSubstr("cross-attention"));
   EXPECT_THAT(ErrorWith("blip", "text_config", "sep_token_id", 26), HasSubstr("26 is outside the vocabulary"));
   EXPECT_THAT(ErrorWith("blip", "vision_config", "num_channels", 1), HasSubstr("3 channels"));

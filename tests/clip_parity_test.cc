@@ -266,8 +266,8 @@ std::string ErrorOfConfig(const std::string& name, const std::string& key, const
 }
 
 TEST(DualEncoder, NamesSettingsThatCannotBe) {
-  EXPECT_THAT(ErrorOfConfig("clip", "text_config", "\"attention_dropout\"", "\"rotary\""),
-              testing::HasSubstr("key 'text_config': unknown key: 'rotary'"));
+  EXPECT_THAT(ErrorOfConfig("clip", "text_config", "\"attention_dropout\"", "\"alibi\""),
+              testing::HasSubstr("key 'text_config': unknown key: 'alibi'"));
   EXPECT_THAT(ErrorOfConfig("clip", "vision_config", "\"num_attention_heads\": 3", "\"num_attention_heads\": 4"),
               testing::HasSubstr("4 does not divide 15"));
   EXPECT_THAT(ErrorOfConfig("clip", "\"projection_dim\": 10,\n  \"text_config\"", "10", "11"),

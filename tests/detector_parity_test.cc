@@ -239,7 +239,7 @@ TEST(Detector, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(config_error("\"num_queries\": 3", "\"num_queries\": 0"), testing::HasSubstr("key 'num_queries'"));
   EXPECT_THAT(config_error("\"model_type\": \"resnet\"", "\"model_type\": \"swin\""),
               testing::HasSubstr("key 'backbone_config.model_type'"));
-  EXPECT_THAT(config_error("\"eos_coefficient\"", "\"eos_koefficient\""), testing::HasSubstr("eos_koefficient"));
+  EXPECT_THAT(config_error("\"eos_coefficient\"", "\"alibi\""), testing::HasSubstr("alibi"));
 }
 
 }  // namespace

@@ -393,7 +393,7 @@ std::string ErrorWith(const char* name, const char* key, Json value) {
 TEST(T5Folder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("t5_relu", "n_positions", 512), "");
   EXPECT_EQ(ErrorWith("t5_relu", "dense_act_fn", "gelu"), "");
-  EXPECT_THAT(ErrorWith("t5_relu", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("t5_relu", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("t5_relu", "is_decoder", true), HasSubstr("is_decoder"));
   EXPECT_THAT(ErrorWith("t5_relu", "is_gated_act", true), HasSubstr("is_gated_act"));
   EXPECT_THAT(ErrorWith("t5_relu", "feed_forward_proj", "gated-mish"), HasSubstr("mish"));
@@ -411,7 +411,7 @@ TEST(BartFolder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("bart_gelu", "normalize_before", true), HasSubstr("normalize_before"));
   EXPECT_THAT(ErrorWith("bart_gelu", "tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));
   EXPECT_THAT(ErrorWith("bart_gelu", "extra_pos_embeddings", 0), HasSubstr("extra_pos_embeddings"));
-  EXPECT_THAT(ErrorWith("bart_gelu", "twist", 3), HasSubstr("twist"));
+  EXPECT_THAT(ErrorWith("bart_gelu", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("bart_gelu", "encoder_attention_heads", 5), HasSubstr("5 does not divide 12"));
   EXPECT_THAT(ErrorWith("bart_gelu", "max_position_embeddings", 25), HasSubstr("other shapes"));
   EXPECT_THAT(ErrorWith("mbart_gelu", "add_final_layer_norm", false), HasSubstr("add_final_layer_norm"));

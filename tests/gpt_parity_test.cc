@@ -252,7 +252,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
               HasSubstr("add_cross_attention"));
   EXPECT_THAT(with("gpt2", "\"n_inner\": null", "\"n_inner\": 47"), HasSubstr("other shapes"));
   EXPECT_THAT(with("gpt2", "\"n_head\": 2", "\"n_head\": 5"), HasSubstr("5 does not divide 12"));
-  EXPECT_THAT(with("gpt2", "\"model_type\"", "\"twist\": 3, \"model_type\""), HasSubstr("twist"));
+  EXPECT_THAT(with("gpt2", "\"model_type\"", "\"alibi\": 3, \"model_type\""), HasSubstr("alibi"));
   EXPECT_THAT(with("gpt2_odd_left", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true"),
               HasSubstr("lm_head.weight differs"));
   EXPECT_THAT(with("gpt1", "\"afn\": \"gelu\"", "\"afn\": \"mish\""), HasSubstr("afn"));

@@ -118,7 +118,7 @@ TEST(Lxmert, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(refusal("answers", "\"num_qa_labels\": 4", "\"num_qa_labels\": 5"), HasSubstr("answer_head.logit_fc.3"));
   EXPECT_THAT(refusal("answers", "\"num_qa_labels\": 4", "\"num_qa_labels\": 1073741824"), HasSubstr("num_qa_labels"));
   EXPECT_THAT(refusal("encoder", "\"r_layers\": 1", "\"r_layers\": 0"), HasSubstr("r_layers"));
-  EXPECT_THAT(refusal("encoder", "\"visual_pos_dim\"", "\"visual_pos_dimm\""), HasSubstr("visual_pos_dimm"));
+  EXPECT_THAT(refusal("encoder", "\"visual_pos_dim\"", "\"alibi\""), HasSubstr("alibi"));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(refusal("\"type_vocab_size\": 2", "\"type_vocab_size\": 1"), HasSubstr("two types of segments"));
   EXPECT_THAT(refusal("VisualBertForQuestionAnswering", "VisualBertForMultipleChoice"),
               HasSubstr("does not say whether cls.weight is a head of VisualBertForQuestionAnswering or of"));
-  EXPECT_THAT(refusal("\"visual_embedding_dim\"", "\"visual_embedding_dimm\""), HasSubstr("visual_embedding_dimm"));
+  EXPECT_THAT(refusal("\"visual_embedding_dim\"", "\"alibi\""), HasSubstr("alibi"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include "headlight/io/transformers_config_keys.h"
+
 namespace headlight {
 namespace {
 
@@ -22,6 +24,27 @@ constexpr std::string_view kHarmless =
     "suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p torch_dtype "
     "torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed unsloth_version "
     "use_bfloat16 use_cache use_return_dict xla_device";
+
+// The words of a text that is separated by spaces.
+std::set<std::string_view> Words(std::string_view text) {
+  std::set<std::string_view> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    words.insert(word);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return words;
+}
+
+const std::set<std::string_view>& HarmlessKeys() {
+  static const std::set<std::string_view> keys = Words(kHarmless);
+  return keys;
+}
+
+bool IsKnownToTransformers(std::string_view key) {
+  static const std::set<std::string_view> keys = Words(kTransformersConfigKeys);
+  return keys.contains(key);
+}
 
 }  // namespace
 
@@ -121,10 +144,7 @@ void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::strin
 
 void ConfigTable::RefuseUnread() const {
   std::vector<std::string_view> harmless = harmless_;
-  for (std::string_view rest = kHarmless; !rest.empty();) {
-    harmless.push_back(rest.substr(0, rest.find(' ')));
-    rest.remove_prefix(std::min(rest.size(), harmless.back().size() + 1));
-  }
+  harmless.insert(harmless.end(), HarmlessKeys().begin(), HarmlessKeys().end());
   // Keys that older files state with the value that changes nothing; any other would be another model.
   const std::pair<std::string_view, Json> usual_values[] = {{"add_cross_attention", false},
                                                             {"is_decoder", false},
@@ -132,7 +152,16 @@ void ConfigTable::RefuseUnread() const {
                                                             {"tie_encoder_decoder", false}};
   for (const auto& [key, usual] : usual_values)
     if (const Json* const given = json_.value().Find(key); given != nullptr && *given == usual) harmless.push_back(key);
+  const std::vector<std::string> unread = json_.Unread();
+  for (const std::string& key : unread)
+    if (!refuses_unknown_ && !IsKnownToTransformers(key)) harmless.push_back(key);
   json_.RefuseUnread(harmless);
+}
+
+std::string_view ReasonToIgnoreKey(std::string_view key) {
+  return HarmlessKeys().contains(key) ? "changes nothing of what the model computes"
+         : IsKnownToTransformers(key) ? "changes nothing in this family"
+                                      : "is known neither to headlight nor to Transformers";
 }
 
 }  // namespace headlight

@@ -99,6 +99,9 @@ class HEADLIGHT_API ConfigTable {
   }
   // These keys may not be missing.
   void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
+  /// Refuses keys that no model of Transformers knows, too: of a family that it does not have, or a part of one that it
+  /// refuses them in.
+  void RefuseUnknown() { refuses_unknown_ = true; }
   // Keys that are not read and change nothing of what the model computes.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
   // A rule between settings, checked when all have been read.
@@ -107,8 +110,9 @@ class HEADLIGHT_API ConfigTable {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
   }
 
-  // Refuses every key that was neither read nor is harmless here or in every model that Transformers writes, since what
-  // it asks for would be missing from the result. The error lists them.
+  // Refuses every key that some model of Transformers knows and that was neither read nor is harmless here or in every
+  // model that Transformers writes, since what it asks for would be missing from the result. The error lists them. Keys
+  // that no model knows are the user's own, and are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
   bool has_attention_dropout() const { return has_attention_dropout_; }  // of a table that replaces probabilities
   Json written() && { return std::move(written_); }
@@ -121,7 +125,7 @@ class HEADLIGHT_API ConfigTable {
 
   Pass pass_;
   ChosenDropout dropout_;
-  bool has_attention_dropout_ = false;
+  bool has_attention_dropout_ = false, refuses_unknown_ = false;
   JsonView json_;
   std::string source_;  // a file's path and a colon, or nothing
   Json written_ = Json::Object{};
@@ -149,6 +153,9 @@ void ConfigTable::Choice(std::string_view key, Value& value,
   const JsonView given = Given(key, name);
   value = Named<Value>(given, names);
 }
+
+/// Why a key of config.json that no family reads is ignored.
+std::string_view ReasonToIgnoreKey(std::string_view key);
 
 // Throws Error naming the hyperparameter and the rule where there can be no model of this configuration.
 template <typename Config>

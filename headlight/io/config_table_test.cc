@@ -108,8 +108,23 @@ TEST(ConfigTable, NamesFileKeyAndRule) {
 }
 
 TEST(ConfigTable, ListsUnknownKeys) {
-  const std::string error = ErrorOf([] { Read({{"size", 8}, {"twist", 3}, {"colour", 1}, {"spin", 0.5}}); });
-  EXPECT_THAT(error, HasSubstr("toy/config.json: unknown keys: 'twist', 'spin'"));
+  const std::string error = ErrorOf([] {
+    Read({{"size", 8}, {"rope_scaling", 3}, {"colour", 1}, {"alibi", true}, {"my_notes", 1}});
+  });
+  EXPECT_THAT(error, HasSubstr("toy/config.json: unknown keys: 'rope_scaling', 'alibi'"));
+}
+
+// As Transformers, which keeps any key that is the user's own.
+TEST(ConfigTable, KeysThatNoModelKnowsAreIgnored) {
+  EXPECT_EQ(Read({{"size", 4}, {"trained_by", "a team"}, {"data_version", 3}, {"siz", 5}}), Read({{"size", 4}}));
+  EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is known neither to headlight nor to Transformers");
+  EXPECT_EQ(ReasonToIgnoreKey("transformers_version"), "changes nothing of what the model computes");
+  ConfigTable strict(JsonView(Json::Object{{"trained_by", "a team"}}, "toy/config.json"));
+  strict.RefuseUnknown();
+  EXPECT_THAT(ErrorOf([&] { strict.RefuseUnread(); }), HasSubstr("unknown key: 'trained_by'"));
+  // Of Transformers 5 and of 4 alone.
+  for (const char* const key : {"rope_parameters", "rotary_pct", "position_embedding_type", "alibi", "n_head"})
+    EXPECT_THAT(ErrorWith(key, 3), HasSubstr(key));
 }
 
 TEST(ConfigTable, ChecksWhatCodeHasMade) {

@@ -235,6 +235,7 @@ void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
 
 void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   table.Note("model_type", "alphafold2");
+  table.RefuseUnknown();
   table.Size("c_m", config.alignment, "the alignment's width");
   table.Size("c_e", config.extra, "the extra rows' width");
   table.Size("c_z", config.pair, "the pairs' width");

@@ -148,6 +148,7 @@ Json::Object Dalle::Description() const {
 
 void Describe(ConfigTable& table, DalleConfig& config) {
   table.Note("model_type", "dalle");
+  table.RefuseUnknown();
   table.Integer("text_vocab_size", config.text_vocabulary, "the texts' vocabulary", 2, kLargestSize);
   table.Integer("text_positions", config.text_positions, "the number of a text's positions", 1, 1 << 14);
   table.Integer("num_codes", config.codes, "the number of codes", 2, kLargestSize);

@@ -178,6 +178,7 @@ Json::Object DalleMini::Description() const {
 
 void Describe(ConfigTable& table, DalleMiniConfig& config) {
   table.Note("model_type", "dalle_mini");
+  table.RefuseUnknown();
   DescribeStacks(table, config);
   table.Integer("text_vocab_size", config.text_vocabulary, "the texts' vocabulary", 2, kLargestSize);
   table.Integer("text_positions", config.text_positions, "the number of a text's positions", 3, 1 << 14);

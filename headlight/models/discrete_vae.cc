@@ -65,6 +65,7 @@ FeatureMaps DiscreteVae::Decode(Context& context, const FeatureMaps& weights) co
 
 void Describe(ConfigTable& table, DiscreteVaeConfig& config) {
   table.Note("model_type", "discrete_vae");
+  table.RefuseUnknown();
   table.Integer("image_size", config.picture, "the size of pictures", 1, 1 << 12);
   table.Integer("num_tokens", config.codes, "the number of codes", 2, kLargestSize);
   table.Size("codebook_dim", config.code_width, "the size of codes' vectors");

@@ -90,6 +90,7 @@ FeatureMaps OpenAiVae::Decode(Context& context, const FeatureMaps& weights) cons
 
 void Describe(ConfigTable& table, OpenAiVaeConfig& config) {
   table.Note("model_type", "openai_vae");
+  table.RefuseUnknown();
   table.Integer("image_size", config.picture, "the size of pictures", 8, 1 << 12);
   table.Integer("vocab_size", config.codes, "the number of codes", 2, kLargestSize);
   table.Integer("n_hid", config.hidden, "the number of channels", 4, 1 << 16);

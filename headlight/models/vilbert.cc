@@ -266,6 +266,7 @@ void DescribeStream(ConfigTable& table, const std::string& prefix, VilbertStream
 
 void Describe(ConfigTable& table, VilbertConfig& config) {
   table.Note("model_type", "vilbert");
+  table.RefuseUnknown();
   DescribeStream(table, "", config.text);
   DescribeStream(table, "v_", config.picture);
   DescribeJoins(table, "t_biattention_id", config.text.joins, config.text.layers);

@@ -97,6 +97,7 @@ FeatureMaps Vqgan::Decode(Context& context, const FeatureMaps& weights) const {
 
 void Describe(ConfigTable& table, VqganConfig& config) {
   table.Note("model_type", "vqgan");
+  table.RefuseUnknown();
   table.Integer("resolution", config.picture, "the size of pictures", 1, 1 << 12);
   table.Integer("n_embed", config.codes, "the number of codes", 2, kLargestSize);
   table.Size("embed_dim", config.code_width, "the size of codes' vectors");

@@ -17,6 +17,7 @@ inline void DescribePart(ConfigTable& table, std::string_view key,
     ConfigTable part(table.json().Get(key, Json::Object{}));
     describe(part);
     part.Harmless({"model_type"});  // which Transformers writes into every configuration
+    part.RefuseUnknown();
     part.RefuseUnread();
   } else if (table.writes()) {
     ConfigTable part(ConfigTable::Pass::write);
