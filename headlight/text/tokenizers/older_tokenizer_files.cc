@@ -1,11 +1,13 @@
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/read_record.h"
 #include "headlight/text/tokenizers/esm_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/utf8.h"
@@ -14,6 +16,9 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
+
+// Begins the pieces of lines of vocab.txt that are there again later. No line and no word has a line end.
+constexpr char kReplaced = '\n';
 
 JsonView ReadObject(const std::string& path) {
   if (!Exists(path)) return {Json::Object{}, path};
@@ -97,7 +102,7 @@ Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
   Json::Array added;
   for (const auto& [piece, id] : files.vocabulary)
-    if (!piece.empty())
+    if (!piece.empty() && !piece.starts_with(kReplaced))
       added.push_back(AddedTokenJson(static_cast<std::size_t>(*id.As<std::int64_t>()), piece,
                                      /*special=*/piece.size() > 1));
   Json json = R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "decoder": null})"_json;
@@ -219,18 +224,21 @@ TokenizerSettings ReadSettings(const std::string& folder) {
       config.Set(name, token.value());
   std::string kind = file.Get("tokenizer_class", "").String() + " " +
                      ReadObject(folder + "/config.json").Get("model_type", "").String();
-  return {folder, JsonView(std::move(config), path), ReadObject(folder + "/added_tokens.json"), std::move(kind)};
+  const JsonView settings(std::move(config), path);
+  ReadRecord::Add(path, settings);
+  return {folder, settings, ReadObject(folder + "/added_tokens.json"), std::move(kind)};
 }
 
 std::optional<Json> TokenizerJson(const std::string& folder) {
   Files files{ReadSettings(folder), {}};
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    std::unordered_set<std::string> pieces;
-    for (std::string& line : Lines(path)) {
-      const std::size_t id = files.vocabulary.size();
-      Check(pieces.insert(line).second, "{}: line {}: {} is there twice", path, id + 1, Quoted(line));
-      files.vocabulary.push_back({std::move(line), id});
-    }
+    // Of equal lines the last has the token, as in Transformers. The id of another keeps a piece that no text has.
+    std::vector<std::string> lines = Lines(path);
+    std::unordered_map<std::string_view, std::size_t> last;
+    for (std::size_t id = 0; id < lines.size(); ++id) last[lines[id]] = id;
+    for (std::size_t id = 0; id < lines.size(); ++id)
+      files.vocabulary.push_back(
+          {last[lines[id]] == id ? lines[id] : std::string(1, kReplaced) + std::to_string(id), id});
     const bool esm = files.kind.find("Esm") != std::string::npos || files.kind.ends_with(" esm");
     return esm ? EsmJson(std::move(files)) : BertJson(std::move(files));
   }

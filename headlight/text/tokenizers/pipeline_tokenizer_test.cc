@@ -195,6 +195,14 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   WriteFile(folder + "/vocab.txt", fmt::format("{}\n", fmt::join(pieces, "\n")));
   expect_goldens(folder, "bert_uncased");
 
+  // Of equal lines the last has the token: Transformers 5.24.
+  folder = folder_of("repeated");
+  WriteFile(folder + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nthe\nsat\n##s\n");
+  const PipelineTokenizer repeated = PipelineTokenizer::Load(folder);
+  EXPECT_THAT(repeated.Encode("the cat sats").ids, ElementsAre(2, 7, 6, 8, 9, 3));
+  EXPECT_EQ(repeated.size(), 10);
+  EXPECT_EQ(*repeated.Find("the"), 7);
+
   const struct {
     const char *family, *config;
   } merged[] = {{"gpt1", R"({"tokenizer_class": "OpenAIGPTTokenizer"})"},
