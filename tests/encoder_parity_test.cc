@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -105,6 +106,35 @@ TEST_P(EncoderParity, IsBatchInvariant) {
     EXPECT_EQ(model->Encode(context, own(golden.ids), own(golden.types), {{0, length}}).ToVector<float>(),
               together.ViewRows(begin, length).ToVector<float>());
   }
+}
+
+// GPT-2 with a head for classes has no other head and reads no left padding.
+TEST(Gpt2Classifier, GivesWhatTransformersGives) {
+  const std::string from = kFolders + "gpt2_classes";
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(from);
+  CompareWithGolden(*model, from, 2e-5);
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  const std::unique_ptr<TextEncoder> again = LoadModel<TextEncoder>(folder.path());
+  EXPECT_EQ(again->heads().labels, (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  CompareWithGolden(*again, from, 2e-5);
+  EXPECT_THAT(ErrorOf([&] {
+                GiveHeads(*model, {.token_classes = true, .labels = {"a", "b"}}, 3);
+              }),
+              HasSubstr("no other head than for classes of texts"));
+  EXPECT_EQ(GiveHeads(*model, {.sequence_classes = true, .labels = {"a", "b"}}, 3)->heads().labels.size(), 2U);
+}
+
+TEST(Gpt2Classifier, ReadsTheLastTokenThatIsNoPadding) {
+  const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + "gpt2_classes");
+  const auto logits = [&](const std::vector<std::int32_t>& ids, const Sequences& texts) {
+    Context context;
+    return model->SequenceClassLogits(context, model->Encode(context, ids, {}, texts), texts).ToVector<float>();
+  };
+  const std::vector<float> plain = logits({3, 1, 7, 5, 6}, {{0, 3}, {3, 2}});
+  EXPECT_THAT(logits({3, 1, 7, 1, 1, 5, 6, 1}, {{0, 5}, {5, 3}}), testing::Pointwise(testing::FloatNear(1e-5F), plain));
+  EXPECT_GT(std::abs(logits({3, 1, 5, 6}, {{0, 2}, {2, 2}})[0] - plain[0]), 0.1F);
+  EXPECT_EQ(logits({1, 1}, {{0, 2}}), logits({1}, {{0, 1}}));
 }
 
 TEST(Encoders, ComputeInEveryPrecision) {

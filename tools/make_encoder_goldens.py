@@ -36,7 +36,8 @@ from transformers import (  # noqa: E402
     DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification, DebertaV2ForTokenClassification, DebertaV2Model,
     DistilBertConfig, DistilBertForMaskedLM, DistilBertForQuestionAnswering, DistilBertForSequenceClassification,
     DistilBertForTokenClassification, DistilBertModel,
-    EsmConfig, EsmForMaskedLM, EsmForSequenceClassification, EsmForTokenClassification, EsmModel,
+    EsmConfig, EsmForMaskedLM, EsmForSequenceClassification, EsmForTokenClassification, EsmModel, GPT2Config,
+    GPT2ForSequenceClassification,
     RobertaConfig, RobertaForMaskedLM, RobertaForQuestionAnswering, RobertaForSequenceClassification, RobertaModel,
     PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForTokenClassification, pipeline)
 from transformers.models.deberta import modeling_deberta  # noqa: E402
@@ -115,6 +116,11 @@ MODELS |= {
     "esm_classes_left": (EsmForSequenceClassification, EsmConfig(**ESM, num_labels=3), "left"),
     "esm_tags": (EsmForTokenClassification, EsmConfig(**ESM, **NAMES, position_embedding_type="rotary"), "right"),
 }
+MODELS |= {
+    "gpt2_classes": (GPT2ForSequenceClassification,
+                     GPT2Config(n_embd=12, n_layer=2, n_head=2, vocab_size=23, n_positions=16, bos_token_id=2, eos_token_id=2,
+                                pad_token_id=1, num_labels=3), "right"),
+}
 TEXTS = [[3, 7, 12, 5, 16, 2], [9], [14, 2, 2, 18, 6, 11, 8, 10, 4]]
 
 
@@ -157,7 +163,7 @@ def golden(model, folder, side):
     base = getattr(model, model.base_model_prefix, model)
     if "pooler_output" in output:
         output["pooler_output"] = base.pooler(at_first)
-    if "SequenceClassification" in type(model).__name__:
+    if "SequenceClassification" in type(model).__name__ and not hasattr(model, "score"):
         pooler = getattr(model, "pooler", None) or getattr(base, "pooler", None)
         if hasattr(model, "pre_classifier"):
             pooler = lambda states: model.pre_classifier(states[:, 0]).relu()

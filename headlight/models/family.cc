@@ -20,6 +20,13 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
+bool IsArchitecture(const JsonView& config, std::string_view name) {
+  const JsonView names = config["architectures"];
+  if (!names.present()) return false;
+  const std::vector<std::string> all = names.Strings();
+  return std::ranges::find(all, name) != all.end();
+}
+
 std::string WithArticle(std::string_view name) {
   const bool vowel = !name.empty() && std::string_view("aeio").find(name.front()) != std::string_view::npos;
   return fmt::format("{} {}", vowel ? "an" : "a", name);
@@ -31,7 +38,9 @@ const Family& FamilyOf(const ModelFolder& files) {
   const JsonView type = files.config["model_type"];
   // Transformers calls ESMFold, whose language model is an ESM-2, by the same name as that.
   const bool folds = type.String() == "esm" && files.config.Get("is_folding_model", false).Bool();
-  const std::string name = folds ? "esmfold" : type.String();
+  // And GPT-2 with a head for classes, which reads texts as encoders do, is no language model.
+  const bool classifies = type.String() == "gpt2" && IsArchitecture(files.config, "GPT2ForSequenceClassification");
+  const std::string name = folds ? "esmfold" : classifies ? "gpt2-classifier" : type.String();
   for (const Family* family : Families())
     if (std::ranges::find(family->model_types, name) != family->model_types.end()) return *family;
   Fail("{}: {} is not a known family; known are: {}", type.place(), Quoted(type.String()),

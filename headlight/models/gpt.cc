@@ -80,11 +80,9 @@ Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& 
 GptStack::GptStack(const Scope& scope, const GptConfig& config) {
   const LayoutNames& names = NamesOf(config);
   const Initialisation normal = Initialisation::Normal(0.02);  // GPT, section 4.1
-  const TokenEmbedding tokens(scope / names.token_table, config.vocabulary, config.model, normal,
-                              /*scores=*/config.tie_output);
-  table_ = &tokens.table();
+  tokens_.emplace(scope / names.token_table, config.vocabulary, config.model, normal, /*scores=*/config.tie_output);
   embedding_.emplace(
-      tokens, 1.0,
+      *tokens_, 1.0,
       PositionalEncoding::Learned(scope / names.position_table, config.positions, config.model, /*first=*/0, 0.02),
       config.embedding_dropout);
   for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(scope / "h" / layer, config, layer);

@@ -81,10 +81,11 @@ class HEADLIGHT_API GptStack {
   // As LanguageModel::Decode; `memory` as in GptLayer.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     const Memory* memory = nullptr) const;
-  const Parameter& table() const { return *table_; }  // of the tokens, [vocab, model]
+  const TokenEmbedding& tokens() const { return *tokens_; }
+  const Parameter& table() const { return tokens_->table(); }  // of the tokens, [vocab, model]
 
  private:
-  const Parameter* table_ = nullptr;
+  std::optional<TokenEmbedding> tokens_;
   std::optional<Embedding> embedding_;
   std::deque<GptLayer> layers_;
   std::optional<LayerNorm> final_norm_;

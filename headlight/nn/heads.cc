@@ -124,7 +124,10 @@ void TextHeads::DeclareHeads(Parameters& parameters, const TextHeadsConfig& conf
     masked_words_ = MaskedWordHead{std::move(dense), norm, &bias, layout.masked_activation, tokens};
   }
   if (config.next_sentence) next_sentence_ = ClassHead{linear(layout.next_sentence, 2), 0};
-  if (config.sequence_classes) {
+  if (config.sequence_classes && layout.classes_of_last_token) {
+    classes_of_last_token_ = true;
+    sequence_classes_ = ClassHead{Linear(root, {layout.sequence_classes}, model, labels, /*bias=*/false), 0};
+  } else if (config.sequence_classes) {
     Check(config.pooler || layout.class_pooler != layout.pooler, "the head for classes of texts needs the pooler");
     if (layout.class_pooler == layout.pooler)
       class_pooler_ = pooler_;
@@ -152,6 +155,15 @@ Tensor FirstStates(const Tensor& hidden, const Sequences& texts) {
   return ops::Embedding(hidden, first);
 }
 
+Tensor LastStates(const Tensor& hidden, const Sequences& texts) {
+  std::vector<std::int32_t> last;
+  for (const Sequence& text : texts) {
+    Check(text.length > 0, "an empty text has no last token");
+    last.push_back(text.begin + text.length - 1);
+  }
+  return ops::Embedding(hidden, last);
+}
+
 Tensor TextHeads::Pooler::operator()(Context& context, const Tensor& hidden, const Sequences& texts) const {
   return dense(context, ops::Drop(FirstStates(hidden, texts), context.NextDropout(dropout)), activation);
 }
@@ -176,6 +188,7 @@ Tensor TextHeads::NextSentenceLogits(Context& context, const Tensor& pooled) con
 
 Tensor TextHeads::SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const {
   const ClassHead& head = Have(sequence_classes_, "head for classes of texts");
+  if (classes_of_last_token_) return head(context, LastStates(hidden, texts));
   return head(context, Have(class_pooler_, "pooler")(context, hidden, texts));
 }
 

@@ -20,6 +20,9 @@ class Safetensors;  // io/safetensors.h
 // The state of each text's first token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
 
+/// The state of each text's last token, [texts, model]. Throws Error for an empty text.
+Tensor LastStates(const Tensor& hidden, const Sequences& texts);
+
 // The heads that a model has.
 struct TextHeadsConfig {
   bool pooler = false;                   // a state of the whole text, from its first token's
@@ -49,6 +52,7 @@ struct TextHeadsLayout {
   double class_pooler_dropout = 0;
   std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
   double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
+  bool classes_of_last_token = false;  // of texts: of the last token's state, without a pooler and a bias, as GPT-2's
 };
 
 // The heads that a folder has, with id2label and problem_type. Throws Error where labels are not those of the classes
@@ -107,6 +111,7 @@ class HEADLIGHT_API TextHeads {
   };
 
   TextHeadsConfig config_;
+  bool classes_of_last_token_ = false;
   std::optional<Pooler> pooler_, class_pooler_;
   std::optional<MaskedWordHead> masked_words_;
   std::optional<ClassHead> next_sentence_, sequence_classes_, token_classes_, question_spans_;
