@@ -8,6 +8,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
+#include "headlight/cli/info_files.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/io/model_folder.h"
@@ -153,9 +154,7 @@ Json Stored(const Safetensors& weights) {
   return stored;
 }
 
-Json Describe(const std::string& folder) {
-  const ModelFolder files = OpenModelFolder(folder);
-  const std::unique_ptr<Model> model = FamilyOf(files).load(files, {.purpose = LoadFor::computing});
+Json::Object Describe(const std::string& folder, const ModelFolder& files, const Model* model) {
   const Parameters& parameters = model->parameters();
   Json::Object description = {{"family", files.config["model_type"].String()},
                               {"parameters", parameters.count()},
@@ -164,25 +163,22 @@ Json Describe(const std::string& folder) {
                               {"stored", Stored(files.weights)}};
   for (Json::Member& member : model->Description()) description.push_back(std::move(member));
   AddSizes(files.config, description);
-  if (dynamic_cast<const CaptionModel*>(model.get()) != nullptr ||
-      dynamic_cast<const DualEncoder*>(model.get()) != nullptr)
+  if (dynamic_cast<const CaptionModel*>(model) != nullptr || dynamic_cast<const DualEncoder*>(model) != nullptr)
     AddPartSizes(files.config, description);
-  if (const auto* encoder = dynamic_cast<const TextEncoder*>(model.get())) AddUses(folder, *encoder, description);
-  if (dynamic_cast<const RegionTextEncoder*>(model.get()) != nullptr) AddPictureSizes(files.config, description);
-  if (const auto* pictures = dynamic_cast<const ImageGpt*>(model.get())) {
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(model)) AddUses(folder, *encoder, description);
+  if (dynamic_cast<const RegionTextEncoder*>(model) != nullptr) AddPictureSizes(files.config, description);
+  if (const auto* pictures = dynamic_cast<const ImageGpt*>(model)) {
     AddUses(*pictures, description);
     return description;
   }
-  if (const auto* dual = dynamic_cast<const DualEncoder*>(model.get())) {
+  if (const auto* dual = dynamic_cast<const DualEncoder*>(model)) {
     if (dual->limits().has_texts()) description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
   }
-  if (dynamic_cast<const PictureEncoder*>(model.get()) != nullptr ||
-      dynamic_cast<const ObjectDetector*>(model.get()) != nullptr ||
-      dynamic_cast<const FoldingModel*>(model.get()) != nullptr ||
-      dynamic_cast<const PictureCoder*>(model.get()) != nullptr)
+  if (dynamic_cast<const PictureEncoder*>(model) != nullptr || dynamic_cast<const ObjectDetector*>(model) != nullptr ||
+      dynamic_cast<const FoldingModel*>(model) != nullptr || dynamic_cast<const PictureCoder*>(model) != nullptr)
     return description;
-  if (dynamic_cast<const Transformer*>(model.get()) == nullptr) {
+  if (dynamic_cast<const Transformer*>(model) == nullptr) {
     description.push_back({"vocabulary", PipelineTokenizer::Load(folder).size()});
     return description;
   }
@@ -194,11 +190,23 @@ Json Describe(const std::string& folder) {
 }
 
 void Run(const Options& options) {
-  const Json description = Describe(options.folder);
-  if (options.json) return WriteResult(description.Line() + "\n");
-  for (const Json::Member& member : *description.As<Json::Object>()) {
+  const ReadRecord record;
+  const ModelFolder files = OpenModelFolder(options.folder);
+  const std::unique_ptr<Model> model = FamilyOf(files).load(files, {.purpose = LoadFor::computing});
+  Json::Object description = Describe(options.folder, files, model.get());
+  const std::vector<std::string> errors = ReadOtherSettings(files, *model);
+  if (!errors.empty()) description.push_back({"not_supported", errors});
+  if (!IsNpz(options.folder)) AddFiles(options.folder, record, files, description);
+  if (options.json) return WriteResult(Json(std::move(description)).Line() + "\n");
+  for (const Json::Member& member : description) {
     const auto* text = member.value.As<std::string>();
-    WriteResult(fmt::format("{:17} {}\n", member.name, text != nullptr ? *text : member.value.Line()));
+    const bool are_files = member.name == "read" || member.name == "ignored";
+    if (!are_files) {
+      WriteResult(fmt::format("{:17} {}\n", member.name, text != nullptr ? *text : member.value.Line()));
+      continue;
+    }
+    for (const Json& file : *member.value.As<Json::Array>())
+      WriteResult(fmt::format("{:17} {}\n", member.name, InRow(FileRow(file))));
   }
 }
 
@@ -213,7 +221,9 @@ void Add(Command& program) {
       "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "
       "files,\n"
       "by type. positions is the longest input in tokens, and longest_text that of embed. Sizes that config.json\n"
-      "leaves out are not listed.\n\n"
+      "leaves out are not listed. read names the files and settings that commands read, and ignored the others, each "
+      "with\n"
+      "the reason.\n\n"
       "Example:\n  headlight info model --json";
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/io/safetensors.h"
 
 namespace headlight::info_test {
 namespace {
@@ -190,6 +192,85 @@ TEST(Info, ShowsWhatAConvertedFolderStores) {
   MustRun({"convert", kData + "bert/sentences", folder.File("out"), "--compute", "int8"});
   const Json info = ParseJson(RunProgram({"info", folder.File("out"), "--json"}).out, "info");
   EXPECT_GT(JsonView(*info.Find("stored"), "stored")["I8"]["tensors"].Integer(), 10);
+}
+
+// The settings or tensors of a file in a list of info's, with their reason; "" if the file is not in it.
+std::string EntryOf(const Json& info, const char* list, const std::string& file, const std::string& setting = "") {
+  for (const Json& entry : *info.Find(list)->As<Json::Array>()) {
+    if (*entry.Find("file") != Json(file)) continue;
+    const Json* names = entry.Find(entry.Find("tensors") != nullptr ? "tensors" : "settings");
+    const bool has = names != nullptr && std::ranges::count(*names->As<Json::Array>(), Json(setting)) > 0;
+    if (has || (setting.empty() && names == nullptr))
+      return entry.Find("reason") != nullptr ? *entry.Find("reason")->As<std::string>() : "read";
+  }
+  return "";
+}
+
+TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kData + "bert/sentences", folder.path(), std::filesystem::copy_options::recursive);
+  Json config = ReadJson(folder.File("config.json")).value();
+  config.Set("trained_by", "a team");
+  WriteFile(folder.File("config.json"), config.Text());
+  WriteFile(folder.File("generation_config.json"), R"({"num_beams": 4})");
+  std::filesystem::create_directory(folder.File("onnx"));
+  for (const char* name : {"README.md", "tf_model.h5", "vocab.txt", "preprocessor_config.json", "optimizer.pt", "x.y"})
+    WriteFile(folder.File(name), "");
+  // With another program's tensor and a prefix.
+  {
+    const Safetensors weights(folder.File("model.safetensors"));
+    std::vector<StoredTensor> tensors = {weights.tensors().begin()->second};
+    tensors.front().name = "_orig_mod.module.v_head.summary.weight";
+    for (const auto& [name, tensor] : weights.tensors()) {
+      tensors.push_back(tensor);
+      tensors.back().name = "_orig_mod.module." + name;
+    }
+    WriteSafetensors(folder.File("model.safetensors"), tensors);
+  }
+  const Outcome outcome = RunProgram({"info", folder.path(), "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json info = ParseJson(outcome.out, "info");
+  EXPECT_EQ(EntryOf(info, "read", "model.safetensors"), "read");
+  EXPECT_EQ(EntryOf(info, "read", "tokenizer.json"), "read");
+  EXPECT_EQ(EntryOf(info, "read", "config.json", "hidden_size"), "read");
+  EXPECT_EQ(EntryOf(info, "read", "1_Pooling/config.json", "pooling_mode_mean_tokens"), "read");
+  const auto ignored = [&](const std::string& file, const std::string& setting = "") {
+    EXPECT_EQ(EntryOf(info, "read", file, setting), "");
+    return EntryOf(info, "ignored", file, setting);
+  };
+  EXPECT_EQ(ignored("config.json", "trained_by"), "is known neither to headlight nor to Transformers");
+  EXPECT_EQ(ignored("config.json", "transformers_version"), "changes nothing of what the model computes");
+  EXPECT_EQ(ignored("generation_config.json"), "is for models that write text");
+  EXPECT_EQ(ignored("README.md"), "is documentation");
+  EXPECT_EQ(ignored("tf_model.h5"), "is not read since model.safetensors holds the weights");
+  EXPECT_EQ(ignored("vocab.txt"), "is not read since tokenizer.json holds the tokenizer");
+  EXPECT_EQ(ignored("preprocessor_config.json"), "is for models that read images");
+  EXPECT_EQ(ignored("optimizer.pt"), "is of the training");
+  EXPECT_EQ(ignored("x.y"), "is no file of a model that headlight knows");
+  EXPECT_EQ(ignored("onnx/"), "holds no file that was read");
+  EXPECT_EQ(EntryOf(info, "ignored", "model.safetensors", "v_head.summary.weight"),
+            "TRL's value head, which is for training");
+
+  const std::string text = RunProgram({"info", folder.path()}).out;
+  EXPECT_THAT(text, testing::HasSubstr("\nignored           README.md (is documentation)\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\nread              tokenizer.json\n"));
+}
+
+// Settings of generation that are refused do not keep a folder from being described.
+TEST(Info, ReadsTheSettingsOfGeneration) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kData + "gpt/gpt2", folder.path(), std::filesystem::copy_options::recursive);
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
+                             folder.File("tokenizer.json"));
+  WriteFile(folder.File("generation_config.json"), R"({"num_beams": 4, "use_cache": true})");
+  Json info = ParseJson(RunProgram({"info", folder.path(), "--json"}).out, "info");
+  EXPECT_EQ(EntryOf(info, "read", "generation_config.json", "num_beams"), "read");
+  EXPECT_EQ(EntryOf(info, "ignored", "generation_config.json", "use_cache"),
+            "changes nothing of what headlight computes");
+  EXPECT_EQ(info.Find("not_supported"), nullptr);
+  WriteFile(folder.File("generation_config.json"), R"({"penalty_alpha": 0.6})");
+  info = ParseJson(RunProgram({"info", folder.path(), "--json"}).out, "info");
+  EXPECT_THAT(info.Find("not_supported")->Line(), testing::HasSubstr("penalty_alpha"));
 }
 
 }  // namespace
