@@ -9,6 +9,7 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/training_run.h"
+#include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/resnet.h"
@@ -37,6 +38,21 @@ void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& opt
            "depth)")
       .ShowDefault()
       .Group("Training");
+}
+
+void AddSkipPictures(OptionTable& command, PictureTrainingOptions& options) {
+  command.Add("--skip-errors", options.skip_errors, "Leave out pictures that cannot be read, each with a warning");
+}
+
+PictureSet ReadPictureSet(PictureList list, const PictureTrainingOptions& options, TrainingProgress& progress,
+                          const TextShare& share) {
+  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
+    return DecodePicture(file, name, MostPixels());
+  };
+  std::vector<std::string> skipped;
+  PictureSet set(std::move(list), decode, share, PictureSet::kMemory, options.skip_errors ? &skipped : nullptr);
+  for (const std::string& error : skipped) progress.Note("warning: left out: " + error);
+  return set;
 }
 
 void AddResnetOptions(OptionTable& command, PictureTrainingOptions& options) {

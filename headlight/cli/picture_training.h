@@ -10,6 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/training_folder.h"
+#include "headlight/data/pictures.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/vit.h"
 #include "headlight/nn/picture_encoder.h"
@@ -26,6 +27,7 @@ struct PictureTrainingOptions : ModelTrainingOptions {
   std::int64_t picture = 224, patch = 16;      // of a model from scratch: pixels of a side
   std::vector<std::int64_t> channels, depths;  // of a ResNet's stages; without channels a ViT is trained
   double drop_path = 0;
+  bool skip_errors = false;
 };
 
 inline constexpr const char* kPictureModelGroup = kModelGroup;
@@ -34,6 +36,13 @@ inline constexpr const char* kPictureModelGroup = kModelGroup;
 // what to validate on are added where `validates`.
 void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& options, const std::string& pictures,
                                bool validates);
+
+/// Adds --skip-errors, for trainings on sets of pictures.
+void AddSkipPictures(OptionTable& command, PictureTrainingOptions& options);
+
+/// The set of these pictures. With --skip-errors damaged ones are left out, each with a warning.
+PictureSet ReadPictureSet(PictureList list, const PictureTrainingOptions& options, TrainingProgress& progress,
+                          const TextShare& share = {});
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each
 // other, where the folder of --from is of another kind, and for a folder that is taken.

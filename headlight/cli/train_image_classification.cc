@@ -18,7 +18,6 @@
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_training.h"
 #include "headlight/data/pictures.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/image_classification.h"
 
@@ -109,13 +108,10 @@ void Run(Options& options) {
       options.from_scratch() ? NewPictureModel(options, labels) : ModelFor(options, labels, progress);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
   if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
-  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name, MostPixels());
-  };
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     CheckNoPicture("--show-augmented", options.show_augmented, from.sources);
-    PictureSet set(from, decode, share);
+    PictureSet set = ReadPictureSet(from, options, progress, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
     return set;
@@ -159,6 +155,7 @@ void Add(Command& train) {
                             "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
                             "file, or two IDX files, of pictures and of their classes",
                             /*validates=*/true);
+  AddSkipPictures(command, *options);
   AddResnetOptions(command, *options);
   command
       .Add("--label-smoothing", options->label_smoothing, NumberBelow(0, 1),

@@ -6,6 +6,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/testing.h"
+#include "headlight/image/decoding/encode.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/family.h"
 #include "headlight/models/resnet.h"
@@ -222,6 +223,44 @@ TEST(TrainPictures, PresetsLeaveWhatIsGiven) {
                           "small-grey-pictures", "--layers", "2"})
                   .err,
               HasSubstr("--layers is for a ViT; --channels, as --preset small-grey-pictures has it, makes a ResNet"));
+}
+
+TEST(TrainPictures, LeaveOutDamagedPictures) {
+  const TemporaryFolder folder;
+  Picture picture{.height = 8, .width = 8, .pixels = std::vector<std::uint8_t>(192)};
+  for (const char* const name : {"a", "b"}) {
+    std::filesystem::create_directories(folder.File("data/") + name);
+    for (int i = 0; i < 3; ++i) {
+      picture.pixels.assign(192, static_cast<std::uint8_t>(50 * i + (name[0] == 'a' ? 0 : 9)));
+      WritePng(fmt::format("{}/{}/{}.png", folder.File("data"), name, i), picture);
+    }
+  }
+  WriteFile(folder.File("data/a/zero.png"), "");
+  WriteFile(folder.File("data/b/cut.png"), ReadFile(folder.File("data/b/0.png")).substr(0, 60));
+  const auto train = [&](const std::string& kind, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"train",        kind,
+                                          "--train",      folder.File("data"),
+                                          "--out",        folder.File(kind),
+                                          "--image-size", "8",
+                                          "--patch-size", "4",
+                                          "--layers",     "1",
+                                          "--heads",      "1",
+                                          "--model-dim",  "8"};
+    return RunProgram(With(With(std::move(arguments), more), {"--steps", "1"}));
+  };
+  const std::vector<std::string> valid = {"--valid", folder.File("data")};
+  Outcome outcome = train("image-classification", valid);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("data/a/zero.png: "));
+  EXPECT_THAT(outcome.err, HasSubstr("; " + folder.File("data/b/cut.png")));
+  outcome = train("image-classification", With(valid, {"--skip-errors"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + folder.File("data/a/zero.png: ")));
+  EXPECT_THAT(outcome.err, HasSubstr("data: 6 pictures to learn from"));
+  EXPECT_EQ(train("self-distillation", {}).exit_code, 2);
+  outcome = train("self-distillation", {"--skip-errors"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("data: 6 pictures to learn from"));
 }
 
 TEST(TrainPictures, RefusesWhatCannotBe) {

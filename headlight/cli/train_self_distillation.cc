@@ -18,7 +18,6 @@
 #include "headlight/data/batches.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/augment.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/models/family.h"
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/self_distillation.h"
@@ -105,18 +104,15 @@ void Run(Options& options) {
   CompleteCrops(student->limits(), processor, options.crops);
 
   TrainingProgress progress(Quiet(), "pictures");
-  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name, MostPixels());
-  };
   std::vector<std::string> labels;
   PictureList list;
   if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
   std::vector<PictureSource> unlabelled = ListUnlabelledPictures(options.train);
   for (const std::vector<PictureSource>* sources : {&unlabelled, &list.sources})
     CheckNoPicture("--show-augmented", options.show_augmented, *sources);
-  const PictureSet train({std::move(unlabelled), {}}, decode);
+  const PictureSet train = ReadPictureSet({std::move(unlabelled), {}}, options, progress);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
-  const PictureSet labelled(list, decode);
+  const PictureSet labelled = ReadPictureSet(list, options, progress);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(Chosen(options.compute));
@@ -167,6 +163,7 @@ void Add(Command& train) {
       command, *options,
       "files, folders, patterns, IDX files, or .csv, .jsonl and .tsv files of paths; labels are ignored",
       /*validates=*/false);
+  AddSkipPictures(command, *options);
   AddResnetOptions(command, *options);
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;

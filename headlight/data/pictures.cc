@@ -150,13 +150,29 @@ std::vector<PictureSource> ListUnlabelledPictures(const std::vector<std::string>
   return all;
 }
 
-PictureSet::PictureSet(PictureList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)
+namespace {
+
+// Throws what is wrong with pictures, of at most five of them.
+void FailWith(const std::vector<std::string>& errors) {
+  constexpr std::size_t most = 5;
+  if (errors.empty()) return;
+  std::string all = errors.front();
+  for (std::size_t i = 1; i < std::min(most, errors.size()); ++i) all += "; " + errors[i];
+  if (errors.size() > most) all += fmt::format("; {} more pictures cannot be read", errors.size() - most);
+  Fail("{}", all);
+}
+
+}  // namespace
+
+PictureSet::PictureSet(PictureList list, DecodeBytes decode, const TextShare& share, std::int64_t memory,
+                       std::vector<std::string>* skipped)
     : decode_(std::move(decode)) {
   const bool labelled = !list.labels.empty();
   const auto count = list.sources.size();
   std::vector<std::uint64_t> hashes(count);
   std::vector<std::uint8_t> ours(count);
   std::vector<Picture> kept(count);
+  std::vector<std::string> errors(count);
   std::atomic<std::int64_t> bytes = 0;
   ParallelFor(static_cast<std::int64_t>(count), [&](std::int64_t index) {
     const auto i = static_cast<std::size_t>(index);
@@ -171,12 +187,21 @@ PictureSet::PictureSet(PictureList list, DecodeBytes decode, const TextShare& sh
       belongs({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});
       return;
     }
-    const MappedFile file(source.path);
-    if (!belongs(file.text()) || bytes >= memory) return;
-    Picture picture = decode_(file.bytes(), source.path);
-    const auto size = static_cast<std::int64_t>(picture.pixels.size());
-    if (bytes.fetch_add(size) + size <= memory) kept[i] = std::move(picture);
+    try {
+      const MappedFile file(source.path);
+      if (!belongs(file.text()) || (bytes >= memory && skipped == nullptr)) return;
+      Picture picture = decode_(file.bytes(), source.path);
+      const auto size = static_cast<std::int64_t>(picture.pixels.size());
+      if (bytes.fetch_add(size) + size <= memory) kept[i] = std::move(picture);
+    } catch (const Error& error) {
+      if (error.blame() != Blame::user) throw;
+      errors[i] = error.what();
+      ours[i] = 0;
+    }
   });
+  std::erase(errors, "");
+  if (skipped == nullptr) FailWith(errors);
+  if (skipped != nullptr) *skipped = std::move(errors);
   Hash64 hash;
   for (std::size_t i = 0; i < count; ++i) {
     if (ours[i] == 0) continue;

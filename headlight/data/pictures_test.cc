@@ -134,6 +134,26 @@ TEST_F(Pictures, KeepNoMoreThanTheirMemory) {
   EXPECT_THAT(ErrorOf([&] { PictureSet(list, counting); }), HasSubstr("train/a/5.png"));
 }
 
+TEST_F(Pictures, DamagedOnesAreCountedOrLeftOut) {
+  for (int i = 0; i < 4; ++i) Write(fmt::format("train/a/{}.png", i), i % 2 == 0 ? "" : std::to_string(i));
+  Write("train/b/4.png", "4");
+  const PictureList list = List({"train"});
+  const std::string error = ErrorOf([&] { PictureSet(list, FirstByte); });
+  EXPECT_EQ(error, fmt::format("{0}/train/a/0.png: is empty; {0}/train/a/2.png: is empty", folder.path()));
+  for (const std::int64_t memory : {std::int64_t{0}, PictureSet::kMemory}) {
+    std::vector<std::string> skipped;
+    const PictureSet set(list, FirstByte, {}, memory, &skipped);
+    ASSERT_EQ(set.size(), 3);
+    EXPECT_THAT(skipped,
+                testing::ElementsAre(HasSubstr("train/a/0.png: is empty"), HasSubstr("train/a/2.png: is empty")));
+    EXPECT_EQ(set[1].pixels.front(), '3');
+    EXPECT_EQ(set.label(1), 0);
+    EXPECT_EQ(set.label(2), 1);
+  }
+  for (int i = 5; i < 15; ++i) Write(fmt::format("train/b/{}.png", i), "");
+  EXPECT_THAT(ErrorOf([&] { PictureSet(List({"train"}), FirstByte); }), HasSubstr("; 7 more pictures cannot be read"));
+}
+
 TEST_F(Pictures, AreSharedByTheirContents) {
   for (int i = 0; i < 200; ++i) Write(fmt::format("train/a/{}.png", i), std::to_string(i % 100));
   const PictureList list = List({"train"});
