@@ -20,7 +20,8 @@ EncoderHead HeadOf(const TextEncoder& model, const std::vector<double>& class_we
 void CheckClasses(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose) {
   Check(model.heads().sequence_classes, "the model has no head for classes of texts");
   Check(model.heads().problem == Problem::one_label,
-        "a text must have one class, and the model has several or a number");
+        "{}: its problem_type is multi-label classification or regression, and a text of this set has one class",
+        model.parameters().source());
   CheckTexts(model, texts, purpose);
   const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
   for (const TextExample& text : texts)
