@@ -189,20 +189,21 @@ Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> pictures, co
 // Settings as generate() takes them: its lengths count the start.
 DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
-  DecodingOptions options{.beam_size = integer("num_beams"),
-                          .length_penalty = expected.Get("length_penalty", 1.0).Number(),
-                          .n_best = integer("num_beams"),
-                          .max_length = 11,
-                          .min_length = std::min(11, std::max(0, integer("min_length") - 1)),
-                          .prefix = {model.limits().start_id},
-                          .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
-                                         .no_repeat_ngram_size = integer("no_repeat_ngram_size")},
-                          .sample = expected.Get("do_sample", false).Bool(),
-                          .sampling = {.top_k = integer("top_k")},
-                          .force_end = expected["forced_eos_token_id"].present()};
-  if (expected["forced_bos_token_id"].present()) options.first_token = integer("forced_bos_token_id");
+  DecodingOptions options{
+      .search = {.beam_size = integer("num_beams"),
+                 .n_best = integer("num_beams"),
+                 .length_penalty = expected.Get("length_penalty", 1.0).Number(),
+                 .sample = expected.Get("do_sample", false).Bool(),
+                 .sampling = {.top_k = integer("top_k")},
+                 .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
+                                .no_repeat_ngram_size = integer("no_repeat_ngram_size")},
+                 .force_end = expected["forced_eos_token_id"].present()},
+      .max_length = 11,
+      .min_length = std::min(11, std::max(0, integer("min_length") - 1)),
+      .prefix = {model.limits().start_id}};
+  if (expected["forced_bos_token_id"].present()) options.search.first_token = integer("forced_bos_token_id");
   if (const JsonView early = expected["early_stopping"]; early.present())
-    options.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;
+    options.search.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;
   if (expected["prompt"].present())
     for (const JsonView& id : expected["prompt"].Items())
       options.prefix.push_back(static_cast<std::int32_t>(id.Integer()));
@@ -253,7 +254,7 @@ TEST(CaptionDecoding, IsBatchInvariant) {
   for (const std::string name : {"vit_gpt2", "blip", "blip_answers"})
     for (const bool sample : {false, true}) {
       const auto model = LoadModel<CaptionModel>(FolderOf(name + "/taught"), {.purpose = LoadFor::computing});
-      DecodingOptions options{.beam_size = sample ? 1 : 3, .max_length = 11, .sample = sample, .seed = 3};
+      DecodingOptions options{.search = {.beam_size = sample ? 1 : 3, .sample = sample}, .max_length = 11, .seed = 3};
       const auto together = Decode(*model, MemoryFor(*model, pictures, questions), options);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const Sequence& question = questions.texts[i];

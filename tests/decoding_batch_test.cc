@@ -15,6 +15,8 @@
 
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
+#include "headlight/generate/option_error.h"
+#include "headlight/kernels/attention.h"
 #include "headlight/kernels/row_testing.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/dalle_mini.h"
@@ -308,6 +310,154 @@ TEST(DecodingBatch, SchedulesFindALeak) {
   LeakyGpt model(SmallGpt());
   model.parameters().Initialise(1);
   EXPECT_GT(RunSchedules(OfTexts(model, 70, SomePrompts(60)), 10, 10).differing, 0);
+}
+
+// Whatever one text does, its neighbours are as they are alone.
+class DecodingBatchTest : public testing::Test {
+ protected:
+  DecodingBatchTest() {
+    model_.parameters().Initialise(1);
+    for (const DecodingRequest& request : OfTexts(model_, 30, SomePrompts(60)).requests)
+      if (request.options->guidance == 1) requests_.push_back(request);
+  }
+  Gpt model_{SmallGpt()};
+  std::vector<DecodingRequest> requests_;
+};
+
+TEST_F(DecodingBatchTest, ANaNEndsItsOwnText) {
+  constexpr std::int32_t poison = 60;  // its embedding is NaN, not its score
+  GptConfig config = SmallGpt();
+  config.tie_output = false;
+  Gpt model(config);
+  model.parameters().Initialise(1);
+  for (const Parameter& parameter : model.parameters().all())
+    if (parameter.names.front().ends_with("wte.weight")) parameter.value.ViewRows(poison, 1).Fill(NAN);
+  for (const bool sample : {false, true}) {
+    auto options = std::make_shared<SearchOptions>();
+    options->sample = sample;
+    options->end_ids = {0};
+    const auto request = [&](Ids prompt, std::uint64_t seed) {
+      return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 6, .seed = seed};
+    };
+    const auto run = [&](const std::vector<DecodingRequest>& requests) {
+      DecodingBatch batch(model);
+      for (const DecodingRequest& one : requests) batch.Add(one);
+      std::vector<Decoded> ended = Finish(batch);
+      std::ranges::sort(ended, {}, &Decoded::id);
+      return ended;
+    };
+    const DecodingRequest first = request({1, 2, 3}, 1), bad = request({4, poison, 5}, 2), last = request({6}, 3);
+    const std::vector<Decoded> ended = run({first, bad, last});
+    ASSERT_EQ(ended.size(), 3U);
+    EXPECT_THAT(ErrorOf([&] { std::rethrow_exception(ended[1].error); }), testing::HasSubstr("NaN"));
+    EXPECT_TRUE(Same(ended[0].hypotheses, run({first})[0].hypotheses));
+    EXPECT_TRUE(Same(ended[2].hypotheses, run({last})[0].hypotheses));
+  }
+}
+
+TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
+  const auto& model = Load<DalleMini>("dalle/dalle_mini");
+  auto options = std::make_shared<SearchOptions>();
+  const auto request = [&](Ids prompt) {
+    return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 4};
+  };
+  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // no prompt of a text
+  DecodingBatch alone(model), batch(model);
+  alone.Add(good);
+  for (const DecodingRequest& one : {good, bad, good}) batch.Add(one);
+  const std::vector<Decoded> expected = Finish(alone);
+  int failed = 0;
+  for (const Decoded& text : Finish(batch)) {
+    failed += text.error != nullptr;
+    EXPECT_EQ(text.error != nullptr, text.id == 1);
+    if (text.id != 1) EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+  }
+  EXPECT_EQ(failed, 1);
+}
+
+TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
+  DecodingBatch batch(model_);
+  const auto refusal = [&](const std::function<void(DecodingRequest&, SearchOptions&)>& change) {
+    DecodingRequest request = requests_.front();
+    SearchOptions options = *request.options;
+    change(request, options);
+    request.options = std::make_shared<const SearchOptions>(options);
+    return ErrorOf([&] { batch.Add(request); });
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal([](auto& request, auto&) { request.prompt.clear(); }), HasSubstr("a prompt must have"));
+  EXPECT_THAT(refusal([](auto& request, auto&) { request.prompt = {61}; }), HasSubstr("outside the vocabulary of 61"));
+  EXPECT_THAT(refusal([](auto& request, auto&) { request.prompt.assign(161, 1); }), HasSubstr("1 to 160 tokens"));
+  EXPECT_THAT(refusal([](auto& request, auto&) { request.max_new_tokens = 0; }), HasSubstr("max_new_tokens"));
+  EXPECT_THAT(refusal([](auto&, auto& options) { options.beam_size = 0; }), HasSubstr("beam_size"));
+  EXPECT_THAT(refusal([](auto&, auto& options) { options.attention = true; }), HasSubstr("attention"));
+  EXPECT_THAT(refusal([](auto&, auto& options) { options.end_ids = {99}; }), HasSubstr("an end's id 99"));
+  EXPECT_TRUE(batch.empty());
+  EXPECT_TRUE(batch.Step().empty());
+  try {
+    CheckSearch({.sample = true, .sampling = {.temperature = -1}}, 10);
+    FAIL();
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.option(), "temperature");
+  }
+}
+
+// A long prompt is read in chunks, beside which others get a token in every pass, and may be cancelled meanwhile.
+TEST_F(DecodingBatchTest, LongPromptsDoNotHoldUpOthers) {
+  auto options = std::make_shared<SearchOptions>();
+  DecodingBatch batch(model_, {.pass_tokens = 10});
+  int told = 0;
+  DecodingRequest quick{.prompt = {1}, .options = options, .max_new_tokens = 100};
+  quick.on_token = [&](std::int32_t) { return ++told < 12; };
+  batch.Add(quick);
+  batch.Step();
+  EXPECT_EQ(told, 1);
+  const std::int64_t slow = batch.Add({.prompt = Ids(150, 3), .options = options, .max_new_tokens = 3});
+  for (int pass = 2; pass < 10; ++pass) {
+    EXPECT_TRUE(batch.Step().empty());
+    EXPECT_EQ(told, pass);
+  }
+  EXPECT_TRUE(batch.Remove(slow));
+  EXPECT_EQ(batch.cached_tokens(), 9);
+  const std::vector<Decoded> ended = Finish(batch);
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended.front().hypotheses.front().ids.size(), 12U);  // the callback ended it
+  EXPECT_TRUE(ended.front().hypotheses.front().ended);
+}
+
+// Texts that begin alike share those tokens, also those that join while they are read.
+TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
+  auto options = std::make_shared<SearchOptions>();
+  options->end_ids = {};
+  Random random(4);
+  const Ids beginning = RandomIds(random, 90, 60);
+  DecodingBatch batch(model_, {.pass_tokens = 30});
+  for (std::int32_t i = 0; i < 8; ++i) {
+    Ids prompt = beginning;
+    prompt.push_back(i);
+    batch.Add({.prompt = prompt, .options = options, .max_new_tokens = 5});
+  }
+  std::int64_t most = 0;
+  while (!batch.empty()) {
+    batch.Step();
+    most = std::max(most, batch.cached_tokens());
+  }
+  constexpr std::int64_t tokens = 90 + 8 * 6;
+  EXPECT_LE(most, tokens);
+  // Keys and values of 24 numbers in 2 layers, in whole blocks.
+  EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
+}
+
+// A bound on the cache holds while there is more than one text.
+TEST_F(DecodingBatchTest, KeepsItsBoundOnTheCache) {
+  DecodingBatch batch(model_, {.pass_tokens = 20, .cached_tokens = 120});
+  for (const DecodingRequest& request : requests_)
+    if (request.options->beam_size == 1) batch.Add(request);
+  while (!batch.empty()) {
+    batch.Step();
+    if (batch.size() > 1) EXPECT_LE(batch.cached_tokens(), 120);
+  }
+  EXPECT_LE(batch.cache_bytes(), (120 + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 
 }  // namespace

@@ -72,12 +72,12 @@ TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
     for (const std::int32_t beams : {1, 3})
       for (const std::int32_t min_length : {0, 4})
         for (const std::int32_t ngrams : {0, 2}) {
-          DecodingOptions options{.beam_size = beams,
-                                  .n_best = beams,
+          DecodingOptions options{.search = {.beam_size = beams,
+                                             .n_best = beams,
+                                             .processors = {.no_repeat_ngram_size = ngrams},
+                                             .token_scores = true},
                                   .max_length = 16,
-                                  .min_length = min_length,
-                                  .processors = {.no_repeat_ngram_size = ngrams},
-                                  .token_scores = true};
+                                  .min_length = min_length};
           for (const Ids& prefix : prefixes) options.sources.push_back({prefix, 0});
           const auto together = DecodeInBatches(*model, kSources, options, 1000);
           const auto drafted = DecodeInBatches(*drafting, kSources, options, 1);
@@ -98,14 +98,14 @@ TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
 
 TEST(DecodingRules, PutALanguageBeforeThePrefix) {
   const auto model = Load("bart_gelu");
-  DecodingOptions options{.beam_size = 3, .max_length = 12, .first_token = 17};
+  DecodingOptions options{.search = {.beam_size = 3, .first_token = 17}, .max_length = 12};
   options.sources = {{{13, 6}, 0}, {}, {}, {{4}, 0}};
   const auto found = DecodeInBatches(*model, kSources, options);
   EXPECT_THAT(found[0][0].ids, testing::AllOf(testing::Contains(13), testing::Contains(6)));
   EXPECT_EQ(Ids(found[0][0].ids.begin(), found[0][0].ids.begin() + 3), (Ids{17, 13, 6}));
   EXPECT_EQ(found[1][0].ids.front(), 17);
   EXPECT_EQ(Ids(found[3][0].ids.begin(), found[3][0].ids.begin() + 2), (Ids{17, 4}));
-  DecodingOptions without{.beam_size = 3, .max_length = 12, .first_token = 17};
+  DecodingOptions without{.search = {.beam_size = 3, .first_token = 17}, .max_length = 12};
   ExpectSame(found[1], Alone(*model, kSources[1], without));
 }
 
@@ -114,7 +114,7 @@ TEST(DecodingRules, ScoreEveryToken) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name), drafting = Load(name, LoadFor::computing_with_draft);
     for (const std::int32_t beams : {1, 4}) {
-      DecodingOptions options{.beam_size = beams, .n_best = beams, .max_length = 14, .token_scores = true};
+      DecodingOptions options{.search = {.beam_size = beams, .n_best = beams, .token_scores = true}, .max_length = 14};
       options.sources = {{}, {{20}, 0}, {{13, 6}, 0}, {}};
       const auto found = DecodeInBatches(beams == 1 ? *drafting : *model, kSources, options);
       for (std::size_t i = 0; i < kSources.size(); ++i)
@@ -142,7 +142,8 @@ TEST(DecodingRules, PenaliseRepetition) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name);
     for (const double penalty : {1.4, 0.6}) {
-      const DecodingOptions options{.beam_size = 1, .max_length = 12, .processors = {.repetition_penalty = penalty}};
+      const DecodingOptions options{.search = {.beam_size = 1, .processors = {.repetition_penalty = penalty}},
+                                    .max_length = 12};
       const auto together = DecodeInBatches(*model, kSources, options);
       for (std::size_t i = 0; i < kSources.size(); ++i) {
         Ids inputs = {model->limits().start_id};
@@ -178,14 +179,14 @@ TEST(DecodingRules, SampleTokensAsOftenAsTheyAreLikely) {
   for (const auto& [temperature, top_k, top_p, penalty, shortlist] :
        {std::tuple(1.0, 0, 1.0, 1.0, false), std::tuple(2.5, 5, 1.0, 1.0, false), std::tuple(2.0, 0, 0.7, 1.3, false),
         std::tuple(2.0, 0, 1.0, 1.5, true)}) {
-    DecodingOptions options{.beam_size = 1,
+    DecodingOptions options{.search = {.beam_size = 1,
+                                       .sample = true,
+                                       .sampling = {.temperature = temperature, .top_k = top_k, .top_p = top_p},
+                                       .processors = {.repetition_penalty = penalty},
+                                       .token_scores = true},
                             .max_length = 2,
-                            .processors = {.repetition_penalty = penalty},
-                            .sample = true,
-                            .sampling = {.temperature = temperature, .top_k = top_k, .top_p = top_p},
                             .seed = 11,
-                            .shortlist = shortlist ? &list : nullptr,
-                            .token_scores = true};
+                            .shortlist = shortlist ? &list : nullptr};
     constexpr int draws = 3000;
     for (std::uint64_t i = 0; i < draws; ++i) options.sources.push_back({{13}, i});
     std::map<std::int32_t, double> found;
@@ -225,14 +226,14 @@ TEST(DecodingRules, AreBatchInvariant) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name);
     for (const bool sample : {true, false}) {
-      DecodingOptions options{.beam_size = sample ? 1 : 3,
+      DecodingOptions options{.search = {.beam_size = sample ? 1 : 3,
+                                         .sample = sample,
+                                         .sampling = {.temperature = 1.5},
+                                         .processors = {.repetition_penalty = 1.2, .no_repeat_ngram_size = 2},
+                                         .token_scores = true},
                               .max_length = 14,
                               .min_length = 3,
-                              .processors = {.repetition_penalty = 1.2, .no_repeat_ngram_size = 2},
-                              .sample = sample,
-                              .sampling = {.temperature = 1.5},
-                              .seed = 5,
-                              .token_scores = true};
+                              .seed = 5};
       options.sources = {{{13, 6}, 7}, {{}, 1}, {{5}, 0}, {{}, 9}};
       const auto together = DecodeInBatches(*model, kSources, options, 1000);
       for (std::size_t i = 0; i < kSources.size(); ++i) {
@@ -254,7 +255,9 @@ TEST(DecodingRules, DoNotDependOnTheThreads) {
   const auto model = Load("bart_gelu");
   std::vector<Ids> sources;
   DecodingOptions options{
-      .beam_size = 1, .max_length = 9, .sample = true, .sampling = {.temperature = 2}, .seed = 3, .token_scores = true};
+      .search = {.beam_size = 1, .sample = true, .sampling = {.temperature = 2}, .token_scores = true},
+      .max_length = 9,
+      .seed = 3};
   for (std::int32_t i = 0; i < 75; ++i) {
     Ids& source = sources.emplace_back(kSources[static_cast<std::size_t>(i % 4)]);
     source[0] = 3 + i % 20;
@@ -274,11 +277,11 @@ TEST(DecodingRules, RefuseImpossibleOptions) {
   const auto refused = [&](const DecodingOptions& options) {
     return ErrorOf([&] { Decode(*model, {}, {}, options); });
   };
-  EXPECT_THAT(refused({.beam_size = 2, .sample = true}), HasSubstr("sampling is for a beam_size of 1"));
-  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .sampling = {.temperature = 0}}),
-              HasSubstr("temperature must be"));
-  EXPECT_THAT(refused({.beam_size = 1, .sample = true, .sampling = {.top_p = 1.5}}), HasSubstr("top_p must be"));
-  EXPECT_THAT(refused({.processors = {.repetition_penalty = NAN}}), HasSubstr("repetition_penalty must be"));
+  EXPECT_THAT(refused({.search = {.beam_size = 2, .sample = true}}), HasSubstr("sampling is for a beam_size of 1"));
+  EXPECT_THAT(refused({.search = {.sample = true, .sampling = {.temperature = 0}}}), HasSubstr("temperature must be"));
+  EXPECT_THAT(refused({.search = {.sample = true, .sampling = {.top_p = 1.5}}}), HasSubstr("top_p must be"));
+  EXPECT_THAT(refused({.search = {.processors = {.repetition_penalty = NAN}}}),
+              HasSubstr("repetition_penalty must be"));
   EXPECT_THAT(refused({.max_length = 5, .min_length = 6}), HasSubstr("min_length must be from 0 to max_length, 5"));
   EXPECT_THAT(refused({.min_length = 25}), HasSubstr("the model's positions, 24, not 25"));
   EXPECT_THAT(refused({.max_length = 2, .sources = {{{4, 5}, 0}}}), HasSubstr("a target prefix of 2 tokens"));

@@ -250,16 +250,17 @@ double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, cons
 // Settings as generate() takes them: its lengths count the start.
 DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
-  DecodingOptions options{.beam_size = integer("num_beams"),
-                          .length_penalty = expected.Get("length_penalty", 1.0).Number(),
-                          .n_best = integer("num_beams"),
-                          .max_length = 16,
-                          .min_length = std::max(0, integer("min_length") - 1),
-                          .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
-                                         .no_repeat_ngram_size = integer("no_repeat_ngram_size")}};
-  if (expected["forced_bos_token_id"].present()) options.first_token = integer("forced_bos_token_id");
+  DecodingOptions options{
+      .search = {.beam_size = integer("num_beams"),
+                 .n_best = integer("num_beams"),
+                 .length_penalty = expected.Get("length_penalty", 1.0).Number(),
+                 .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
+                                .no_repeat_ngram_size = integer("no_repeat_ngram_size")}},
+      .max_length = 16,
+      .min_length = std::max(0, integer("min_length") - 1)};
+  if (expected["forced_bos_token_id"].present()) options.search.first_token = integer("forced_bos_token_id");
   if (const JsonView early = expected["early_stopping"]; early.present())
-    options.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;
+    options.search.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;
   if (expected["prefix"].present()) {
     options.prefix = {model.limits().start_id};
     for (const JsonView& id : expected["prefix"].Items())
@@ -289,7 +290,9 @@ struct Written {
 Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::int32_t min_length) {
   Written written;
   const DecodingOptions options{
-      .beam_size = 1, .max_length = 16, .min_length = min_length, .cancelled = [&] { return ++written.steps < 0; }};
+      .search = {.beam_size = 1}, .max_length = 16, .min_length = min_length, .cancelled = [&] {
+        return ++written.steps < 0;
+      }};
   const auto add = [&](std::span<const std::int32_t> ids, const Sequences& sentences) {
     for (const auto& best : Decode(model, ids, sentences, options)) written.hypotheses.push_back(best.front());
   };

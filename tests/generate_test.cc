@@ -27,17 +27,18 @@ std::map<std::int32_t, double> Expected(const LanguageModel& model, const Genera
   for (std::size_t word = 0; word < logits.size(); ++word) {
     double logit = logits[word];
     if (std::ranges::find(kPrompt, static_cast<std::int32_t>(word)) != kPrompt.end())
-      logit = logit < 0 ? logit * options.processors.repetition_penalty : logit / options.processors.repetition_penalty;
-    words.emplace_back(std::exp(logit / options.sampling.temperature), static_cast<std::int32_t>(word));
+      logit = logit < 0 ? logit * options.search.processors.repetition_penalty
+                        : logit / options.search.processors.repetition_penalty;
+    words.emplace_back(std::exp(logit / options.search.sampling.temperature), static_cast<std::int32_t>(word));
   }
   std::ranges::sort(words, std::ranges::greater{});
-  if (options.sampling.top_k > 0)
-    words.resize(std::min(words.size(), static_cast<std::size_t>(options.sampling.top_k)));
+  if (options.search.sampling.top_k > 0)
+    words.resize(std::min(words.size(), static_cast<std::size_t>(options.search.sampling.top_k)));
   double all = 0, kept = 0;
   for (const auto& [weight, word] : words) all += weight;
   std::map<std::int32_t, double> expected;
   for (const auto& [weight, word] : words) {
-    if (kept >= options.sampling.top_p * all) break;
+    if (kept >= options.search.sampling.top_p * all) break;
     kept += expected[word] = weight;
   }
   for (auto& [word, weight] : expected) weight /= kept;
@@ -49,10 +50,10 @@ TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
   for (const auto& [temperature, top_k, top_p, penalty] :
        {std::tuple(1.0, 0, 1.0, 1.0), std::tuple(2.5, 5, 1.0, 1.0), std::tuple(2.0, 0, 0.7, 1.3),
         std::tuple(3.0, 12, 0.8, 1.0), std::tuple(0.2, 0, 1.0, 1.0)}) {
-    const GenerationOptions options{.sample = true,
-                                    .sampling = {.temperature = temperature, .top_k = top_k, .top_p = top_p},
+    const GenerationOptions options{.search = {.sample = true,
+                                               .sampling = {.temperature = temperature, .top_k = top_k, .top_p = top_p},
+                                               .processors = {.repetition_penalty = penalty}},
                                     .seed = 11,
-                                    .processors = {.repetition_penalty = penalty},
                                     .max_new_tokens = 1};
     constexpr int draws = 4000;
     std::map<std::int32_t, double> found;
@@ -79,7 +80,7 @@ std::vector<double> GuidedLogProbabilities(const LanguageModel& model, std::vect
   double sum = 0;
   for (std::size_t word = 0; word < with.size(); ++word) {
     const double c = with[word], u = without[word];
-    guided.push_back(u + options.guidance * (c - u));
+    guided.push_back(u + options.search.guidance * (c - u));
     sum += std::exp(guided.back());
   }
   for (double& logit : guided) logit -= std::log(sum);
@@ -91,12 +92,10 @@ TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
   const std::vector<std::vector<std::int32_t>> prompts = {kPrompt, {9}, {5, 1, 8, 2, 2}};
   for (const double guidance : {0.0, 0.5, 3.0})
     for (const std::int32_t beams : {1, 3}) {
-      const GenerationOptions options{.beam_size = beams,
-                                      .length_penalty = 0,
-                                      .n_best = beams,
-                                      .guidance = guidance,
-                                      .unguided = {4, 4},
-                                      .max_new_tokens = 6};
+      const GenerationOptions options{
+          .search = {.beam_size = beams, .n_best = beams, .length_penalty = 0, .guidance = guidance},
+          .unguided = {4, 4},
+          .max_new_tokens = 6};
       const std::vector<std::vector<Hypothesis>> results = Generate(*model, prompts, options);
       for (std::size_t i = 0; i < prompts.size(); ++i)
         for (const Hypothesis& found : results[i]) {
@@ -116,17 +115,19 @@ TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
   const auto refusal = [&](const GenerationOptions& options) {
     return ErrorOf([&] { Generate(*model, prompts, options); });
   };
-  EXPECT_THAT(refusal({.guidance = -1, .unguided = {4}}), testing::HasSubstr("guidance must be a number from 0"));
-  EXPECT_THAT(refusal({.guidance = std::nan(""), .unguided = {4}}), testing::HasSubstr("guidance"));
-  EXPECT_EQ(refusal({.guidance = 2}), "");  // away from the prompt's last token
-  EXPECT_THAT(refusal({.guidance = 2, .unguided = std::vector<std::int32_t>(10'000, 4)}),
+  EXPECT_THAT(refusal({.search = {.guidance = -1}, .unguided = {4}}),
+              testing::HasSubstr("guidance must be a number from 0"));
+  EXPECT_THAT(refusal({.search = {.guidance = std::nan("")}, .unguided = {4}}), testing::HasSubstr("guidance"));
+  EXPECT_EQ(refusal({.search = {.guidance = 2}}), "");  // away from the prompt's last token
+  EXPECT_THAT(refusal({.search = {.guidance = 2}, .unguided = std::vector<std::int32_t>(10'000, 4)}),
               testing::HasSubstr("which has 10000"));
-  EXPECT_THAT(refusal({.guidance = 2, .unguided = {-3}}), testing::HasSubstr("-3"));
+  EXPECT_THAT(refusal({.search = {.guidance = 2}, .unguided = {-3}}), testing::HasSubstr("-3"));
 }
 
 TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
   const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
-  GenerationOptions options{.processors = {.repetition_penalty = 1.5, .no_repeat_ngram_size = 1}, .max_new_tokens = 12};
+  GenerationOptions options{.search = {.processors = {.repetition_penalty = 1.5, .no_repeat_ngram_size = 1}},
+                            .max_new_tokens = 12};
   const Hypothesis plain = Generate(*model, {kPrompt}, options).front().front();
   ASSERT_EQ(plain.ids.size(), 12U);
   EXPECT_FALSE(plain.ended);
@@ -163,7 +164,7 @@ TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
 
   model->parameters().all().back().value.Fill(NAN);
   for (const bool sample : {false, true}) {
-    options = {.sample = sample};
+    options = {.search = {.sample = sample}};
     EXPECT_THAT(ErrorOf([&] { Generate(*model, {kPrompt}, options); }), testing::HasSubstr("weights are damaged"));
   }
 }

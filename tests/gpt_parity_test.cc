@@ -156,14 +156,15 @@ TEST_P(GptParity, GeneratesTheSameTokens) {
   for (const JsonView& run : ReadJson(FolderOf(name_) + "/generation.json").Items()) {
     const JsonView said = run["options"];
     GenerationOptions options{.max_new_tokens = 8};
-    if (model->limits().end_id >= 0) options.end_ids = {model->limits().end_id};
-    options.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
-    options.n_best = std::min(2, options.beam_size);
-    options.length_penalty = said.Get("length_penalty", 1.0).Number();
-    options.processors.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
-    options.processors.no_repeat_ngram_size = static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    if (model->limits().end_id >= 0) options.search.end_ids = {model->limits().end_id};
+    options.search.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
+    options.search.n_best = std::min(2, options.search.beam_size);
+    options.search.length_penalty = said.Get("length_penalty", 1.0).Number();
+    options.search.processors.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
+    options.search.processors.no_repeat_ngram_size =
+        static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
     if (const Json early = said.Get("early_stopping", false).value(); early != Json(false))
-      options.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
+      options.search.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
     options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
     std::vector<Ids> prompts;
     for (const JsonView& prompt : run["prompts"].Items()) prompts.push_back(integers(prompt));
@@ -201,7 +202,7 @@ TEST_P(GptParity, WritesWithADraftWhatItWritesWithout) {
                                           return std::ssize(told) < enough;
                                         }};
           if (!forever)
-            for (std::int32_t id = 0; id < model.limits().vocabulary / 3; ++id) options.end_ids.push_back(id);
+            for (std::int32_t id = 0; id < model.limits().vocabulary / 3; ++id) options.search.end_ids.push_back(id);
           const Hypothesis text = Generate(model, {prompt}, options).front().front();
           EXPECT_EQ(told, text.ids);
           return std::tuple(text.ids, text.log_probability, text.ended);
@@ -322,9 +323,9 @@ TEST(ImageGpt, NeverContinuesWithTheStart) {
   ASSERT_EQ(model->outputs(), start);
   for (const std::int32_t beams : {1, 40})
     for (const auto& found : Generate(*model, {{start}, {start, 3, start, 3}},
-                                      {.beam_size = beams,
-                                      .n_best = beams,
-                                      .processors = {.repetition_penalty = 1.3, .no_repeat_ngram_size = 2},
+                                      {.search = {.beam_size = beams,
+                                                 .n_best = beams,
+                                                 .processors = {.repetition_penalty = 1.3, .no_repeat_ngram_size = 2}},
                                       .max_new_tokens = 6}))
       for (const Hypothesis& hypothesis : found)
         for (const std::int32_t id : hypothesis.ids) EXPECT_TRUE(id >= 0 && id < start);

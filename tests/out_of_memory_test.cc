@@ -151,7 +151,7 @@ TEST(OutOfMemory, ATrainingStep) {
 TEST(OutOfMemory, Decoding) {
   Transformer model(Tiny());
   model.parameters().Initialise(1);
-  Sweep([&] { Decode(model, source, sources, {.beam_size = 2, .max_length = 6}); });
+  Sweep([&] { Decode(model, source, sources, {.search = {.beam_size = 2}, .max_length = 6}); });
 }
 
 TEST(OutOfMemory, SavingAFolder) {

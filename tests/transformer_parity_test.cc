@@ -240,13 +240,13 @@ TEST_P(BeamParity, FindsWhatGenerateFinds) {
   int caught = 0;
   for (const JsonView& expected : ReadJson(FolderOf(GetParam()) + "/beams.json").Items()) {
     DecodingOptions options;
-    options.beam_size = options.n_best = static_cast<std::int32_t>(expected["beam_size"].Integer());
-    options.length_penalty = expected["length_penalty"].Number();
+    options.search.beam_size = options.search.n_best = static_cast<std::int32_t>(expected["beam_size"].Integer());
+    options.search.length_penalty = expected["length_penalty"].Number();
     options.max_length = static_cast<std::int32_t>(expected["max_length"].Integer());
     EXPECT_LT(BeamDeviation(*model, golden, expected["sentences"], options), 1e-4)
-        << "beam size " << options.beam_size << ", length penalty " << options.length_penalty << ", at most "
-        << options.max_length;
-    options.length_penalty += 0.05;  // a planted defect
+        << "beam size " << options.search.beam_size << ", length penalty " << options.search.length_penalty
+        << ", at most " << options.max_length;
+    options.search.length_penalty += 0.05;  // a planted defect
     caught += BeamDeviation(*model, golden, expected["sentences"], options) > 1e-4;
   }
   EXPECT_EQ(caught, 24);

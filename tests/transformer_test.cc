@@ -50,8 +50,9 @@ TEST(Decode, DoesNotEndBeforeItsShortestLength) {
   const Pairs pairs;
   for (const std::int32_t beam_size : {1, 3})
     for (const std::int32_t min_length : {0, 1, 4})
-      for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources,
-                                           {.beam_size = beam_size, .max_length = 9, .min_length = min_length}))
+      for (const auto& hypotheses :
+           Decode(model, pairs.source, pairs.sources,
+                  {.search = {.beam_size = beam_size}, .max_length = 9, .min_length = min_length}))
         EXPECT_EQ(hypotheses.front().ids.size(), static_cast<std::size_t>(min_length)) << beam_size;
 }
 
@@ -65,7 +66,7 @@ TEST(Decode, CutsASentenceThatNoWordMayFollow) {
           parameter.value.data<float>()[word] = -std::numeric_limits<float>::infinity();
   const Pairs pairs;
   for (const std::int32_t beam_size : {1, 3})
-    for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources, {.beam_size = beam_size})) {
+    for (const auto& hypotheses : Decode(model, pairs.source, pairs.sources, {.search = {.beam_size = beam_size}})) {
       ASSERT_EQ(hypotheses.size(), 1U);
       EXPECT_TRUE(hypotheses.front().ids.empty());
       EXPECT_FALSE(hypotheses.front().ended);
@@ -86,7 +87,7 @@ TEST(Decode, SharesSentencesAmongThreads) {
   const int before = Threads();
   for (const int threads : {2, 3}) {
     SetThreads(threads);
-    DecodingOptions options{.beam_size = 3, .max_length = 9};
+    DecodingOptions options{.search = {.beam_size = 3}, .max_length = 9};
     const auto together = Decode(model, source, sources, options);
     ASSERT_EQ(together.size(), sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -112,7 +113,7 @@ TEST(Decode, ChoosesFromTheShortlist) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     model.parameters().SetCompute(compute);
     for (const std::int32_t beam_size : {1, 3}) {
-      const DecodingOptions options{.beam_size = beam_size, .max_length = 9, .shortlist = &shortlist};
+      const DecodingOptions options{.search = {.beam_size = beam_size}, .max_length = 9, .shortlist = &shortlist};
       const auto together = Decode(model, pairs.source, pairs.sources, options);
       for (std::size_t sentence = 0; sentence < pairs.sources.size(); ++sentence) {
         const Sequence place = pairs.sources[sentence];
@@ -226,7 +227,7 @@ TEST(Transformer, DecodingIsBatchInvariant) {
   model.parameters().Initialise(9);
   const Pairs pairs;
   for (const std::int32_t beam_size : {1, 3}) {
-    const DecodingOptions options{.beam_size = beam_size, .n_best = beam_size, .max_length = 12};
+    const DecodingOptions options{.search = {.beam_size = beam_size, .n_best = beam_size}, .max_length = 12};
     const auto together = Decode(model, pairs.source, pairs.sources, options);
     for (std::size_t i = 0; i < 2; ++i) {
       const auto [begin, length, step] = pairs.sources[i];

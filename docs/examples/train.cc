@@ -80,7 +80,7 @@ int main() {
   }
 
   const Batch test = RandomBatch(random, 100);
-  const auto found = Decode(model, test.source, test.sentences, {.beam_size = 4, .length_penalty = 1});
+  const auto found = Decode(model, test.source, test.sentences, {.search = {.beam_size = 4, .length_penalty = 1}});
   int right = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Sequence& sentence = test.sentences[i];

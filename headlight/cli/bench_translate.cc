@@ -50,7 +50,7 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 }
 
 void Run(const Options& options) {
-  Check(!options.draft || (options.batch == 1 && options.decoding.beam_size == 1),
+  Check(!options.draft || (options.batch == 1 && options.decoding.search.beam_size == 1),
         "--draft needs --batch 1 and --beam-size 1: several sentences or beams are written without drafts");
   CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
@@ -72,7 +72,7 @@ void Run(const Options& options) {
                      {"model", options.folder},
                      {"parameters", model->parameters().count()},
                      {"batch", options.batch},
-                     {"beam_size", decoding.beam_size},
+                     {"beam_size", decoding.search.beam_size},
                      {"draft", options.draft},
                      {"source_length", options.source_length},
                      {"target_length", options.target_length}};
@@ -103,7 +103,7 @@ void Add(Command& bench) {
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
   command.Add("--batch", options.batch, Between(1, 65536), "Sentences translated at once").ShowDefault();
-  command.Add("--beam-size", options.decoding.beam_size, Between(1, 1024), "Beams; 1: greedy").ShowDefault();
+  command.Add("--beam-size", options.decoding.search.beam_size, Between(1, 1024), "Beams; 1: greedy").ShowDefault();
   command.Add("--source-length", options.source_length, "Tokens per source sentence").Type("FROM:TO").ShowDefault();
   command.Add("--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
       .ShowDefault();

@@ -139,7 +139,7 @@ TEST(LearnedSequences, HiddenSpansOfTextsThatItNeverSaw) {
     sources.push_back(pair.source);
     targets.push_back(pair.target);
   }
-  const auto written = DecodeInBatches(*model, sources, {.beam_size = 1, .max_length = 100});
+  const auto written = DecodeInBatches(*model, sources, {.search = {.beam_size = 1}, .max_length = 100});
   std::size_t spans = 0, right = 0, guessed = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const std::vector<Ids> wanted = SpansOf(targets[i], options.sentinels);
@@ -192,7 +192,7 @@ TEST(LearnedSequences, BrokenTextsThatItNeverSaw) {
     broken.push_back(AddNoise(pieces.Encode(line, Side::source, nullptr), noise, random));
     sources.push_back(around(broken.back()));
   }
-  const auto written = DecodeInBatches(*model, sources, {.beam_size = 1, .max_length = 180});
+  const auto written = DecodeInBatches(*model, sources, {.search = {.beam_size = 1}, .max_length = 180});
   std::size_t texts = 0, sentences = 0, mended = 0, unbroken = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::vector<std::string> wanted = SentencesOf(stories.test[i]);

@@ -41,44 +41,45 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   return candidates;
 }
 
-void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length, const BeamRules& rules) {
+void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length,
+            const SearchOptions& options) {
   const Beam& beam = search.beams[candidate.beam];
   Hypothesis hypothesis{beam.ids,
                         candidate.log_probability,
-                        rules.Score(candidate.log_probability, length),
+                        ScoreOf(options, candidate.log_probability, length),
                         ends,
                         beam.attention,
                         beam.token_scores,
                         ends ? candidate.word : -1};
   if (!ends) hypothesis.ids.push_back(candidate.word);
-  if (rules.token_scores) hypothesis.token_scores.push_back(candidate.score);
+  if (options.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
   search.finished.insert(place, std::move(hypothesis));
-  if (search.finished.size() > static_cast<std::size_t>(rules.beam_size)) search.finished.pop_back();
+  if (search.finished.size() > static_cast<std::size_t>(options.beam_size)) search.finished.pop_back();
 }
 
 }  // namespace
 
-double BeamRules::Score(double log_probability, std::int32_t length) const {
-  return log_probability / std::pow(static_cast<double>(length), length_penalty);
+double ScoreOf(const SearchOptions& options, double log_probability, std::int32_t length) {
+  return log_probability / std::pow(static_cast<double>(length), options.length_penalty);
 }
 
-std::int64_t BeamRules::candidates() const {
-  return beam_size == 1 ? 1 : std::max(std::int64_t{2}, 1 + std::ssize(end_ids)) * beam_size;
+std::int64_t CandidatesOf(const SearchOptions& options) {
+  return options.beam_size == 1 ? 1 : std::max(std::int64_t{2}, 1 + std::ssize(options.end_ids)) * options.beam_size;
 }
 
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
-                                 std::int32_t length, const BeamRules& rules,
+                                 std::int32_t length, const SearchOptions& options,
                                  std::span<const std::vector<std::int32_t>> banned) {
-  const auto beam_size = static_cast<std::size_t>(rules.beam_size);
+  const auto beam_size = static_cast<std::size_t>(options.beam_size);
   const bool last = length == search.max_length;
   const std::vector<Candidate> candidates =
-      BestCandidates(search, likeliest, banned, first, static_cast<std::size_t>(rules.candidates()));
+      BestCandidates(search, likeliest, banned, first, static_cast<std::size_t>(CandidatesOf(options)));
   if (candidates.empty()) {  // all probability is on tokens that are not allowed
     const Beam& best = search.beams.front();
     if (search.finished.empty())
-      search.finished.push_back({best.ids, best.log_probability, rules.Score(best.log_probability, length), false,
+      search.finished.push_back({best.ids, best.log_probability, ScoreOf(options, best.log_probability, length), false,
                                  best.attention, best.token_scores});
     search.done = true;
     return {};
@@ -87,25 +88,26 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   std::vector<std::size_t> from;
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& candidate = candidates[rank];
-    const bool ends = std::ranges::find(rules.end_ids, candidate.word) != rules.end_ids.end();
+    const bool ends = std::ranges::find(options.end_ids, candidate.word) != options.end_ids.end();
     if (ends || last) {
       // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
-      if (rank < beam_size) Finish(search, candidate, ends, length, rules);
+      if (rank < beam_size) Finish(search, candidate, ends, length, options);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];
       beams.push_back({beam.ids, candidate.log_probability, beam.attention, beam.token_scores});
       beams.back().ids.push_back(candidate.word);
-      if (rules.token_scores) beams.back().token_scores.push_back(candidate.score);
+      if (options.token_scores) beams.back().token_scores.push_back(candidate.score);
       from.push_back(candidate.beam);
     }
   }
   search.beams = std::move(beams);
   const bool full = search.finished.size() == beam_size;
   const std::int32_t possible =
-      rules.stopping == Stopping::never && rules.length_penalty > 0 ? search.max_length : length;
-  search.done = last || search.beams.empty() ||
-                (full && (rules.stopping == Stopping::at_once ||
-                          rules.Score(search.beams.front().log_probability, possible) <= search.finished.back().score));
+      options.stopping == Stopping::never && options.length_penalty > 0 ? search.max_length : length;
+  search.done =
+      last || search.beams.empty() ||
+      (full && (options.stopping == Stopping::at_once ||
+                ScoreOf(options, search.beams.front().log_probability, possible) <= search.finished.back().score));
   if (search.done) from.clear();
   return from;
 }

@@ -7,22 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "headlight/generate/hypothesis.h"
+#include "headlight/generate/search_options.h"
 #include "headlight/kernels/top_k.h"
 
 namespace headlight {
 
-struct BeamRules {
-  std::int32_t beam_size = 1;
-  double length_penalty = 1;               // alpha: a finished text scores log-probability / length^alpha
-  std::vector<std::int32_t> end_ids = {};  // each ends a text
-  Stopping stopping = Stopping::no_better;
-  bool token_scores = false;  // whether to keep Hypothesis::token_scores
-
-  double Score(double log_probability, std::int32_t length) const;
-  // How many of the likeliest tokens after each beam are needed, so that enough remain where all ends are among them.
-  std::int64_t candidates() const;
-};
+// That of a text of so many chosen tokens.
+double ScoreOf(const SearchOptions& options, double log_probability, std::int32_t length);
+// How many of the likeliest tokens after each beam are needed, so that enough remain where all ends are among them.
+std::int64_t CandidatesOf(const SearchOptions& options);
 
 struct Beam {
   std::vector<std::int32_t> ids;  // written so far
@@ -44,7 +37,7 @@ struct BeamSearch {
 // best of the others the new beams. Ties go to the earlier beam and the smaller id. Returns which of the old beams each
 // new one continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
-                                 std::int32_t length, const BeamRules& rules,
+                                 std::int32_t length, const SearchOptions& options,
                                  std::span<const std::vector<std::int32_t>> banned = {});
 
 }  // namespace headlight

@@ -10,44 +10,38 @@
 
 namespace headlight {
 
-void CheckRules(const ChoiceRules& rules, std::int64_t vocabulary) {
-  Check(!rules.sample || !rules.beams, "sampling is for a beam_size of 1");
-  if (rules.sample) CheckSampling(rules.sampling);
-  CheckProcessors(rules.processors, vocabulary);
-}
-
 kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& logits,
-                                      std::span<const Unfinished> texts, const ChoiceRules& rules, std::int32_t length,
-                                      std::int64_t count) {
+                                      std::span<const Unfinished> texts, const SearchOptions& options,
+                                      std::int32_t length, std::int64_t count) {
   constexpr float impossible = -std::numeric_limits<float>::infinity();
   // The normaliser is that of the model's own logits.
   kernels::TopLogits<float> own(logits.rows, 1), top(logits.rows, count);
   kernels::AddColumns<float>(logits, 0, {}, own);
   CheckSums(model, own, length);  // before sampling compares logits: NaN has no order
-  const bool process = rules.processors.any();
+  const bool process = options.processors.any(), beams = options.beam_size > 1;
   std::vector<float> before;  // [rows, vocab]: the model's own logits
-  if (process && !rules.beams)
+  if (process && !beams)
     for (std::int64_t row = 0; row < logits.rows; ++row)
       before.insert(before.end(), logits.row(row), logits.row(row) + logits.columns);
   for (std::int64_t row = 0; row < logits.rows; ++row) {
     const auto index = static_cast<std::size_t>(row);
     const std::span<float> scores(logits.row(row), static_cast<std::size_t>(logits.columns));
     const Unfinished& text = texts[index];
-    if (rules.beams) {
+    if (beams) {
       const float log_sum = own.max[index] + std::log(own.sum[index]);
       for (float& score : scores) score -= log_sum;
     }
-    if (process) ProcessLogits(scores, text, rules.processors);
+    if (process) ProcessLogits(scores, text, options.processors);
     for (const std::int32_t word : text.never)
       if (static_cast<std::size_t>(word) < scores.size()) scores[static_cast<std::size_t>(word)] = impossible;
-    if (!rules.sample) continue;
-    if (const std::int32_t word = Sample(scores, rules.sampling, text.random->Uniform()); word >= 0) {
+    if (!options.sample) continue;
+    if (const std::int32_t word = Sample(scores, options.sampling, text.random->Uniform()); word >= 0) {
       top.columns[index] = word;
       top.values[index] = scores[static_cast<std::size_t>(word)];
     }
   }
-  if (!rules.sample) kernels::AddColumns<float>(logits, 0, {}, top);
-  if (!rules.beams) {
+  if (!options.sample) kernels::AddColumns<float>(logits, 0, {}, top);
+  if (!beams) {
     for (std::size_t row = 0; row < texts.size() && process; ++row)
       if (!std::isinf(top.values[row]))
         top.values[row] =
@@ -56,7 +50,7 @@ kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& l
     top.sum = own.sum;
   } else {
     for (std::size_t row = 0; row < texts.size(); ++row)
-      if (!rules.processors.renormalize || std::isinf(top.max[row])) top.max[row] = 0, top.sum[row] = 1;
+      if (!options.processors.renormalize || std::isinf(top.max[row])) top.max[row] = 0, top.sum[row] = 1;
   }
   kernels::ToLogProbabilities(top);
   return top;

@@ -22,28 +22,12 @@ class Decoding {
       : model_(model),
         options_(options),
         prefix_(options.prefix.empty() ? std::vector{model.limits().start_id} : options.prefix) {
-    auto search = std::make_shared<SearchOptions>();
-    *search = {.beam_size = options.beam_size,
-               .n_best = options.n_best,
-               .length_penalty = options.length_penalty,
-               .stopping = options.stopping,
-               .sample = options.sample,
-               .sampling = options.sampling,
-               .processors = options.processors,
-               .end_ids = options.end_ids.empty() ? std::vector{model.limits().end_id} : options.end_ids,
-               .force_end = options.force_end,
-               .attention = options.attention,
-               .token_scores = options.token_scores};
-    search_ = search;
-    CheckSearch(*search, model.limits().target_vocabulary);
-    if (options.first_token) {
-      search->first_token = options.first_token;
-      CheckSearch(*search, model.limits().target_vocabulary);
-      forced_ = search;
-      auto unforced = std::make_shared<SearchOptions>(*search);
-      unforced->first_token.reset();
-      search_ = unforced;
-    }
+    SearchOptions search = options.search;
+    if (search.end_ids.empty()) search.end_ids = {model.limits().end_id};
+    CheckSearch(search, model.limits().target_vocabulary);
+    forced_ = std::make_shared<const SearchOptions>(search);
+    search.first_token.reset();
+    search_ = options.search.first_token ? std::make_shared<const SearchOptions>(search) : forced_;
     const std::int64_t positions = model.limits().positions;
     Check(options.max_length >= 0 && options.max_length <= positions,
           "max_length must be from 1 to the model's {} positions, not {}", positions, options.max_length);
@@ -77,7 +61,7 @@ class Decoding {
       DecodingRequest request{.prompt = InputsFor(source)};
       given.emplace_back(request.prompt.begin() + 1, request.prompt.end());
       const auto tokens = static_cast<std::int32_t>(given.back().size());
-      request.options = tokens == 0 && forced_ ? forced_ : search_;
+      request.options = tokens == 0 ? forced_ : search_;
       request.max_new_tokens = MaxLength(entry.length, tokens) - tokens;
       request.min_new_tokens = std::max(options_.min_length - tokens, options_.min_new_tokens);
       request.seed = options_.seed;
@@ -122,7 +106,7 @@ class Decoding {
   std::vector<std::int32_t> InputsFor(const DecodingOptions::Source& source) const {
     std::vector<std::int32_t> inputs = prefix_;
     if (source.target_prefix.empty()) return inputs;
-    if (options_.first_token && prefix_.size() == 1) inputs.push_back(*options_.first_token);
+    if (options_.search.first_token && prefix_.size() == 1) inputs.push_back(*options_.search.first_token);
     inputs.insert(inputs.end(), source.target_prefix.begin(), source.target_prefix.end());
     return inputs;
   }
@@ -141,8 +125,8 @@ class Decoding {
   const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  std::shared_ptr<const SearchOptions> search_;
-  std::shared_ptr<const SearchOptions> forced_;  // with options.first_token: of texts of which nothing is given
+  // For texts of which nothing is given, whose first token may be forced, and for the others.
+  std::shared_ptr<const SearchOptions> forced_, search_;
 };
 
 // Runs `run` for all sources, or on several threads for a part of them each: for these of them, with these options.
@@ -155,7 +139,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
   // With enough rows, threads divide the sentences instead of every operation, without waiting for one another: 128
   // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
   constexpr std::int64_t fewest_rows = 32;  // of a thread
-  const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.beam_size;
+  const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.search.beam_size;
   if (threads == 1 || std::cmp_less(count, threads) || rows < threads * fewest_rows) return run(all, options);
 
   std::mutex asking;

@@ -3,22 +3,19 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
-#include "headlight/generate/logits_processors.h"
+#include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/nn/encoder_decoder.h"
 
 namespace headlight {
 
 struct DecodingOptions {
-  std::int32_t beam_size = 4;  // 1: greedy
-  double length_penalty = 1;   // alpha: a finished sentence scores log-probability / length^alpha
-  std::int32_t n_best = 1;     // at most beam_size
+  SearchOptions search = {.beam_size = 4};  // without end_ids, the model's end token ends a sentence
   // Tokens of a target sentence, its end included; 0: three times the source's and 50 more, to bound a model that
   // repeats itself. At most the model's positions.
   std::int32_t max_length = 0;
@@ -26,17 +23,10 @@ struct DecodingOptions {
   // The same without the tokens that are given; if positive, instead of max_length.
   std::int32_t max_new_tokens = 0;
   std::int32_t min_new_tokens = 0;
-  std::vector<std::int32_t> end_ids = {};  // each ends a sentence; if empty, the model's end token does
-  Stopping stopping = Stopping::no_better;
   // The decoder's first inputs; if empty, the model's start token. Those after the first are part of every target
-  // sentence, but not of its score.
+  // sentence, but not of its score. search.first_token, a language's, is not for a prefix of several; before a
+  // Source::target_prefix it is part of that.
   std::vector<std::int32_t> prefix = {};
-  // The forced first token of every target sentence, with probability 1: a language's. Not with a prefix of several;
-  // before a Source::target_prefix it is part of that.
-  std::optional<std::int32_t> first_token = {};
-  LogitsProcessors processors = {};  // of the target's tokens, its start included; their source is the encoder's input
-  bool sample = false;               // with a beam_size of 1
-  SamplingOptions sampling = {};
   std::uint64_t seed = 0;  // with Source::stream
   // Settings of each source, by index; empty: no prefixes, and the index is the stream.
   struct Source {
@@ -44,10 +34,7 @@ struct DecodingOptions {
     std::uint64_t stream = 0;                      // of random numbers
   };
   std::vector<Source> sources = {};
-  bool force_end = false;                // the last token that max_length allows is the end, with probability 1
   const Shortlist* shortlist = nullptr;  // limits each sentence's vocabulary; null: the whole vocabulary
-  bool attention = false;                // whether to keep Hypothesis::attention
-  bool token_scores = false;             // whether to keep Hypothesis::token_scores
   // Called between steps, by any thread, one at a time; where it returns true, Decode throws Cancelled.
   std::function<bool()> cancelled = {};
 };

@@ -4,19 +4,16 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/base/random.h"
 #include "headlight/generate/beam_search.h"
 #include "headlight/generate/choose_words.h"
-#include "headlight/generate/output_words.h"
+#include "headlight/generate/next_tokens.h"
+#include "headlight/generate/search.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/nn/drawing_model.h"
-#include "headlight/ops/arithmetic.h"
-#include "headlight/ops/embedding.h"
 
 namespace headlight {
 namespace {
@@ -26,72 +23,6 @@ constexpr std::int32_t kWorthSharing = 16;
 
 // Of speculative decoding, before one pass of the weights verifies them.
 constexpr std::int32_t kMostDrafts = 3;
-
-// The first `read` tokens of a beam, behind the prompt or the unguided one, are in the cache.
-struct CachedBeam {
-  std::int32_t text = -1;  // of the cache
-  std::int32_t read = 0;
-};
-
-struct Search : BeamSearch {
-  std::int64_t id = 0;
-  DecodingRequest request;
-  BeamRules rules;
-  Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {{}};  // of each beam; the second is that of the unguided prompt
-  std::int32_t length = 1;                               // of the text with its next token
-  bool joined = false;                                   // has texts in the cache
-  bool cut = false;                                      // the length limit forced an end on a beam that would go on
-  std::size_t list = 0;                                  // of its shortlist
-  std::int32_t memory = -1;                              // of the cache
-
-  const SearchOptions& options() const { return *request.options; }
-  std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
-  const std::vector<std::int32_t>& prompt(std::size_t which) const {
-    return which == 0 ? request.prompt : request.unguided;
-  }
-  std::int32_t tokens(std::size_t beam, std::size_t which) const {
-    return static_cast<std::int32_t>(prompt(which).size() + beams[beam].ids.size());
-  }
-  std::int32_t TokenAt(std::size_t beam, std::size_t which, std::int32_t position) const {
-    const auto at = static_cast<std::size_t>(position);
-    return at < prompt(which).size() ? prompt(which)[at] : beams[beam].ids[at - prompt(which).size()];
-  }
-  std::int32_t unread(std::size_t beam, std::size_t which) const {
-    return tokens(beam, which) - cached[beam][which].read;
-  }
-  std::int64_t unread() const {
-    std::int64_t sum = 0;
-    for (std::size_t beam = 0; beam < beams.size(); ++beam)
-      for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
-    return sum;
-  }
-  // True if the next token may be an end.
-  bool MayEnd() const { return length > request.min_new_tokens || (options().force_end && length == max_length); }
-  // The last token that is not forced to be the end.
-  std::int32_t LastUnforced() const { return max_length - (options().force_end ? 1 : 0); }
-  // True if all but one token of every beam is in the cache.
-  bool IsRunning() const {
-    for (std::size_t beam = 0; beam < beams.size(); ++beam)
-      for (std::size_t which = 0; which < prompts(); ++which)
-        if (unread(beam, which) != 1) return false;
-    return true;
-  }
-  // True if the choice is among other scores than the model's own.
-  bool ChangesScores() const {
-    LogitsProcessors other = options().processors;
-    other.no_repeat_ngram_size = 0;  // applied without the logits
-    return options().sample || other.any();
-  }
-};
-
-// Some next tokens of a beam that a pass reads.
-struct Part {
-  Search* search = nullptr;
-  std::size_t beam = 0, which = 0;
-  std::int32_t count = 0;
-};
-using Pass = std::vector<Part>;
 
 // Of weights [1, heads, query, key], a row for each query.
 std::vector<AttentionRow> RowsOf(const Tensor& weights) {
@@ -118,64 +49,33 @@ void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t t
 
 }  // namespace
 
-void CheckSearch(const SearchOptions& options, std::int64_t vocabulary) {
-  Check(options.beam_size >= 1 && options.beam_size <= 1024, "beam_size must be from 1 to 1024, not {}",
-        options.beam_size);
-  Check(options.n_best >= 1 && options.n_best <= options.beam_size, "n_best must be from 1 to beam_size, {}, not {}",
-        options.beam_size, options.n_best);
-  Check(std::isfinite(options.length_penalty), "length_penalty must be a finite number, not {}",
-        options.length_penalty);
-  Check(std::isfinite(options.guidance) && options.guidance >= 0, "guidance must be a number from 0, not {}",
-        options.guidance);
-  CheckRules(RulesOf(options), vocabulary);
-  const auto check_id = [&](const char* what, std::int32_t id) {
-    Check(id >= 0 && id < vocabulary, "{}'s id {} is outside the vocabulary of {}", what, id, vocabulary);
-  };
-  for (const std::int32_t end : options.end_ids) check_id("an end", end);
-  if (options.first_token) check_id("first_token", *options.first_token);
-  Check(!options.force_end || !options.end_ids.empty(), "force_end needs an end");
-}
-
 struct DecodingBatch::State {
   State(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, const BatchLimits& given,
-        const Shortlist* of_shortlist)
-      : language(of_language), decoder(of_decoder), shortlist(of_shortlist), limits(given) {
+        const Shortlist* shortlist)
+      : language(of_language),
+        decoder(of_decoder),
+        limits(given),
+        tokens(language != nullptr ? OutputOf(*language) : OutputOf(*decoder), shortlist) {
     Check(limits.pass_tokens >= 1, "pass_tokens must be at least 1, not {}", limits.pass_tokens);
     Check(limits.cached_tokens >= 0, "cached_tokens must be at least 0, not {}", limits.cached_tokens);
-    if (language != nullptr) {
-      Check(language->outputs() > 0, "{}: this model has no head that predicts the next token",
-            language->parameters().source());
-      vocabulary = language->limits().vocabulary;
-      positions = language->limits().positions;
-      output = {.model = language,
-                .weight = [this](Context& pass) { return language->OutputWeight(pass); },
-                .bias = [this](Context& pass) { return language->OutputBias(pass); },
-                .vocabulary = language->outputs()};
-      if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
-        whole_prompts = drawing->drawing().encodes_text;
-        if (!whole_prompts) alone_from = drawing->drawing().prompt;
-      }
-    } else {
-      vocabulary = decoder->limits().target_vocabulary;
-      positions = decoder->limits().positions;
-      output = {.model = decoder,
-                .weight = [this](Context& pass) { return decoder->OutputWeight(pass); },
-                .bias = [this](Context& pass) { return decoder->OutputBias(pass); },
-                .vocabulary = vocabulary,
-                .pad_id = decoder->limits().pad_id};
+    vocabulary = language != nullptr ? language->limits().vocabulary : decoder->limits().target_vocabulary;
+    positions = language != nullptr ? language->limits().positions : decoder->limits().positions;
+    if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
+      whole_prompts = drawing->drawing().encodes_text;
+      if (!whole_prompts) alone_from = drawing->drawing().prompt;
     }
     context.cache = &cache;
     context.last_cross_attention = true;
   }
   State(const State&) = delete;
 
-  const Parameters& parameters() const { return output.model->parameters(); }
+  const Parameters& parameters() const { return language != nullptr ? language->parameters() : decoder->parameters(); }
 
   // Throws Error if the request is impossible.
   void CheckRequest(const DecodingRequest& request) const {
     Ensure(request.options != nullptr, "a request without options");
     const SearchOptions& options = *request.options;
-    CheckSearch(options, output.vocabulary);
+    CheckSearch(options, tokens.vocabulary());
     const auto check_prompt = [&](const std::vector<std::int32_t>& prompt) {
       Check(!prompt.empty() && std::cmp_less_equal(prompt.size(), positions),
             "a prompt must have from 1 to {} tokens, not {}", positions, prompt.size());
@@ -190,7 +90,7 @@ struct DecodingBatch::State {
     Check(language != nullptr || options.guidance == 1, "guidance is for language models");
     Check(language == nullptr || !options.attention, "attention is that of a decoder to its encoder");
     Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
-    Ensure(shortlist == nullptr || !request.source.empty(), "a shortlist is of a source's tokens");
+    Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist is of a source's tokens");
   }
 
   // That of a search with the same states, or -1.
@@ -288,12 +188,12 @@ struct DecodingBatch::State {
       Join(*search);
     }
     Pass pass = Parts();
-    const auto tokens = [&] {
+    const auto read = [&] {
       std::int64_t sum = 0;
       for (const Part& part : pass) sum += part.count;
       return sum;
     };
-    while (limits.cached_tokens > 0 && cache.used() + tokens() > limits.cached_tokens && joined() > 1) {
+    while (limits.cached_tokens > 0 && cache.used() + read() > limits.cached_tokens && joined() > 1) {
       LeaveCache(
           **std::ranges::find_if(searches.rbegin(), searches.rend(), [](const auto& one) { return one->joined; }));
       ++evictions;
@@ -402,12 +302,6 @@ struct DecodingBatch::State {
     }
   }
 
-  // A search whose beams are all read, and the row of the pass after each beam; `unguided` is empty without guidance.
-  struct Ready {
-    Search* search = nullptr;
-    std::vector<std::int32_t> rows, unguided;
-  };
-
   // Extends every search of the pass whose beams are all read.
   void Choose(const Pass& pass, const Tensor& hidden) {
     std::vector<Ready> ready;
@@ -418,19 +312,7 @@ struct DecodingBatch::State {
       if (ready.empty() || ready.back().search != search) ready.push_back({search, {}, {}});
       (which == 0 ? ready.back().rows : ready.back().unguided).push_back(row);
     }
-    if (words == nullptr) {
-      std::vector<std::vector<std::int32_t>> lists;
-      for (const auto& search : searches) {
-        if (shortlist == nullptr) break;
-        search->list = lists.size();
-        std::vector<std::int32_t>& list = lists.emplace_back(shortlist->For(search->request.source));
-        std::erase(list, output.pad_id);
-        const std::int32_t end_id = decoder->limits().end_id;
-        const auto end = std::ranges::lower_bound(list, end_id);
-        if (end == list.end() || *end != end_id) list.insert(end, end_id);
-      }
-      words = std::make_unique<OutputWords>(output, context, lists);
-    }
+    tokens.UpdateLists(context, searches);
     std::vector<std::vector<Ready>> groups;  // of those that are computed together
     for (Ready& one : ready) {
       const auto group = std::ranges::find_if(groups, [&](const std::vector<Ready>& others) {
@@ -451,7 +333,7 @@ struct DecodingBatch::State {
     std::vector<std::vector<std::int32_t>> banned;
     std::optional<kernels::TopLogits<float>> likeliest;
     try {
-      likeliest = Likeliest(group, hidden, banned);
+      likeliest = tokens.After(context, group, hidden, banned);
     } catch (const Error&) {
       for (std::size_t i = 0; i < group.size(); ++i) group[i].search->random = random[i];
       Apart<Ready>(
@@ -466,68 +348,6 @@ struct DecodingBatch::State {
     }
   }
 
-  // The likeliest tokens, or sampled ones, after each beam of searches with the same options. `banned`: of each beam,
-  // those that are not allowed; empty if no beam has any. Throws Error where the model gives NaN.
-  kernels::TopLogits<float> Likeliest(const std::vector<Ready>& group, const Tensor& hidden,
-                                      std::vector<std::vector<std::int32_t>>& banned) {
-    const Search& first = *group.front().search;
-    const SearchOptions& options = first.options();
-    std::vector<std::int32_t> rows, unguided, all(static_cast<std::size_t>(hidden.rows()));
-    std::vector<std::size_t> lists;
-    std::int32_t length = 0;
-    for (const Ready& one : group) {
-      rows.insert(rows.end(), one.rows.begin(), one.rows.end());
-      unguided.insert(unguided.end(), one.unguided.begin(), one.unguided.end());
-      lists.insert(lists.end(), one.rows.size(), one.search->list);
-      length = std::max(length, one.search->length);
-    }
-    std::iota(all.begin(), all.end(), 0);
-    Tensor states = rows == all ? hidden : ops::Embedding(hidden, rows);
-    if (options.guidance != 1)  // the logits are linear in the state
-      states = ops::Add(ops::Scale(states, options.guidance),
-                        ops::Scale(ops::Embedding(hidden, unguided), 1 - options.guidance));
-
-    const std::span<const std::int32_t> ends =
-        first.MayEnd() ? std::span<const std::int32_t>() : std::span(options.end_ids);
-    if (first.ChangesScores()) {
-      std::vector<std::int32_t> never(ends.begin(), ends.end());
-      if (output.pad_id >= 0) never.push_back(output.pad_id);
-      std::vector<Unfinished> texts;
-      for (const Ready& one : group)
-        for (const Beam& beam : one.search->beams) {
-          const DecodingRequest& request = one.search->request;
-          const std::int64_t given = std::ssize(request.prompt);
-          texts.push_back({.prompt = request.prompt,
-                           .ids = beam.ids,
-                           .never = never,
-                           .ends = options.end_ids,
-                           .source = request.source.empty() ? request.prompt : request.source,
-                           .given = given,
-                           .begin = given + (options.first_token ? 1 : 0),
-                           .random = &one.search->random});
-        }
-      return words->Choose(context, states, lists, texts, RulesOf(options), length, first.rules.candidates());
-    }
-    std::size_t most_banned = 0;
-    if (const std::int32_t no_repeat = options.processors.no_repeat_ngram_size; no_repeat > 0)
-      for (const Ready& one : group)
-        for (const Beam& beam : one.search->beams) {
-          std::vector<std::int32_t> inputs = one.search->request.prompt;
-          inputs.insert(inputs.end(), beam.ids.begin(), beam.ids.end());
-          banned.push_back(Repeating(inputs, inputs, no_repeat));
-          most_banned = std::max(most_banned, banned.back().size());
-        }
-    kernels::TopLogits<float> likeliest = words->Likeliest(
-        context, states, lists, ends, first.rules.candidates() + static_cast<std::int64_t>(most_banned));
-    CheckFinite(likeliest, length);
-    return likeliest;
-  }
-
-  void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int32_t length) const {
-    if (std::ranges::any_of(likeliest.values, [](float value) { return std::isnan(value); }))
-      parameters().FailNotFinite(fmt::format("decoding step {}", length));
-  }
-
   // Extends every beam of a search by its next token. Its beams' rows begin at `row`.
   void Extend(Search& search, kernels::TopLogits<float>& likeliest, std::int64_t row,
               std::span<const std::vector<std::int32_t>> banned) {
@@ -540,7 +360,7 @@ struct DecodingBatch::State {
         search.cut = search.cut || std::ranges::find(ends, likeliest.columns[beam * k]) == ends.end();
         Force(likeliest, beam, ends.front());
       }
-    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, search.rules, banned);
+    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, search.options(), banned);
 
     // A beam goes on with the cached texts of the one that it continues; those after the first copy them.
     std::vector<std::array<CachedBeam, 2>> continued;
@@ -566,7 +386,7 @@ struct DecodingBatch::State {
       if (!search.done) {
         const Beam& beam = search.beams.front();
         search.finished.push_back({beam.ids, beam.log_probability,
-                                   search.rules.Score(beam.log_probability, search.length), /*ended=*/true,
+                                   ScoreOf(search.options(), beam.log_probability, search.length), /*ended=*/true,
                                    beam.attention, beam.token_scores});
       }
       search.finished.front().ended = true;
@@ -581,7 +401,7 @@ struct DecodingBatch::State {
     if (searches.size() != 1 || !parameters().have_draft()) return false;
     const Search& search = *searches.front();
     return search.joined && search.options().beam_size == 1 && search.options().guidance == 1 &&
-           RulesOf(search.options()).plain() && search.length > 1 && search.length <= search.LastUnforced() &&
+           ChoosesLikeliest(search.options()) && search.length > 1 && search.length <= search.LastUnforced() &&
            search.IsRunning();
   }
 
@@ -596,34 +416,30 @@ struct DecodingBatch::State {
       };
     cache.Activate({cached.text});
     const std::int32_t before = cache.length(cached.text), length = search.length;
-    const auto read = [&](std::span<const std::int32_t> tokens) {
-      const Tensor hidden = Decode(tokens, {{0, static_cast<std::int32_t>(tokens.size())}});
-      kernels::TopLogits<float> likeliest = words->Likeliest(
-          context, hidden, std::vector(tokens.size(), search.list),
-          search.MayEnd() ? std::span<const std::int32_t>() : search.options().end_ids, search.rules.candidates());
-      CheckFinite(likeliest, length);
-      return likeliest;
+    const auto read = [&](std::span<const std::int32_t> ids) {
+      const Tensor hidden = Decode(ids, {{0, static_cast<std::int32_t>(ids.size())}});
+      return tokens.AfterDrafts(context, search, hidden);
     };
     // Up to the last token for which the same tokens are allowed.
     const std::int32_t until =
         std::min(length <= search.request.min_new_tokens ? search.request.min_new_tokens : search.max_length,
                  search.LastUnforced());
-    std::vector<std::int32_t> tokens = {search.beams.front().ids.back()};
+    std::vector<std::int32_t> drafted = {search.beams.front().ids.back()};
     context.draft = true;
-    while (std::ssize(tokens) <= std::min(kMostDrafts, until - length) &&
-           std::ranges::find(search.rules.end_ids, tokens.back()) == search.rules.end_ids.end())
-      tokens.push_back(read(std::span(tokens).last(1)).columns.front());
+    while (std::ssize(drafted) <= std::min(kMostDrafts, until - length) &&
+           std::ranges::find(search.options().end_ids, drafted.back()) == search.options().end_ids.end())
+      drafted.push_back(read(std::span(drafted).last(1)).columns.front());
     context.draft = false;
     cache.Shorten(cached.text, before);
 
-    const kernels::TopLogits<float> next = read(tokens);
+    const kernels::TopLogits<float> next = read(drafted);
     for (bool goes_on = true; goes_on && !searches.empty();) {
       const std::int32_t row = search.length - length;
-      Advance(search, next, row, search.length, search.rules);
+      Advance(search, next, row, search.length, search.options());
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
       if (search.options().attention) rows.push_back(attention.front()[static_cast<std::size_t>(row)]);
       const std::size_t right = static_cast<std::size_t>(row) + 1;
-      goes_on = !search.done && right < tokens.size() && search.beams.front().ids.back() == tokens[right];
+      goes_on = !search.done && right < drafted.size() && search.beams.front().ids.back() == drafted[right];
       if (!goes_on) {
         cache.Shorten(cached.text, before + row + 1);
         cached.read += row + 1;
@@ -635,16 +451,14 @@ struct DecodingBatch::State {
   // The model, as a language model or as a decoder with cross-attention.
   const LanguageModel* language;
   const ConditionalDecoder* decoder;
-  const Shortlist* shortlist;
   BatchLimits limits;
-  OutputLayer output;
+  NextTokens tokens;
   std::int64_t vocabulary = 0, positions = 0;                          // of what the decoder reads
   bool whole_prompts = false;                                          // an encoder reads them
   std::int32_t alone_from = std::numeric_limits<std::int32_t>::max();  // tokens from this position are read one by one
 
   Context context;
   DecoderCache cache;
-  std::unique_ptr<OutputWords> words;             // null: the lists have changed
   std::vector<std::unique_ptr<Search>> searches;  // in the order of their ids
   std::vector<Decoded> ended;
   std::vector<std::vector<AttentionRow>> attention;  // of the last pass, of each of its texts
@@ -669,14 +483,12 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
   else if (request.unguided.empty())
     request.unguided = {request.prompt.back()};
   search->id = state.next_id++;
-  search->rules = {options.beam_size, options.length_penalty, options.end_ids, options.stopping, options.token_scores};
   search->random = Random(request.seed, request.stream);
   // The last token needs no position: it is not read.
   const auto longest = static_cast<std::int64_t>(std::max(request.prompt.size(), request.unguided.size()));
   search->max_length =
       static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.positions - longest + 1));
   search->request = std::move(request);
-  if (state.shortlist != nullptr) state.words = nullptr;
   state.searches.push_back(std::move(search));
   return state.searches.back()->id;
 }

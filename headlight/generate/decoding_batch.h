@@ -7,40 +7,16 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
-#include "headlight/generate/logits_processors.h"
+#include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/nn/conditional_decoder.h"
 #include "headlight/nn/language_model.h"
 
 namespace headlight {
-
-/// How a text is searched for.
-struct SearchOptions {
-  std::int32_t beam_size = 1;  ///< 1: greedy choice or sampling
-  std::int32_t n_best = 1;     ///< at most beam_size
-  double length_penalty = 1;   ///< alpha: a finished text scores log-probability / length^alpha
-  Stopping stopping = Stopping::no_better;
-  bool sample = false;  ///< with a beam_size of 1
-  SamplingOptions sampling = {};
-  LogitsProcessors processors = {};
-  std::vector<std::int32_t> end_ids = {};  ///< each ends a text
-  /// The chosen first token, with probability 1.
-  std::optional<std::int32_t> first_token = {};
-  bool force_end = false;  ///< the last token that max_new_tokens allows is the first of end_ids, with probability 1
-  /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
-  /// prompt and u those after DecodingRequest::unguided. 1: without it.
-  double guidance = 1;
-  bool attention = false;     ///< whether to keep Hypothesis::attention
-  bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
-};
-
-/// Throws Error naming the first option that is out of range. Every id must be below `vocabulary`.
-void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
 
 /// A text to be written.
 struct DecodingRequest {

@@ -22,8 +22,8 @@ void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std:
         "min_new_tokens must be from 0 to max_new_tokens, {}, not {}", options.max_new_tokens, options.min_new_tokens);
   Check(options.max_length >= 0, "max_length must be at least 0, not {}", options.max_length);
   const std::int64_t positions = model.limits().positions;
-  Check(options.guidance == 1 || std::ssize(options.unguided) <= positions,
-        "guidance {} needs an unguided prompt of at most {} tokens, which has {}", options.guidance, positions,
+  Check(options.search.guidance == 1 || std::ssize(options.unguided) <= positions,
+        "guidance {} needs an unguided prompt of at most {} tokens, which has {}", options.search.guidance, positions,
         options.unguided.size());
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     Check(options.max_length == 0 || std::ssize(prompts[i]) < options.max_length,
@@ -54,15 +54,7 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                               const GenerationOptions& options) {
   DecodingBatch batch(model);
   CheckOptions(model, prompts, options);
-  const auto search = std::make_shared<const SearchOptions>(SearchOptions{.beam_size = options.beam_size,
-                                                                          .n_best = options.n_best,
-                                                                          .length_penalty = options.length_penalty,
-                                                                          .stopping = options.stopping,
-                                                                          .sample = options.sample,
-                                                                          .sampling = options.sampling,
-                                                                          .processors = options.processors,
-                                                                          .end_ids = options.end_ids,
-                                                                          .guidance = options.guidance});
+  const auto search = std::make_shared<const SearchOptions>(options.search);
   CheckSearch(*search, model.outputs());
   // The longest first, so that what needs most memory comes first.
   std::vector<std::size_t> order(prompts.size());

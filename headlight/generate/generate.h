@@ -9,36 +9,22 @@
 
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
-#include "headlight/generate/logits_processors.h"
+#include "headlight/generate/search_options.h"
 #include "headlight/nn/language_model.h"
 
 namespace headlight {
 
 struct GenerationOptions {
-  std::int32_t beam_size = 1;  // 1: greedy choice or sampling
-  double length_penalty =
-      1;                    // alpha: with beams a text scores log-probability / length^alpha; the prompt counts nothing
-  std::int32_t n_best = 1;  // at most beam_size
-  Stopping stopping = Stopping::no_better;
-
-  bool sample = false;
-  SamplingOptions sampling = {};
+  SearchOptions search = {};  // the prompt does not count in a score, and is the processors' source
+  // With search.guidance, one prompt for all that lacks what is to be followed; if empty, the prompt's last token.
+  std::vector<std::int32_t> unguided = {};
   // Prompt i uses the random stream (seed, first_stream + i), whatever it is batched with.
   std::uint64_t seed = 0, first_stream = 0;
-
-  LogitsProcessors processors = {};  // their source is the prompt
-
-  // Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
-  // prompt and u those after `unguided`, one prompt for all that lacks what is to be followed; if empty, after the
-  // prompt's last token. 1: without it.
-  double guidance = 1;
-  std::vector<std::int32_t> unguided = {};
 
   std::int32_t max_new_tokens = 128;  // the end included; at most what the model's positions allow
   std::int32_t min_new_tokens = 0;    // before which the end is not a candidate
   std::int32_t max_length = 0;        // the same of prompt and text together; 0: no such limit
   std::int32_t min_length = 0;
-  std::vector<std::int32_t> end_ids = {};  // each ends a text
 
   std::int64_t batch_tokens = 2048;  // of prompts, that are read at once
   // Called between steps; where it returns true, Generate throws Cancelled.

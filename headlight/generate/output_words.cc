@@ -89,7 +89,8 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
 
 kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hidden,
                                               std::span<const std::size_t> lists, std::span<const Unfinished> texts,
-                                              const ChoiceRules& rules, std::int32_t length, std::int64_t count) const {
+                                              const SearchOptions& options, std::int32_t length,
+                                              std::int64_t count) const {
   const std::int64_t vocabulary = layer_.vocabulary, at_once = LogitRowsAtOnce(vocabulary);
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
@@ -97,7 +98,7 @@ kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hi
     const auto first = static_cast<std::size_t>(begin), some = static_cast<std::size_t>(rows);
     const Tensor logits = Logits(context, hidden.ViewRows(begin, rows), lists.subspan(first, some));
     const kernels::TopLogits<float> top =
-        ChooseWords(*layer_.model, logits.matrix<float>(), texts.subspan(first, some), rules, length, result.k);
+        ChooseWords(*layer_.model, logits.matrix<float>(), texts.subspan(first, some), options, length, result.k);
     std::ranges::copy(top.values, result.values.begin() + begin * result.k);
     std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
   }

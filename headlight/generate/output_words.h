@@ -21,6 +21,7 @@ struct OutputLayer {
   std::function<Tensor(Context&)> bias;         // [vocab] or empty
   std::int64_t vocabulary = 0;
   std::int32_t pad_id = -1;  // never written; -1: none
+  std::int32_t end_id = -1;  // on every list
 };
 
 class OutputWords {
@@ -36,7 +37,7 @@ class OutputWords {
 
   // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseWords).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
-                                   std::span<const Unfinished> texts, const ChoiceRules& rules, std::int32_t length,
+                                   std::span<const Unfinished> texts, const SearchOptions& options, std::int32_t length,
                                    std::int64_t count) const;
 
  private:

@@ -23,7 +23,7 @@ void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   const bool own_file = std::filesystem::exists(files.File("generation_config.json"));
   if (!own_file) sources = {files.config["decoder"], files.config["text_config"], files.config};
   TranslationSettings settings;
-  settings.decoding.beam_size = 1;
+  settings.decoding.search.beam_size = 1;
   for (const JsonView& json : sources) {
     if (!json.present()) continue;
     settings = ReadTranslationSettings(json, settings, limits, GenerationKind::caption);
@@ -31,7 +31,7 @@ void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   // config.json's start and end are in the limits, and a BLIP always takes those.
   if (!own_file || files.config.Get("model_type", "").String() == "blip") {
     settings.decoding.prefix.clear();
-    settings.decoding.end_ids.clear();
+    settings.decoding.search.end_ids.clear();
   }
   DecodingOptions& decoding = settings.decoding;
   if (!settings.length_given) decoding.max_new_tokens = kUsualLength;
@@ -55,8 +55,9 @@ CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& op
 
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options) {
   DecodingOptions decoding = folder.decoding;
-  ApplyChoices(options, decoding);
-  Check(decoding.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
+  ApplyChoices(options, decoding.search);
+  decoding.seed = options.seed.value_or(0);
+  Check(decoding.search.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
   CheckUtf8(options.prompt, "the prompt");
   if (decoding.prefix.empty()) decoding.prefix = {folder.model->limits().start_id};
   const std::vector<std::int32_t> prompt =
@@ -74,8 +75,8 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
   decoding.min_length = options.min_length.value_or(decoding.min_length);
   decoding.cancelled = options.cancelled;
   DecodingOptions checked = decoding;
-  if (checked.sample) checked.n_best = 1;    // samples are entries of their own
-  Decode(*folder.model, Memory{}, checked);  // refuses impossible options
+  if (checked.search.sample) checked.search.n_best = 1;  // samples are entries of their own
+  Decode(*folder.model, Memory{}, checked);              // refuses impossible options
   return decoding;
 }
 
@@ -83,13 +84,13 @@ std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, con
                                                 const DecodingOptions& decoding, const CaptionOptions& options,
                                                 std::span<const std::size_t> which) {
   // Samples are decoded as entries of their own, which share their memory, each with a random stream.
-  const std::size_t samples = decoding.sample ? static_cast<std::size_t>(decoding.n_best) : 1;
+  const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
   constexpr std::size_t at_once = 256;  // entries, whose keys and values are held, however many are drawn
   std::vector<std::vector<Hypothesis>> found;
   for (std::size_t begin = 0, count = memory.sentences.size() * samples; begin < count; begin += at_once) {
     Memory entries{memory.rows, {}};
     DecodingOptions own = decoding;
-    if (decoding.sample) own.n_best = 1;
+    if (decoding.search.sample) own.search.n_best = 1;
     for (std::size_t i = begin; i < std::min(count, begin + at_once); ++i) {
       entries.sentences.push_back(memory.sentences[i / samples]);
       own.sources.push_back({{}, ((options.first_stream + which[i / samples]) << 32U) + i % samples});

@@ -19,15 +19,15 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
   const std::int64_t all = wanted.count * std::ssize(wanted.prompts);
   std::int64_t done = 0;
   GenerationOptions generation{
-      .sample = true,
-      .sampling = {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p},
-      .seed = options.seed,
-      .guidance = options.guidance,
+      .search = {.sample = true,
+                 .sampling = {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p},
+                 .guidance = options.guidance},
       .unguided = wanted.unguided,
+      .seed = options.seed,
       .max_new_tokens = static_cast<std::int32_t>(wanted.count),
       .cancelled = options.cancelled};
   if (wanted.never) {
-    generation.end_ids = {*wanted.never};
+    generation.search.end_ids = {*wanted.never};
     generation.min_new_tokens = generation.max_new_tokens;
   }
   generation.on_token = [&](std::size_t, std::int32_t) {

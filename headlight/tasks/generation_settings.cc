@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/generate/choose_words.h"
 
 namespace headlight {
 namespace {
@@ -185,6 +186,24 @@ void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t 
   processors.renormalize = json.Get("renormalize_logits", processors.renormalize).Bool();
 }
 
+void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search) {
+  search.beam_size = static_cast<std::int32_t>(json.Get("num_beams", search.beam_size).Integer(1, 1024));
+  search.n_best = static_cast<std::int32_t>(json.Get("num_return_sequences", search.n_best).Integer(1, 1024));
+  search.length_penalty = json.Get("length_penalty", search.length_penalty).Number();
+  search.sample = json.Get("do_sample", search.sample).Bool();
+  search.stopping = ReadStopping(json, search.stopping);
+  ReadSampling(json, search.sampling);
+  ReadProcessors(json, vocabulary, pad_id, search.processors);
+}
+
+void CheckDraft(const Model& model, const SearchOptions& search) {
+  if (!model.parameters().have_draft()) return;
+  Check(search.beam_size == 1, "draft is for greedy choice: beam_size must be 1, not {}", search.beam_size);
+  Check(ChoosesLikeliest(search),
+        "draft is for greedy choice, without sampling, repetition_penalty, no_repeat_ngram_size and other changes of "
+        "the scores");
+}
+
 TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits& limits) {
   CheckGenerationSettings(json, GenerationKind::text);
   TextSettings settings;
@@ -198,15 +217,15 @@ TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits&
   length("min_length", generation.min_length, 0);
   if (!length("max_new_tokens", generation.max_new_tokens, 1) && length("max_length", generation.max_length, 1))
     generation.max_new_tokens = kMostTokens;
-  ReadChoices(json, limits.vocabulary, /*pad_id=*/-1, generation);
-  generation.guidance = json.Get("guidance_scale", generation.guidance).Number();
+  ReadSearch(json, limits.vocabulary, /*pad_id=*/-1, generation.search);
+  generation.search.guidance = json.Get("guidance_scale", generation.search.guidance).Number();
   if (const JsonView stop = json["stop_strings"]; stop.present()) {
     settings.stop = stop.value().As<std::string>() != nullptr ? std::vector{stop.String()} : stop.Strings();
     for (const std::string& one : settings.stop)
       Check(!one.empty(), "{}: a stop string must not be empty", stop.place());
   }
-  generation.end_ids = ReadTokenIds(json["eos_token_id"], limits.vocabulary);
-  if (generation.end_ids.empty() && limits.end_id >= 0) generation.end_ids = {limits.end_id};
+  generation.search.end_ids = ReadTokenIds(json["eos_token_id"], limits.vocabulary);
+  if (generation.search.end_ids.empty() && limits.end_id >= 0) generation.search.end_ids = {limits.end_id};
   return settings;
 }
 
@@ -214,7 +233,7 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
                                             const ConditionalDecoder::Limits& limits, GenerationKind kind) {
   CheckGenerationSettings(json, kind);
   DecodingOptions& decoding = settings.decoding;
-  ReadChoices(json, limits.target_vocabulary, limits.pad_id, decoding);
+  ReadSearch(json, limits.target_vocabulary, limits.pad_id, decoding.search);
   if (const JsonView longest = json["max_length"]; longest.present()) {
     settings.length_given = true;
     if (longest.Integer(1, kLongest) < limits.positions)
@@ -239,17 +258,17 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
   if (const JsonView start = json["decoder_start_token_id"]; start.present() && start.Integer() != limits.start_id)
     decoding.prefix = {token(start)};
   if (const JsonView first = json["forced_bos_token_id"]; first.present())
-    decoding.first_token = token(first);
+    decoding.search.first_token = token(first);
   else if (json.Get("force_bos_token_to_be_generated", false).Bool())  // of 2020
-    decoding.first_token = token(json.Get("bos_token_id", 0));
+    decoding.search.first_token = token(json.Get("bos_token_id", 0));
   if (std::vector<std::int32_t> ends = ReadTokenIds(json["eos_token_id"], limits.target_vocabulary);
       !ends.empty() && ends != std::vector{limits.end_id})
-    decoding.end_ids = std::move(ends);
+    decoding.search.end_ids = std::move(ends);
   if (const JsonView forced = json["forced_eos_token_id"]; forced.present()) {
-    const std::int32_t end = decoding.end_ids.empty() ? limits.end_id : decoding.end_ids.front();
+    const std::int32_t end = decoding.search.end_ids.empty() ? limits.end_id : decoding.search.end_ids.front();
     const std::vector<std::int32_t> ids = ReadTokenIds(forced, limits.target_vocabulary);
     Check(ids == std::vector{end}, "{}: the model's end is {}, not {}", forced.place(), end, forced.value().Line());
-    decoding.force_end = true;
+    decoding.search.force_end = true;
   }
   settings.prefix = json.Get("prefix", settings.prefix).String();
   return settings;

@@ -39,65 +39,47 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling);
 // A model whose `pad_id` (-1: none) is never written needs no bad_words_ids for it.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, LogitsProcessors& processors);
 
-// Reads what GenerationOptions and DecodingOptions share. Where tokens are sampled, there are no beams.
-template <typename Settings>
-void ReadChoices(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, Settings& settings) {
-  settings.beam_size = static_cast<std::int32_t>(json.Get("num_beams", settings.beam_size).Integer(1, 1024));
-  settings.n_best = static_cast<std::int32_t>(json.Get("num_return_sequences", settings.n_best).Integer(1, 1024));
-  settings.length_penalty = json.Get("length_penalty", settings.length_penalty).Number();
-  settings.sample = json.Get("do_sample", settings.sample).Bool();
-  settings.stopping = ReadStopping(json, settings.stopping);
-  ReadSampling(json, settings.sampling);
-  ReadProcessors(json, vocabulary, pad_id, settings.processors);
-}
+// Where tokens are sampled, there are no beams.
+void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);
 
 // Sets what the caller's options ask for. Throws Error for one that would have no effect.
-template <typename Settings, typename Options>
-void ApplyChoices(const Options& options, Settings& settings) {
+template <typename Options>
+void ApplyChoices(const Options& options, SearchOptions& search) {
   const auto set = [](auto& value, const auto& asked) {
     if (asked) value = *asked;
   };
   const bool draws = options.temperature || options.top_k || options.top_p;
-  set(settings.beam_size, options.beam_size);
-  set(settings.length_penalty, options.length_penalty);
-  if (draws) settings.sample = true;
-  if (settings.beam_size > 1 && options.beam_size && !draws) settings.sample = false;
-  set(settings.sample, options.sample);
-  if (settings.sample && !options.beam_size) settings.beam_size = 1;
-  set(settings.sampling.temperature, options.temperature);
-  set(settings.sampling.top_k, options.top_k);
-  set(settings.sampling.top_p, options.top_p);
-  set(settings.processors.repetition_penalty, options.repetition_penalty);
-  set(settings.processors.no_repeat_ngram_size, options.no_repeat_ngram_size);
-  set(settings.n_best, options.n_best);
-  Check(settings.n_best >= 1 && settings.n_best <= 1024, "n_best must be from 1 to 1024, not {}", settings.n_best);
-  settings.seed = options.seed.value_or(0);
-  Check(settings.sample || !draws, "top_k, top_p and the option temperature are for sampling, which is switched off");
-  Check(settings.sample || !options.seed,
+  set(search.beam_size, options.beam_size);
+  set(search.length_penalty, options.length_penalty);
+  if (draws) search.sample = true;
+  if (search.beam_size > 1 && options.beam_size && !draws) search.sample = false;
+  set(search.sample, options.sample);
+  if (search.sample && !options.beam_size) search.beam_size = 1;
+  set(search.sampling.temperature, options.temperature);
+  set(search.sampling.top_k, options.top_k);
+  set(search.sampling.top_p, options.top_p);
+  set(search.processors.repetition_penalty, options.repetition_penalty);
+  set(search.processors.no_repeat_ngram_size, options.no_repeat_ngram_size);
+  set(search.n_best, options.n_best);
+  Check(search.n_best >= 1 && search.n_best <= 1024, "n_best must be from 1 to 1024, not {}", search.n_best);
+  Check(search.sample || !draws, "top_k, top_p and the option temperature are for sampling, which is switched off");
+  Check(search.sample || !options.seed,
         "seed is for sampling; top_k, top_p, the option temperature or the option sample ask for it");
 }
 
-// Throws Error where the model has a draft and these are not the settings that it is for.
-template <typename Settings>
-void CheckDraft(const Model& model, const Settings& settings) {
-  if (!model.parameters().have_draft()) return;
-  Check(settings.beam_size == 1, "draft is for greedy choice: beam_size must be 1, not {}", settings.beam_size);
-  Check(
-      !settings.sample && !settings.processors.any(),
-      "draft is for greedy choice, without sampling, repetition_penalty, no_repeat_ngram_size and other changes of the "
-      "scores");
-}
+// Throws Error where the model has a draft and these are not the options that it is for.
+void CheckDraft(const Model& model, const SearchOptions& search);
 
 // The settings of a language model. Without lengths there are at most 128 new tokens.
 struct TextSettings {
-  GenerationOptions generation = {.sampling = kDefaultSampling};
+  GenerationOptions generation = {.search = {.sampling = kDefaultSampling}};
   std::vector<std::string> stop = {};  // a text ends with the token that completes one of these
 };
 TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits& limits);
 
 // A folder's settings of decoding, for a task or in general.
 struct TranslationSettings {
-  DecodingOptions decoding = {.sampling = kDefaultSampling};
+  DecodingOptions decoding = {.search = {.beam_size = 4, .sampling = kDefaultSampling}};
   std::string prefix;
   bool length_given = false;  // a greatest length, even that of the model's positions
 };

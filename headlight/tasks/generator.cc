@@ -77,8 +77,9 @@ const PipelineTokenizer& Generator::tokenizer() const { return state_->tokenizer
 std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prompts,
                                                const GenerateOptions& options) const {
   GenerationOptions generation = state_->defaults.generation;
-  ApplyChoices(options, generation);
-  CheckDraft(model(), generation);
+  ApplyChoices(options, generation.search);
+  generation.seed = options.seed.value_or(0);
+  CheckDraft(model(), generation.search);
   if (options.max_new_tokens) {  // fewer than the folder's fewest
     generation.max_new_tokens = *options.max_new_tokens;
     generation.min_new_tokens = std::min(generation.min_new_tokens, std::max(0, *options.max_new_tokens));
@@ -90,17 +91,18 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   }
   generation.batch_tokens = options.batch_tokens;
   generation.cancelled = options.cancelled;
-  Check(generation.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
+  Check(generation.search.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
   // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
-  const auto n_best = static_cast<std::size_t>(generation.n_best), samples = generation.sample ? n_best : 1;
-  if (generation.sample) generation.n_best = 1;
+  const auto n_best = static_cast<std::size_t>(generation.search.n_best),
+             samples = generation.search.sample ? n_best : 1;
+  if (generation.search.sample) generation.search.n_best = 1;
   generation.first_stream = options.first_stream * samples;
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
   static const std::vector<std::string> none;
   const std::vector<std::string>& kept_stop = options.stop.empty() ? state_->defaults.stop : none;
-  Check(generation.beam_size == 1 || kept_stop.empty(),
+  Check(generation.search.beam_size == 1 || kept_stop.empty(),
         "stop_strings of the model's generation settings are for a beam_size of 1");
-  Check(generation.beam_size == 1 || generation.guidance == 1,
+  Check(generation.search.beam_size == 1 || generation.search.guidance == 1,
         "guidance_scale of the model's generation settings is for a beam_size of 1");
 
   const std::int64_t positions = model().limits().positions;
@@ -126,7 +128,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
     if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
     told[i] = std::max(told[i], certain);
   };
-  if (generation.beam_size == 1 && (options.on_text || !options.stop.empty() || !kept_stop.empty()))
+  if (generation.search.beam_size == 1 && (options.on_text || !options.stop.empty() || !kept_stop.empty()))
     generation.on_token = [&](std::size_t i, std::int32_t id) {
       texts[i].Add({&id, 1});
       const std::string_view text = texts[i].text();
@@ -168,7 +170,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
 }
 
 std::int32_t Generator::n_best(const GenerateOptions& options) const {
-  return options.n_best.value_or(state_->defaults.generation.n_best);
+  return options.n_best.value_or(state_->defaults.generation.search.n_best);
 }
 
 GeneratedText Generator::Generate(std::string_view prompt, const GenerateOptions& options) const {

@@ -54,8 +54,9 @@ struct Translator::State {
 
   DecodingOptions DecodingFor(const TranslateOptions& options) const {
     DecodingOptions decoding = SettingsFor(options).decoding;
-    ApplyChoices(options, decoding);
-    CheckDraft(*model, decoding);
+    ApplyChoices(options, decoding.search);
+    decoding.seed = options.seed.value_or(0);
+    CheckDraft(*model, decoding.search);
     if (options.max_length != 0) {  // a shorter length than the folder's shortest
       decoding.max_length = options.max_length;
       decoding.max_new_tokens = 0;
@@ -69,13 +70,13 @@ struct Translator::State {
       const EncoderDecoder::Limits& limits = model->limits();
       const std::int32_t language = Language(options.target_language);
       if (limits.start_id == limits.end_id || limits.start_id == limits.pad_id)
-        decoding.first_token = language;
+        decoding.search.first_token = language;
       else
         decoding.prefix = {language};
     }
     decoding.shortlist = shortlist ? &*shortlist : nullptr;
-    decoding.attention = options.alignment;
-    decoding.token_scores = options.token_scores;
+    decoding.search.attention = options.alignment;
+    decoding.search.token_scores = options.token_scores;
     decoding.cancelled = options.cancelled;
     return decoding;
   }
@@ -164,8 +165,8 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   const std::vector<std::vector<std::int32_t>> prefixes = state_->TargetPrefixes(options, texts.size());
   if (prefixes.size() == 1) decoding.sources = {{prefixes.front(), 0}};
   // Samples are decoded as sources of their own, each with a random stream.
-  const std::size_t samples = decoding.sample ? static_cast<std::size_t>(decoding.n_best) : 1;
-  if (decoding.sample) decoding.n_best = 1;
+  const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
+  if (decoding.search.sample) decoding.search.n_best = 1;
   Decode(model(), {}, {}, decoding);  // refuses impossible options even where there is nothing to translate
   decoding.sources.clear();
 
@@ -208,10 +209,11 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
     std::vector<Translation>& translations = results[sources[begin].text];
     for (end = begin + 1; end < sources.size() && sources[end].text == sources[begin].text; ++end) continue;
     const auto hypothesis = [&](std::size_t i, std::size_t rank) -> const Hypothesis& {
-      return decoding.sample ? decoded[i * samples + rank].front() : decoded[i][rank];
+      return decoding.search.sample ? decoded[i * samples + rank].front() : decoded[i][rank];
     };
-    std::size_t candidates = decoding.sample ? samples : decoded[begin].size();
-    for (std::size_t i = begin; i < end && !decoding.sample; ++i) candidates = std::min(candidates, decoded[i].size());
+    std::size_t candidates = decoding.search.sample ? samples : decoded[begin].size();
+    for (std::size_t i = begin; i < end && !decoding.search.sample; ++i)
+      candidates = std::min(candidates, decoded[i].size());
     for (std::size_t rank = 0; rank < candidates; ++rank) {
       Translation& translation = translations.emplace_back();
       translation.parts = static_cast<std::int32_t>(end - begin);
@@ -227,7 +229,9 @@ std::vector<std::vector<Translation>> Translator::TranslateBatch(std::span<const
   return results;
 }
 
-std::int32_t Translator::n_best(const TranslateOptions& options) const { return state_->DecodingFor(options).n_best; }
+std::int32_t Translator::n_best(const TranslateOptions& options) const {
+  return state_->DecodingFor(options).search.n_best;
+}
 
 std::vector<std::int32_t> Translator::SourceIds(std::string_view text, const TranslateOptions& options) const {
   auto [ids, after] = state_->Around(options);
@@ -260,11 +264,11 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
   source_ids.insert(source_ids.end(), after.begin(), after.end());
 
   DecodingOptions decoding = state_->DecodingFor(options);
-  if (decoding.sample) decoding.n_best = 1;
+  if (decoding.search.sample) decoding.search.n_best = 1;
   const std::int32_t start = decoding.prefix.empty() ? model().limits().start_id : decoding.prefix.front();
   std::vector<std::int32_t> written;
   if (target) {
-    if (decoding.first_token) written.push_back(*decoding.first_token);
+    if (decoding.search.first_token) written.push_back(*decoding.search.first_token);
     const std::vector<std::int32_t> own = tokens_of("", *target, Side::target, "target", written.size() + 1);
     written.insert(written.end(), own.begin(), own.end());
   } else {

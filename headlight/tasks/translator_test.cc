@@ -118,7 +118,7 @@ TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   source.push_back(model.limits().end_id);
   const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
   for (const std::int32_t beams : {1, 4}) {
-    const DecodingOptions options{.beam_size = beams, .n_best = beams, .min_length = 6, .attention = true};
+    const DecodingOptions options{.search = {.beam_size = beams, .n_best = beams, .attention = true}, .min_length = 6};
     for (const EncoderDecoder* decoder : {&model, &drafting.model()}) {
       const auto decoded = Decode(*decoder, source, sources, options);
       for (const Hypothesis& hypothesis : decoded[0]) {

@@ -135,7 +135,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const PictureProces
 
   for (const Example& example : valid.examples) longest = std::max(longest, example.ids.size() + 1);
   const DecodingOptions decoding{
-      .beam_size = 1,
+      .search = {.beam_size = 1},
       .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
       .cancelled = watch.cancelled};
   const PictureTextSet& pictures = *valid.pictures;

@@ -111,7 +111,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
   // The targets of the sources part, part + parts, and so on, each after its length.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
-        .beam_size = 1,
+        .search = {.beam_size = 1},
         .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
         .cancelled = cancelled};
     std::vector<Ids> own;

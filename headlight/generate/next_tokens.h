@@ -1,0 +1,49 @@
+// The next tokens of a running batch's texts: a model's scores and the choice among them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headlight/generate/output_words.h"
+#include "headlight/generate/search.h"
+#include "headlight/generate/shortlist.h"
+#include "headlight/kernels/top_k.h"
+#include "headlight/nn/conditional_decoder.h"
+#include "headlight/nn/language_model.h"
+
+namespace headlight {
+
+// The projection of a model, which must outlive it. Throws Error for a language model without one.
+OutputLayer OutputOf(const LanguageModel& model);
+OutputLayer OutputOf(const ConditionalDecoder& model);
+
+class NextTokens {
+ public:
+  // `shortlist` limits each text's vocabulary; null: none does. It must outlive this.
+  NextTokens(OutputLayer output, const Shortlist* shortlist) : output_(std::move(output)), shortlist_(shortlist) {}
+
+  std::int64_t vocabulary() const { return output_.vocabulary; }
+  bool has_shortlist() const { return shortlist_ != nullptr; }
+
+  // Makes the output layer for the shortlists of these texts, unless it is made for them already.
+  void UpdateLists(Context& context, const std::vector<std::unique_ptr<Search>>& searches);
+
+  // The likeliest tokens, or sampled ones, after each beam of searches with the same options. `banned`: of each beam,
+  // those that are not allowed; empty if no beam has any. Throws Error where the model gives NaN.
+  kernels::TopLogits<float> After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
+                                  std::vector<std::vector<std::int32_t>>& banned) const;
+
+  // The likeliest after each of the states [tokens, model] of one text's drafts. Throws Error likewise.
+  kernels::TopLogits<float> AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const;
+
+ private:
+  void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int32_t length) const;
+
+  OutputLayer output_;
+  const Shortlist* shortlist_;
+  std::int64_t newest_ = -1;  // the id of the last text with a list in words_
+  std::unique_ptr<OutputWords> words_;
+};
+
+}  // namespace headlight

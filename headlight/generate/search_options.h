@@ -1,0 +1,35 @@
+// How a text is searched for: greedy choice, sampling or beam search.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/generate/hypothesis.h"
+#include "headlight/generate/logits_processors.h"
+
+namespace headlight {
+
+struct SearchOptions {
+  std::int32_t beam_size = 1;  ///< 1: greedy choice or sampling
+  std::int32_t n_best = 1;     ///< at most beam_size
+  double length_penalty = 1;   ///< alpha: a finished text scores log-probability / length^alpha
+  Stopping stopping = Stopping::no_better;
+  bool sample = false;  ///< with a beam_size of 1
+  SamplingOptions sampling = {};
+  LogitsProcessors processors = {};
+  std::vector<std::int32_t> end_ids = {};        ///< each ends a text
+  std::optional<std::int32_t> first_token = {};  ///< the chosen first token, with probability 1
+  bool force_end = false;  ///< the last token that the length allows is the first of end_ids, with probability 1
+  /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
+  /// prompt and u those after another that lacks what is to be followed. 1: without it.
+  double guidance = 1;
+  bool attention = false;     ///< whether to keep Hypothesis::attention
+  bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
+};
+
+/// Throws OptionError for the first that is out of range. Every id must be below `vocabulary`.
+HEADLIGHT_API void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
+
+}  // namespace headlight
