@@ -120,11 +120,13 @@ std::string SpecialTokensMapJson(const SpecialTokens& special) {
   return Json(Json::Object{{"eos_token", special.eos}, {"pad_token", special.pad}, {"unk_token", special.unk}}).Text();
 }
 
-SpecialTokens ParseTokenizerConfigJson(std::string_view text, const std::string& name) {
-  const JsonView json(ParseJson(text, name), name);
+SpecialTokens SpecialTokensOf(const JsonView& config) {
   const SpecialTokens usual;
-  const auto read = [&](const char* key, const std::string& fallback) { return TextOfToken(json.Get(key, fallback)); };
-  Check(!json.Get("separate_vocabs", false).Bool(), "{}: separate_vocabs is not supported", name);
+  const auto read = [&](const char* key, const std::string& fallback) {
+    return TextOfToken(config.Get(key, fallback));
+  };
+  const JsonView separate = config.Get("separate_vocabs", false);
+  Check(!separate.Bool(), "{}: separate vocabularies are not supported", separate.place());
   return {read("eos_token", usual.eos), read("unk_token", usual.unk), read("pad_token", usual.pad)};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/json.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 
 namespace headlight {
@@ -21,7 +22,8 @@ std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::s
 // `tokenizer_config.json` and `special_tokens_map.json`.
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest);
 std::string SpecialTokensMapJson(const SpecialTokens& special);
-SpecialTokens ParseTokenizerConfigJson(std::string_view text, const std::string& name);
+// Of a `tokenizer_config.json`, or TokenizerSettings::config.
+SpecialTokens SpecialTokensOf(const JsonView& config);
 
 // `tokenizer.json`, for the tokenizers library: the whole tokenizer in its terms. A piece's id is its place in the
 // model.

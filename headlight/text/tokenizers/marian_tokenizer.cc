@@ -58,6 +58,17 @@ struct Subwords {
   }
 };
 
+// Throws Error where the folder's files declare a token that the vocabulary lacks.
+void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::string>& pieces) {
+  TokenTable table;
+  for (const std::string& piece : pieces) table.ids.emplace(piece, table.size++);
+  AddDeclaredTokens(settings, {}, {}, table);
+  for (const auto& [content, id] : table.ids)
+    Check(id < std::ssize(pieces),
+          "{}: it declares the token {}, which vocab.json lacks; a translation model may have none", settings.folder,
+          Quoted(content));
+}
+
 }  // namespace
 
 struct MarianTokenizer::State {
@@ -132,10 +143,6 @@ MarianTokenizer::MarianTokenizer(SentencePieceModel model)
 
 MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
   const auto path = [&](const char* file) { return folder + "/" + file; };
-  SpecialTokens special;
-  if (const char* file = "tokenizer_config.json"; Exists(path(file))) {
-    special = ParseTokenizerConfigJson(ReadFile(path(file), kLargestFile), path(file));
-  }
   for (const char* file : {"source.spm", "target.spm", "vocab.json"})
     Check(Exists(path(file)), "{} is missing; a MarianMT tokenizer is source.spm, target.spm and vocab.json",
           path(file));
@@ -143,9 +150,13 @@ MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
   const std::string target = ReadFile(path("target.spm"), kLargestFile);
   std::optional<SentencePieceModel> target_model;
   if (target != source) target_model = ParseSentencePieceModel(target, path("target.spm"));
-  return MarianTokenizer(std::make_shared<State>(
-      ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")), special,
-      ParseSentencePieceModel(source, path("source.spm")), std::move(target_model), folder));
+  const TokenizerSettings settings = ReadTokenizerSettings(folder);
+  MarianTokenizer tokenizer(
+      std::make_shared<State>(ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")),
+                              SpecialTokensOf(settings.config), ParseSentencePieceModel(source, path("source.spm")),
+                              std::move(target_model), folder));
+  RefuseMoreTokens(settings, tokenizer.state_->pieces);
+  return tokenizer;
 }
 
 void MarianTokenizer::Save(const std::string& folder, std::int64_t longest) const {

@@ -239,9 +239,13 @@ TEST(MarianTokenizer, RefusesBadFolders) {
   const std::string path = folder();
   WriteFile(path + "/vocab.json", "{\"</s>\": 0, \"<unk>\": 1, \"a\": 2}");
   EXPECT_THAT(LoadError(path), HasSubstr("the vocabulary lacks \"<pad>\""));
-  WriteFile(path + "/tokenizer_config.json", "{\"pad_token\": \"a\"}");
+  WriteFile(path + "/special_tokens_map.json", "{\"pad_token\": \"a\"}");
   EXPECT_EQ(LoadError(path), "");
   EXPECT_EQ(MarianTokenizer::Load(path).pad(), 2);
+  WriteFile(path + "/added_tokens.json", R"({"a": 2})");
+  EXPECT_EQ(LoadError(path), "");
+  WriteFile(path + "/added_tokens.json", R"({"<x>": 3})");
+  EXPECT_THAT(LoadError(path), HasSubstr("declares the token '<x>', which vocab.json lacks"));
 }
 
 }  // namespace

@@ -31,67 +31,23 @@ constexpr std::size_t kFirstLanguages = 25;
 struct Vocabulary {
   const TokenizerSettings& settings;
   SentencePieceModel model;
-  std::vector<SentencePiece> pieces;                 // by id
-  std::unordered_map<std::string, std::size_t> ids;  // of the pieces and of added tokens
-  std::size_t size = 0;                              // largest id + 1
-  Json::Array added;                                 // the file's added_tokens
-  std::unordered_set<std::string> added_contents;
+  std::vector<SentencePiece> pieces;  // by id
+  TokenTable tokens;
 
   void Append(const std::string& piece, Type type) { pieces.push_back({piece, 0, type}); }
   std::string Special(const char* name, const char* fallback) const { return settings.Special(name, fallback); }
 
   void Number() {
-    for (; size < pieces.size(); ++size) ids.emplace(pieces[size].text, size);
-  }
-  // Keeps the flags of the token's object, if it is one. A token that the vocabulary lacks gets the next id.
-  void Add(const std::string& content, bool special, const Json& token = Json(), bool lstrip = false) {
-    if (!added_contents.insert(content).second) return;
-    const auto [found, is_new] = ids.emplace(content, size);
-    if (is_new) ++size;
-    Json entry = AddedTokenJson(found->second, content, special, lstrip);
-    for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
-      if (const Json* const given = token.Find(flag)) entry.Set(flag, *given);
-    added.push_back(std::move(entry));
+    for (; tokens.size < std::ssize(pieces); ++tokens.size) tokens.ids.emplace(pieces[tokens.size].text, tokens.size);
   }
 };
 
 // Adds the tokens that are looked for in a text: special ones, and those that a user added.
-void AddTokens(Vocabulary& vocabulary, bool mask_takes_space,
-               const std::vector<std::pair<const char*, const char*>>& named) {
-  const JsonView& config = vocabulary.settings.config;
-  if (const JsonView decoder = config["added_tokens_decoder"]; decoder.present()) {
-    for (const auto& [id, token] : decoder.Members()) {
-      const std::string content = TextOfToken(token);
-      Check(!id.empty() && id.size() < 9 && id.find_first_not_of("0123456789") == std::string::npos, "{}: {} is no id",
-            decoder.place(), Quoted(id));
-      if (!vocabulary.ids.contains(content)) vocabulary.ids.emplace(content, std::stoul(id));
-      vocabulary.size = std::max(vocabulary.size, vocabulary.ids.at(content) + 1);
-      const Json* const special = token.value().Find("special");
-      vocabulary.Add(content, special != nullptr && *special == Json(true), token.value());
-    }
-  }
-  std::vector<std::pair<std::int64_t, std::string>> more;
-  for (const auto& [piece, id] : vocabulary.settings.added.Members())
-    more.emplace_back(id.Integer(0, (1 << 22) - 1), piece);
-  for (const auto& [id, piece] : more) {
-    if (vocabulary.ids.emplace(piece, id).second)
-      vocabulary.size = std::max(vocabulary.size, static_cast<std::size_t>(id) + 1);
-  }
-  for (const auto& [name, text] : named) {
-    vocabulary.Add(vocabulary.Special(name, text), true, config[name].value(),
-                   mask_takes_space && name == std::string_view("mask_token"));
-  }
-  for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
-    const JsonView tokens = config[name];
-    if (!tokens.present()) continue;
-    for (const JsonView& token : tokens.Items()) vocabulary.Add(TextOfToken(token), true, token.value());
-  }
-  std::sort(more.begin(), more.end());
-  for (const auto& [id, piece] : more) vocabulary.Add(piece, false);
-  for (const SentencePiece& piece : vocabulary.pieces) {
-    if (piece.type == Type::control) vocabulary.Add(piece.text, true);
-    if (piece.type == Type::user_defined) vocabulary.Add(piece.text, false);
-  }
+void AddTokens(Vocabulary& vocabulary, const std::vector<RoleToken>& family) {
+  AddDeclaredTokens(vocabulary.settings, {}, family, vocabulary.tokens);
+  for (const SentencePiece& piece : vocabulary.pieces)
+    if (piece.type == Type::control || piece.type == Type::user_defined)
+      vocabulary.tokens.Add(piece.text, piece.type == Type::control, false, false);
 }
 
 Json ModelJson(const Vocabulary& vocabulary) {
@@ -128,10 +84,10 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   Json json = Json::Object{};
   json.Set("normalizer", std::move(normalizer));
   json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
-             const auto found = vocabulary.ids.find(token);
-             Check(found != vocabulary.ids.end(), "{}: the vocabulary lacks {}", vocabulary.settings.folder,
+             const auto found = vocabulary.tokens.ids.find(token);
+             Check(found != vocabulary.tokens.ids.end(), "{}: the vocabulary lacks {}", vocabulary.settings.folder,
                    Quoted(token));
-             return found->second;
+             return static_cast<std::uint64_t>(found->second);
            }));
   return json;
 }
@@ -149,9 +105,9 @@ void NumberAsFairseq(Vocabulary& vocabulary) {
   vocabulary.pieces.insert(vocabulary.pieces.end(), given.begin() + 3, given.end());
 }
 
-const std::vector<std::pair<const char*, const char*>> kFairseqTokens = {
-    {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},  {"sep_token", "</s>"},
-    {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>"}};
+const std::vector<RoleToken> kFairseqTokens = {
+    {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},        {"sep_token", "</s>"},
+    {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>", true}};
 
 Json PrecompiledJson(const Vocabulary& vocabulary) {
   if (vocabulary.model.charsmap.empty()) return Json();
@@ -163,7 +119,7 @@ Json T5(Vocabulary& vocabulary) {
   const std::int64_t extra = vocabulary.settings.config.Get("extra_ids", 100).Integer(0, kMostExtraIds);
   for (std::int64_t id = extra; id-- > 0;) vocabulary.Append(fmt::format("<extra_id_{}>", id), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, false, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}});
+  AddTokens(vocabulary, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}});
   const std::string eos = vocabulary.Special("eos_token", "</s>");
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos}, {"$A", eos, "$B", eos});
 }
@@ -172,7 +128,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   NumberAsFairseq(vocabulary);
   vocabulary.Append(vocabulary.Special("mask_token", "<mask>"), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, true, kFairseqTokens);
+  AddTokens(vocabulary, kFairseqTokens);
   const std::string bos = vocabulary.Special("bos_token", "<s>"), eos = vocabulary.Special("eos_token", "</s>");
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
@@ -184,7 +140,7 @@ Json Mbart(Vocabulary& vocabulary, bool fifty) {
     vocabulary.Append(kLanguages[i], Type::control);
   vocabulary.Append(vocabulary.Special("mask_token", "<mask>"), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, true, kFairseqTokens);
+  AddTokens(vocabulary, kFairseqTokens);
   const std::string language = vocabulary.Special("src_lang", "en_XX"), eos = vocabulary.Special("eos_token", "</s>");
   if (!fifty)
     return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos, language}, {"$A", "$B", eos, language});
@@ -196,14 +152,13 @@ Json Mbart(Vocabulary& vocabulary, bool fifty) {
 Json DebertaV2(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
-  AddTokens(vocabulary, false,
-            {{"bos_token", "[CLS]"},
-             {"eos_token", "[SEP]"},
-             {"unk_token", "[UNK]"},
-             {"sep_token", "[SEP]"},
-             {"pad_token", "[PAD]"},
-             {"cls_token", "[CLS]"},
-             {"mask_token", "[MASK]"}});
+  AddTokens(vocabulary, {{"bos_token", "[CLS]"},
+                         {"eos_token", "[SEP]"},
+                         {"unk_token", "[UNK]"},
+                         {"sep_token", "[SEP]"},
+                         {"pad_token", "[PAD]"},
+                         {"cls_token", "[CLS]"},
+                         {"mask_token", "[MASK]"}});
   const std::string cls = vocabulary.Special("cls_token", "[CLS]"), sep = vocabulary.Special("sep_token", "[SEP]");
   const bool lower = vocabulary.settings.config.Get("do_lower_case", false).Bool();
   return FamilyJson(vocabulary,
@@ -217,7 +172,7 @@ Json DebertaV2(Vocabulary& vocabulary) {
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
-  AddTokens(vocabulary, false, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "</s>"}});
+  AddTokens(vocabulary, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "</s>"}});
   const std::string eos = vocabulary.Special("eos_token", "</s>");
   const bool lower = vocabulary.settings.config.Get("do_lower_case", true).Bool();
   return FamilyJson(
@@ -232,7 +187,7 @@ Json Siglip(Vocabulary& vocabulary) {
 }  // namespace
 
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
-  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}, 0, {}, {}};
+  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}};
   const auto is = [&](const char* name) { return settings.kind.find(name) != std::string::npos; };
   Json words = R"({"type": "WhitespaceSplit"})"_json, json;
   if (is("XLMRoberta") || is("xlm-roberta")) {
@@ -262,7 +217,7 @@ Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string
   const bool bytes = vocabulary.model.byte_fallback;
   json.Set("decoder", SequenceJson("decoders", {bytes ? R"({"type": "ByteFallback"})"_json : Json(), metaspace}));
   json.Set("model", ModelJson(vocabulary));
-  json.Set("added_tokens", std::move(vocabulary.added));
+  json.Set("added_tokens", std::move(vocabulary.tokens.added));
   return json;
 }
 

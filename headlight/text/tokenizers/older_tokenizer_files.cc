@@ -7,7 +7,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/base/read_record.h"
 #include "headlight/text/tokenizers/esm_tokenizer.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 #include "headlight/text/utf8.h"
@@ -19,13 +18,6 @@ constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
 
 // Begins the pieces of lines of vocab.txt that are there again later. No line and no word has a line end.
 constexpr char kReplaced = '\n';
-
-JsonView ReadObject(const std::string& path) {
-  if (!Exists(path)) return {Json::Object{}, path};
-  JsonView json = ReadJson(path);
-  json.Object();  // refuses anything else
-  return json;
-}
 
 std::vector<std::string> Lines(const std::string& path) {
   const std::string text = ReadFile(path, kLargestFile);
@@ -43,21 +35,15 @@ std::vector<std::string> Lines(const std::string& path) {
 struct Files : TokenizerSettings {
   Json::Object vocabulary;  // pieces and their ids
 
-  const Json* Find(std::string_view piece) const {
-    const auto found = std::ranges::find(vocabulary, piece, &Json::Member::name);
-    return found == vocabulary.end() ? nullptr : &found->value;
-  }
-  // A piece and its id.
-  Json Named(const std::string& piece) const {
-    const Json* const id = Find(piece);
-    Check(id != nullptr, "{}: the vocabulary lacks {}", folder, Quoted(piece));
-    return Json::Array{piece, *id};
-  }
-  // Adds the special tokens that the vocabulary has. The mask may be a word, with the space before it.
-  void AddTokens(const std::vector<std::string>& pieces, bool lstrip, Json::Array& tokens) const {
-    for (const std::string& piece : pieces)
-      if (const Json* const id = Find(piece))
-        tokens.push_back(AddedTokenJson(static_cast<std::size_t>(*id->As<std::int64_t>()), piece, true, lstrip));
+  // The vocabulary with the tokens of the family and those that the files declare.
+  TokenTable Tokens(const std::vector<RoleToken>& family) const {
+    TokenTable table;
+    table.ids.reserve(vocabulary.size());
+    for (const auto& [piece, id] : vocabulary)
+      table.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
+    table.size = static_cast<std::int32_t>(vocabulary.size());
+    AddDeclaredTokens(*this, {}, family, table);
+    return table;
   }
 };
 
@@ -70,8 +56,14 @@ Json BertNormalizerJson(const JsonView& config) {
 }
 
 // The special tokens before and after a text.
-Json SurroundJson(const char* type, const Files& files, const std::string& cls, const std::string& sep) {
-  return Json::Object{{"type", type}, {"sep", files.Named(sep)}, {"cls", files.Named(cls)}};
+Json SurroundJson(const char* type, const Files& files, const TokenTable& tokens, const std::string& cls,
+                  const std::string& sep) {
+  const auto named = [&](const std::string& token) {
+    const auto found = tokens.ids.find(token);
+    Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.folder, Quoted(token));
+    return Json::Array{token, found->second};
+  };
+  return Json::Object{{"type", type}, {"sep", named(sep)}, {"cls", named(cls)}};
 }
 
 Json BpeJson(Json::Object vocabulary, Json::Array merges) {
@@ -83,13 +75,16 @@ Json BpeJson(Json::Object vocabulary, Json::Array merges) {
 
 Json BertJson(Files files) {
   const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
-  const std::string unk = files.Special("unk_token", "[UNK]"), pad = files.Special("pad_token", "[PAD]");
-  Json::Array added;
-  files.AddTokens({pad, unk, cls, sep, files.Special("mask_token", "[MASK]")}, false, added);
+  const std::string unk = files.Special("unk_token", "[UNK]");
+  TokenTable tokens = files.Tokens({{"unk_token", "[UNK]"},
+                                    {"sep_token", "[SEP]"},
+                                    {"pad_token", "[PAD]"},
+                                    {"cls_token", "[CLS]"},
+                                    {"mask_token", "[MASK]"}});
   Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece"}})"_json;
-  json.Set("added_tokens", std::move(added));
+  json.Set("added_tokens", std::move(tokens.added));
   json.Set("normalizer", BertNormalizerJson(files.config));
-  json.Set("post_processor", SurroundJson("BertProcessing", files, cls, sep));
+  json.Set("post_processor", SurroundJson("BertProcessing", files, tokens, cls, sep));
   Json model = R"({"type": "WordPiece"})"_json;
   model.Set("unk_token", unk);
   model.Set("vocab", std::move(files.vocabulary));
@@ -100,15 +95,13 @@ Json BertJson(Files files) {
 // ESM's: every piece is found wherever it stands, spaces are none, and what stands between is one unknown token.
 Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
-  Json::Array added;
+  TokenTable tokens = files.Tokens({});
   for (const auto& [piece, id] : files.vocabulary)
-    if (!piece.empty() && !piece.starts_with(kReplaced))
-      added.push_back(AddedTokenJson(static_cast<std::size_t>(*id.As<std::int64_t>()), piece,
-                                     /*special=*/piece.size() > 1));
+    if (!piece.empty() && !piece.starts_with(kReplaced)) tokens.Add(piece, /*special=*/piece.size() > 1, false, false);
   Json json = R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "decoder": null})"_json;
-  json.Set("added_tokens", std::move(added));
+  json.Set("added_tokens", std::move(tokens.added));
   json.Set("pre_tokenizer", R"({"type": "WhitespaceSplit"})"_json);
-  json.Set("post_processor", SurroundJson("BertProcessing", files, cls, eos));
+  json.Set("post_processor", SurroundJson("BertProcessing", files, tokens, cls, eos));
   // Of whole words, since no piece continues one.
   Json model = R"({"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100})"_json;
   model.Set("unk_token", files.Special("unk_token", "<unk>"));
@@ -119,11 +112,9 @@ Json EsmJson(Files files) {
 
 Json Gpt1Json(Files files, Json::Array merges) {
   const std::string unk = files.Special("unk_token", "<unk>");
-  Json::Array added;
-  files.AddTokens({unk}, false, added);
   Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"},
                   "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})"_json;
-  json.Set("added_tokens", std::move(added));
+  json.Set("added_tokens", files.Tokens({{"unk_token", "<unk>"}}).added);
   json.Set("normalizer", BertNormalizerJson(files.config));
   Json model = BpeJson(std::move(files.vocabulary), std::move(merges));
   model.Set("unk_token", unk);
@@ -141,28 +132,37 @@ Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
   json.Set("decoder", level);
   level.Set("add_prefix_space", prefix);
   json.Set("pre_tokenizer", level);
-  Json::Array added;
+  TokenTable tokens;
   if (kind == ByteLevelKind::gpt2) {
-    files.AddTokens({files.Special("eos_token", "<|endoftext|>")}, false, added);
+    constexpr const char* end = "<|endoftext|>";
+    tokens = files.Tokens({{"bos_token", end}, {"eos_token", end}, {"unk_token", end}});
     level.Set("trim_offsets", false);
     processor = std::move(level);
   } else if (kind == ByteLevelKind::roberta) {
-    const std::string cls = files.Special("cls_token", "<s>"), sep = files.Special("sep_token", "</s>");
-    files.AddTokens({files.Special("bos_token", "<s>"), files.Special("pad_token", "<pad>"),
-                     files.Special("eos_token", "</s>"), files.Special("unk_token", "<unk>")},
-                    false, added);
-    files.AddTokens({files.Special("mask_token", "<mask>")}, true, added);
-    processor = SurroundJson("RobertaProcessing", files, cls, sep);
+    tokens = files.Tokens({{"bos_token", "<s>"},
+                           {"eos_token", "</s>"},
+                           {"unk_token", "<unk>"},
+                           {"sep_token", "</s>"},
+                           {"pad_token", "<pad>"},
+                           {"cls_token", "<s>"},
+                           {"mask_token", "<mask>", true}});
+    processor = SurroundJson("RobertaProcessing", files, tokens, files.Special("cls_token", "<s>"),
+                             files.Special("sep_token", "</s>"));
     processor.Set("trim_offsets", true);
     processor.Set("add_prefix_space", prefix);
   } else {
-    const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
-    files.AddTokens({cls, sep, files.Special("unk_token", "[UNK]"), files.Special("pad_token", "[PAD]")}, false, added);
-    files.AddTokens({files.Special("mask_token", "[MASK]")}, true, added);
-    processor = SurroundJson("BertProcessing", files, cls, sep);
+    tokens = files.Tokens({{"bos_token", "[CLS]"},
+                           {"eos_token", "[SEP]"},
+                           {"unk_token", "[UNK]"},
+                           {"sep_token", "[SEP]"},
+                           {"pad_token", "[PAD]"},
+                           {"cls_token", "[CLS]"},
+                           {"mask_token", "[MASK]", true}});
+    processor = SurroundJson("BertProcessing", files, tokens, files.Special("cls_token", "[CLS]"),
+                             files.Special("sep_token", "[SEP]"));
   }
   json.Set("post_processor", std::move(processor));
-  json.Set("added_tokens", std::move(added));
+  json.Set("added_tokens", std::move(tokens.added));
   json.Set("model", BpeJson(std::move(files.vocabulary), std::move(merges)));
   return json;
 }
@@ -170,17 +170,19 @@ Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
 Json ClipJson(Files files, Json::Array merges) {
   const std::string bos = files.Special("bos_token", "<|startoftext|>"),
                     eos = files.Special("eos_token", "<|endoftext|>");
-  Json::Array added;
-  files.AddTokens({bos, eos}, false, added);
+  TokenTable tokens = files.Tokens({{"bos_token", "<|startoftext|>"},
+                                    {"eos_token", "<|endoftext|>"},
+                                    {"unk_token", "<|endoftext|>"},
+                                    {"pad_token", "<|endoftext|>"}});
   Json json = R"({"decoder": {"type": "ByteLevel"}})"_json;
-  json.Set("added_tokens", std::move(added));
+  json.Set("added_tokens", std::move(tokens.added));
   json.Set("normalizer", SequenceJson("normalizers", {R"({"type": "NFC"})"_json, ReplaceJson("Regex", "\\s+", " "),
                                                       R"({"type": "Lowercase"})"_json}));
   Json split = R"({"type": "Split", "behavior": "Removed", "invert": true})"_json;
   split.Set("pattern", Json::Object{{"Regex", kClipWords}});
   json.Set("pre_tokenizer",
            SequenceJson("pretokenizers", {split, R"({"type": "ByteLevel", "add_prefix_space": false})"_json}));
-  Json processor = SurroundJson("RobertaProcessing", files, bos, eos);
+  Json processor = SurroundJson("RobertaProcessing", files, tokens, bos, eos);
   processor.Set("trim_offsets", false);
   processor.Set("add_prefix_space", false);
   json.Set("post_processor", std::move(processor));
@@ -194,7 +196,7 @@ Json ClipJson(Files files, Json::Array merges) {
 
 Json FromMerges(Files files) {
   const std::string path = files.folder + "/vocab.json";
-  const JsonView vocabulary = ReadObject(path);
+  const JsonView vocabulary = ReadJson(path);
   PiecesById(vocabulary);  // refuses ids that are none
   files.vocabulary = vocabulary.Object();
   Json::Array merges;
@@ -214,23 +216,8 @@ Json FromMerges(Files files) {
       files.folder);
 }
 
-TokenizerSettings ReadSettings(const std::string& folder) {
-  const std::string path = folder + "/tokenizer_config.json";
-  const JsonView file = ReadObject(path);
-  Json config = file.value();
-  // Newer folders say it all in the configuration.
-  if (!file["added_tokens_decoder"].present())
-    for (const auto& [name, token] : ReadObject(folder + "/special_tokens_map.json").Members())
-      config.Set(name, token.value());
-  std::string kind = file.Get("tokenizer_class", "").String() + " " +
-                     ReadObject(folder + "/config.json").Get("model_type", "").String();
-  const JsonView settings(std::move(config), path);
-  ReadRecord::Add(path, settings);
-  return {folder, settings, ReadObject(folder + "/added_tokens.json"), std::move(kind)};
-}
-
 std::optional<Json> TokenizerJson(const std::string& folder) {
-  Files files{ReadSettings(folder), {}};
+  Files files{ReadTokenizerSettings(folder), {}};
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
     // Of equal lines the last has the token, as in Transformers. The id of another keeps a piece that no text has.
     std::vector<std::string> lines = Lines(path);
@@ -249,7 +236,7 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
 }  // namespace
 
 Json EsmTokenizerJson() {
-  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, "EsmTokenizer"}, {}};
+  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, "EsmTokenizer", 0}, {}};
   const auto add = [&](std::string piece) { files.vocabulary.push_back({std::move(piece), files.vocabulary.size()}); };
   for (const char* special : {"<cls>", "<pad>", "<eos>", "<unk>"}) add(special);
   for (const char residue : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) add(std::string(1, residue));

@@ -8,8 +8,6 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
-
 // Published files have at most a dozen steps, and ten tokens around a text. A hostile file must not cost more than its
 // size.
 constexpr std::size_t kMostSteps = 64;
@@ -194,6 +192,17 @@ void SetAddedTokens(const std::vector<JsonView>& parts, PipelineState& state) {
   state.normalized = AddedTokens(std::move(normalized));
 }
 
+// A file's `added_tokens` with those that the files beside it declare.
+std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added,
+                                   PipelineState& state) {
+  TokenTable table;
+  table.ids = std::move(state.ids);
+  table.size = static_cast<std::int32_t>(state.pieces.size());
+  AddDeclaredTokens(settings, added, {}, table);
+  state.ids = std::move(table.ids);
+  return JsonView(std::move(table.added), settings.folder).Items();
+}
+
 std::int32_t ToId(const JsonView& id, const PipelineState& state) {
   return static_cast<std::int32_t>(id.Integer(0, std::ssize(state.pieces) - 1));
 }
@@ -314,13 +323,15 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
 
 }  // namespace
 
-PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are) {
+PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
   PipelineState state;
   if (const JsonView part = file["normalizer"]; part.present()) AddNormalizers(part, state.normalizers);
   if (const JsonView part = file["pre_tokenizer"]; part.present()) AddPreTokenizers(part, state);
   SetModel(file["model"], scores_are, state);
-  if (const JsonView tokens = file["added_tokens"]; tokens.present()) SetAddedTokens(tokens.Items(), state);
-  state.special.resize(state.pieces.size());
+  std::vector<JsonView> added;
+  if (const JsonView tokens = file["added_tokens"]; tokens.present()) added = tokens.Items();
+  if (settings != nullptr) added = WithDeclared(*settings, added, state);
+  SetAddedTokens(added, state);
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);
   if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);
   file.RefuseUnread({"version", "truncation", "padding"});  // see PipelineTokenizer

@@ -198,7 +198,9 @@ PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
     Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",
          path);
   }
-  return Parse(ReadFile(path, kLargestFile), path);
+  const TokenizerSettings settings = ReadTokenizerSettings(folder);
+  return PipelineTokenizer(std::make_shared<PipelineState>(
+      MakePipelineState(JsonView(ParseJson(ReadFile(path, kLargestFile), path), path), ScoresAre::text, &settings)));
 }
 
 PipelineTokenizer PipelineTokenizer::Parse(std::string_view json, const std::string& name) {

@@ -45,7 +45,7 @@ void Run(const PipelineState& state) {
 void RunInFolder(std::string_view model) {
   constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
   const TokenizerSettings settings{
-      "folder", {Json::Object{}, "config"}, {Json::Object{}, "added"}, kinds[model.size() % kinds.size()]};
+      "folder", {Json::Object{}, "config"}, {Json::Object{}, "added"}, kinds[model.size() % kinds.size()], 0};
   Run(MakePipelineState(JsonView(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder"),
                         ScoresAre::exact));
 }
@@ -99,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const CostLimit limit;
   if (bytes.starts_with('{')) {
     Try([&] { ParseVocabularyJson(bytes, "vocab.json"); });
-    Try([&] { ParseTokenizerConfigJson(bytes, "tokenizer_config.json"); });
+    Try([&] { SpecialTokensOf(JsonView(ParseJson(bytes, "tokenizer_config.json"), "tokenizer_config.json")); });
     Try([&] { Run(PipelineTokenizer::Parse(bytes, "tokenizer.json")); });
   } else {
     Try([&] { Run(ParseSentencePieceModel(bytes, "source.spm")); });

@@ -36,10 +36,6 @@ void RefuseType(const JsonView& part, std::string_view type, std::string_view kn
   Fail("{}: type {} is not supported; {} are", part.place(), Quoted(type), known);
 }
 
-std::string TokenizerSettings::Special(const char* name, const char* fallback) const {
-  return TextOfToken(config.Get(name, fallback));
-}
-
 Json AddedTokenJson(std::size_t id, std::string_view content, bool special, bool lstrip) {
   return Json::Object{{"content", content},  {"id", id},        {"lstrip", lstrip},
                       {"normalized", false}, {"rstrip", false}, {"single_word", false},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/text/tokenizers/declared_tokens.h"
 #include "headlight/text/tokenizers/pipeline_state.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 
@@ -18,10 +19,13 @@ namespace headlight {
 inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
+inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
+
 // Builds the parts that a file describes; refuses keys that are not known here. Scores that were parsed from text are
-// rounded as the tokenizers library reads them.
+// rounded as the tokenizers library reads them. If given, the settings of the file's folder may declare more tokens.
 enum class ScoresAre { exact, text };
-PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are);
+PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
+                                const TokenizerSettings* settings = nullptr);
 
 // Sets the pieces, their ids and the model.
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
@@ -33,16 +37,6 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary);
 std::string TextOfToken(const JsonView& token);
 
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
-
-// The settings of a tokenizer, without its vocabulary.
-struct TokenizerSettings {
-  std::string folder;
-  JsonView config;   // tokenizer_config.json, and the special tokens of special_tokens_map.json
-  JsonView added;    // added_tokens.json: pieces and their ids
-  std::string kind;  // the tokenizer's class, and the model's type
-
-  std::string Special(const char* name, const char* fallback) const;  // such as "eos_token"
-};
 
 // The `tokenizer.json` that is equivalent to the SentencePiece model in the folder; nothing where there is none.
 std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);

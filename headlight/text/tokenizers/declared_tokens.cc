@@ -1,0 +1,168 @@
+#include "headlight/text/tokenizers/declared_tokens.h"
+
+#include <algorithm>
+#include <array>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/read_record.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::array<const char*, 7> kRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                               "pad_token", "cls_token", "mask_token"};
+constexpr std::array<const char*, 2> kAdditional = {"additional_special_tokens", "extra_special_tokens"};
+
+JsonView ReadObject(const std::string& path) {
+  if (!Exists(path)) return {Json::Object{}, path};
+  JsonView json = ReadJson(path);
+  json.Object();  // refuses anything else
+  return json;
+}
+
+// The tokens of both lists, each once.
+Json Union(const Json* first, const Json& second) {
+  const auto* more = second.As<Json::Array>();
+  const auto* given = first != nullptr ? first->As<Json::Array>() : nullptr;
+  if (more == nullptr || given == nullptr) return second;
+  Json::Array both = *given;
+  both.insert(both.end(), more->begin(), more->end());
+  return both;
+}
+
+// The settings' tokens in the roles that are not kRoles, such as "image_token".
+std::vector<JsonView> OtherRoles(const JsonView& config) {
+  std::vector<JsonView> tokens;
+  const auto names_token = [](const JsonView& value) {
+    return value.value().As<std::string>() != nullptr || value.value().Find("content") != nullptr;
+  };
+  for (const auto& [name, value] : config.Members())
+    if (name.ends_with("_token") && std::ranges::find(kRoles, name) == kRoles.end() && names_token(value))
+      tokens.push_back(value);
+  return tokens;
+}
+
+// Special tokens without a role, and those of extra_special_tokens with one of their own.
+std::vector<JsonView> AdditionalTokens(const JsonView& config) {
+  std::vector<JsonView> tokens;
+  for (const char* key : kAdditional) {
+    const JsonView given = config[key];
+    if (!given.present()) continue;
+    if (given.value().As<Json::Object>() != nullptr) {
+      for (const auto& [name, token] : given.Members()) tokens.push_back(token);
+    } else {
+      for (const JsonView& token : given.Items()) tokens.push_back(token);
+    }
+  }
+  return tokens;
+}
+
+std::int64_t IdOf(const std::string& text, const std::string& place) {
+  Check(!text.empty() && text.size() < 9 && text.find_first_not_of("0123456789") == std::string::npos,
+        "{}: {} is no id", place, Quoted(text));
+  return std::stol(text);
+}
+
+bool IsTrue(const Json* json) { return json != nullptr && *json == Json(true); }
+
+void AddDecoder(const JsonView& decoder, TokenTable& table) {
+  std::vector<std::pair<std::int64_t, JsonView>> tokens;
+  for (const auto& [id, token] : decoder.Members()) tokens.emplace_back(IdOf(id, decoder.place()), token);
+  std::ranges::stable_sort(tokens, {}, [](const auto& token) { return token.first; });
+  for (const auto& [id, token] : tokens) {
+    const std::string content = TextOfToken(token);
+    const bool special = IsTrue(token.value().Find("special"));
+    table.Number(content, id, token.place());
+    table.Add(content, special, !special, false, token.value());
+  }
+}
+
+}  // namespace
+
+std::string TokenizerSettings::Special(const char* name, const char* fallback) const {
+  return TextOfToken(config.Get(name, fallback));
+}
+
+TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
+  const std::string path = folder + "/tokenizer_config.json";
+  const JsonView file = ReadObject(path), model = ReadObject(folder + "/config.json");
+  Json config = file.value();
+  // Newer folders say it all in the configuration.
+  if (!file["added_tokens_decoder"].present())
+    for (const auto& [name, token] : ReadObject(folder + "/special_tokens_map.json").Members()) {
+      const bool list = std::ranges::find(kAdditional, name) != kAdditional.end();
+      config.Set(name, list ? Union(config.Find(name), token.value()) : token.value());
+    }
+  const Json* const size = model.value().Find("vocab_size");
+  const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr;
+  const JsonView settings(std::move(config), path);
+  ReadRecord::Add(path, settings);
+  return {folder, settings, ReadObject(folder + "/added_tokens.json"),
+          file.Get("tokenizer_class", "").String() + " " + model.Get("model_type", "").String(),
+          number != nullptr ? *number : 0};
+}
+
+void TokenTable::Number(const std::string& content, std::int64_t id, const std::string& place) {
+  Check(id >= 0 && id < kMostIds, "{}: the id of {} is {}, it must be from 0 to {}", place, Quoted(content), id,
+        kMostIds - 1);
+  const auto number = static_cast<std::int32_t>(id);
+  const std::int32_t known = ids.emplace(content, number).first->second;
+  Check(known == number, "{}: the id of {} is {}, and {} in the vocabulary", place, Quoted(content), id, known);
+  size = std::max(size, number + 1);
+}
+
+void TokenTable::Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token) {
+  if (!contents_.insert(content).second) return;
+  if (ids.emplace(content, size).second) ++size;
+  Json entry = AddedTokenJson(static_cast<std::size_t>(ids.at(content)), content, special, lstrip);
+  entry.Set("normalized", normalized);
+  for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
+    if (const Json* const given = token.Find(flag)) entry.Set(flag, *given);
+  added.push_back(std::move(entry));
+}
+
+void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
+                       const std::vector<RoleToken>& family, TokenTable& table) {
+  const JsonView& config = settings.config;
+  const auto is_special = [](const JsonView& entry) { return IsTrue(entry.value().Find("special")); };
+  for (const JsonView& entry : entries) table.Number(entry["content"].String(), entry["id"].Integer(), entry.place());
+  const JsonView decoder = config["added_tokens_decoder"];
+  if (decoder.present()) AddDecoder(decoder, table);
+  for (const JsonView& entry : entries)
+    table.Add(entry["content"].String(), is_special(entry), !is_special(entry), false, entry.value());
+
+  std::vector<JsonView> roles = OtherRoles(config), additional = AdditionalTokens(config);
+  if (!decoder.present()) {
+    std::unordered_set<std::string> special;
+    for (const char* role : kRoles)
+      if (const JsonView token = config[role]; token.present()) special.insert(TextOfToken(token));
+    for (const std::vector<JsonView>* tokens : {&roles, &additional})
+      for (const JsonView& token : *tokens) special.insert(TextOfToken(token));
+    std::vector<std::pair<std::int64_t, std::string>> added;
+    for (const auto& [content, id] : settings.added.Members()) added.emplace_back(id.Integer(0, kMostIds - 1), content);
+    std::ranges::sort(added);
+    for (const auto& [id, content] : added) table.Number(content, id, settings.added.place());
+    for (const auto& [id, content] : added)
+      table.Add(content, special.contains(content), !special.contains(content), false);
+  }
+
+  const auto add = [&](const std::string& content, const Json& token, bool lstrip) {
+    const bool has_row = settings.model_vocabulary == 0 || table.size < settings.model_vocabulary;
+    if (has_row || table.ids.contains(content)) table.Add(content, true, false, lstrip, token);
+  };
+  for (const char* role : kRoles) {
+    const auto usual = std::ranges::find(family, std::string_view(role), &RoleToken::role);
+    const JsonView token = config[role];
+    if (token.present()) {
+      add(TextOfToken(token), token.value(), usual != family.end() && usual->lstrip);
+    } else if (usual != family.end()) {
+      add(usual->usual, Json(), usual->lstrip);
+    }
+  }
+  for (const std::vector<JsonView>* tokens : {&roles, &additional})
+    for (const JsonView& token : *tokens) add(TextOfToken(token), token.value(), false);
+}
+
+}  // namespace headlight

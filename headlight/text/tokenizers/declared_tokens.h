@@ -1,0 +1,59 @@
+// The files beside a tokenizer's vocabulary, and the special and added tokens that they declare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "headlight/base/json.h"
+
+namespace headlight {
+
+/// The settings of a tokenizer, without its vocabulary.
+struct TokenizerSettings {
+  std::string folder;
+  JsonView config;                    ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
+  JsonView added;                     ///< added_tokens.json: tokens and their ids
+  std::string kind;                   ///< the tokenizer's class, and the model's type
+  std::int64_t model_vocabulary = 0;  ///< `vocab_size` of the model's config.json; 0: it has none
+
+  std::string Special(const char* name, const char* fallback) const;  ///< such as "eos_token"
+};
+
+/// The settings in a folder. Every file of them may be missing.
+TokenizerSettings ReadTokenizerSettings(const std::string& folder);
+
+/// A special token that a family of tokenizers has under that name of the configuration, unless it names another.
+struct RoleToken {
+  const char* role;
+  const char* usual;
+  bool lstrip = false;
+};
+
+/// The tokens of a vocabulary by their ids, with the `added_tokens` of a tokenizer.json.
+struct TokenTable {
+  std::unordered_map<std::string, std::int32_t> ids;
+  std::int32_t size = 0;  ///< largest id + 1
+  Json::Array added;
+
+  /// Gives the token an id, which it may already have. Throws Error, which begins with `place`, where it has another.
+  void Number(const std::string& content, std::int64_t id, const std::string& place);
+  /// Adds an entry to `added`, with the flags in the object `token` if it is one. The first entry of a token counts. A
+  /// token without an id gets the next one.
+  void Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token = Json());
+
+ private:
+  std::unordered_set<std::string> contents_;  // of `added`
+};
+
+/// Adds to `table`, as Transformers (5.24) does, in this order: the `added_tokens_decoder`, the entries of a
+/// tokenizer.json, those of added_tokens.json if there is no decoder, the special tokens of `family` and of the
+/// settings, and the additional ones. A special token that no file numbers gets the next id, if the model has a row for
+/// it. Throws Error naming the file where two of them disagree.
+void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
+                       const std::vector<RoleToken>& family, TokenTable& table);
+
+}  // namespace headlight

@@ -1,0 +1,135 @@
+#include "headlight/text/tokenizers/declared_tokens.h"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight::declared_tokens_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string TestData(const std::string& name) {
+  return HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + name;
+}
+
+// Writes the vocabulary of a family as the files of that name.
+void WriteVocabulary(const std::string& folder, const std::string& vocabulary, const std::string& file) {
+  if (file.ends_with(".model")) {
+    std::filesystem::copy_file(TestData(vocabulary), folder + "/" + file);
+    return;
+  }
+  const JsonView family = ReadJson(TestData("family_" + vocabulary + ".json"));
+  if (file == "tokenizer.json") return WriteFile(folder + "/" + file, family.value().Line());
+  const JsonView vocab = family["model"]["vocab"];
+  Json::Object pieces = vocab.Object();
+  for (const JsonView& added : family["added_tokens"].Items())
+    if (std::ranges::find(pieces, added["content"].String(), &Json::Member::name) == pieces.end())
+      pieces.push_back({added["content"].String(), added["id"].Integer()});
+  if (file == "vocab.txt") {
+    std::vector<std::string> lines(pieces.size());
+    for (const auto& [piece, id] : pieces) lines[static_cast<std::size_t>(*id.As<std::int64_t>())] = piece;
+    return WriteFile(folder + "/" + file, fmt::format("{}\n", fmt::join(lines, "\n")));
+  }
+  std::string merges = "#version: 0.2\n";
+  for (const JsonView& merge : family["model"]["merges"].Items())
+    merges += fmt::format("{}\n", fmt::join(merge.Strings(), " "));
+  WriteFile(folder + "/vocab.json", Json(std::move(pieces)).Line());
+  WriteFile(folder + "/" + file, merges);
+}
+
+std::vector<std::int32_t> IdsOf(const JsonView& given) {
+  std::vector<std::int32_t> ids;
+  for (const JsonView& id : given.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+  return ids;
+}
+
+TEST(DeclaredTokens, AreThoseOfTransformers) {
+  const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/declared_tokens.json");
+  const std::vector<std::string> texts = goldens["texts"].Strings();
+  const std::vector<JsonView> folders = goldens["folders"].Items();
+  ASSERT_GE(folders.size(), 24u);
+  for (const JsonView& golden : folders) {
+    const TemporaryFolder folder;
+    WriteVocabulary(folder.path(), golden["vocabulary"].String(), golden["file"].String());
+    for (const auto& [name, content] : golden["files"].Members()) WriteFile(folder.File(name), content.value().Line());
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder.path());
+    const std::vector<JsonView> ids = golden["ids"].Items();
+    ASSERT_EQ(ids.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(ids[i]))
+          << golden["files"].value().Line() << " in a folder of " << golden["kind"].String() << ": " << texts[i];
+  }
+}
+
+class DeclaredTokensOfBert : public testing::Test {
+ protected:
+  DeclaredTokensOfBert() { WriteVocabulary(folder_.path(), "bert_uncased", "vocab.txt"); }
+
+  PipelineTokenizer With(const std::string& file, const std::string& text) {
+    WriteFile(folder_.File(file), text);
+    return PipelineTokenizer::Load(folder_.path());
+  }
+  std::string ErrorWith(const std::string& file, const std::string& text) {
+    return ErrorOf([&] { With(file, text); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DeclaredTokensOfBert, KeepTheIdsThatTheFilesGive) {
+  const PipelineTokenizer tokenizer = With("added_tokens.json", R"({"<x>": 170, "<y>": 165})");
+  EXPECT_EQ(tokenizer.Find("<x>"), 170);
+  EXPECT_EQ(tokenizer.Find("<y>"), 165);
+  EXPECT_EQ(tokenizer.size(), 171);
+  EXPECT_FALSE(tokenizer.IsSpecial(170));
+  EXPECT_THAT(tokenizer.Encode("<y><x>", {.add_special = false}).ids, ElementsAre(165, 170));
+  EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{165, 170}), "<y> <x>");
+}
+
+TEST_F(DeclaredTokensOfBert, AreSpecialWhereASettingNamesThem) {
+  WriteFile(folder_.File("special_tokens_map.json"),
+            R"({"additional_special_tokens": ["<x>", {"content": "<y>", "rstrip": true}]})");
+  const PipelineTokenizer tokenizer = With("added_tokens.json", R"({"<x>": 160, "<z>": 161})");
+  EXPECT_TRUE(tokenizer.IsSpecial(160));
+  EXPECT_FALSE(tokenizer.IsSpecial(161));
+  EXPECT_EQ(tokenizer.FindSpecial("<y>"), 162);
+  EXPECT_THAT(tokenizer.Encode("<y>  <x>", {.add_special = false}).ids, ElementsAre(162, 160));
+}
+
+// A model has no row for a token after its vocabulary, and no file says that there is one.
+TEST_F(DeclaredTokensOfBert, AreLeftOutAfterTheModelsVocabulary) {
+  WriteFile(folder_.File("config.json"), R"({"model_type": "bert", "vocab_size": 161})");
+  const PipelineTokenizer tokenizer = With("tokenizer_config.json", R"({"additional_special_tokens": ["<x>", "<y>"]})");
+  EXPECT_EQ(tokenizer.Find("<x>"), 160);
+  EXPECT_FALSE(tokenizer.Find("<y>").has_value());
+}
+
+TEST_F(DeclaredTokensOfBert, MustAgreeWithTheVocabulary) {
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"[CLS]": 160})"),
+              HasSubstr("added_tokens.json: the id of '[CLS]' is 160, and 2 in the vocabulary"));
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"<x>": 7})"), HasSubstr("its id 7 is that of"));
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"<x>": -1})"), HasSubstr("key '<x>'"));
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"(["<x>"])"), HasSubstr("added_tokens.json"));
+  std::filesystem::remove(folder_.File("added_tokens.json"));
+  const auto decoder = [&](const char* token) {
+    return ErrorWith("tokenizer_config.json", fmt::format(R"({{"added_tokens_decoder": {{{}}}}})", token));
+  };
+  EXPECT_THAT(decoder(R"("160": "<x>", "161": "<x>")"), HasSubstr("the id of '<x>' is 161, and 160 in the vocabulary"));
+  EXPECT_THAT(decoder(R"("x": "<x>")"), HasSubstr("'x' is no id"));
+  EXPECT_THAT(decoder(R"("99999999": "<x>")"), HasSubstr("it must be from 0 to 4194303"));
+  EXPECT_THAT(decoder(R"("160": {"content": ""})"), HasSubstr("its content is empty"));
+  EXPECT_THAT(decoder(R"("160": {"content": "<x>", "lstrip": 1})"), HasSubstr("lstrip"));
+  EXPECT_EQ(decoder(R"("160": "<x>")"), "");
+}
+
+}  // namespace
+}  // namespace headlight::declared_tokens_test

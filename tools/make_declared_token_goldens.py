@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Writes tests/testdata/declared_tokens.json: tokenizer folders whose files declare special and added tokens, with the
+ids that Transformers' AutoTokenizer (5.24) gives.
+
+    pip install transformers sentencepiece protobuf
+    tools/make_declared_token_goldens.py [build/release/headlight [FOLDERS]]
+
+With headlight's program, the ids of FOLDERS (default 200) random folders more are compared with those of
+`headlight tokenize`.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+from transformers import AutoTokenizer  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TESTDATA = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
+GOLDENS = 24
+# The kinds of folders: the family whose vocabulary it has, its files, and its class.
+KINDS = {
+    "bert": ("bert_uncased", "vocab.txt", "BertTokenizer"),
+    "gpt2": ("gpt2", "merges.txt", "GPT2Tokenizer"),
+    "roberta": ("roberta", "merges.txt", "RobertaTokenizer"),
+    "bart": ("roberta", "merges.txt", "BartTokenizer"),
+    "gpt1": ("gpt1", "merges.txt", "OpenAIGPTTokenizer"),
+    "clip": ("clip", "merges.txt", "CLIPTokenizer"),
+    "t5": ("spm_t5.model", "spiece.model", "T5Tokenizer"),
+    "xlm_roberta": ("spm_fairseq.model", "sentencepiece.bpe.model", "XLMRobertaTokenizer"),
+    "fast_bert": ("bert_uncased", "tokenizer.json", "PreTrainedTokenizerFast"),
+    "fast_gpt2": ("gpt2", "tokenizer.json", "PreTrainedTokenizerFast"),
+    "fast_added": ("added", "tokenizer.json", "PreTrainedTokenizerFast"),
+    "fast_t5": ("t5", "tokenizer.json", "PreTrainedTokenizerFast"),
+}
+CONTENTS = ["[E1]", "[/E1]", "<|user|>", "new york", "Zürich", "dog", "he", "of the", "@", "ing", "<image>"]
+TEXTS = ["The [E1] dog [/E1] runs.", "<|user|>Hi,new york <|user|>  ", "dogs dog DOG hedge he", "New York, zürich Zürich.",
+         "x @@ @y of theory of the @", "  [E1]ing <image><image> running ", "<s> a [MASK] <mask> </s>", "[e1] \t[/e1]\nend"]
+FLAGS = ("lstrip", "rstrip", "single_word", "normalized")
+
+
+def vocabulary_files(kind):
+    """The vocabulary's files by name, as text."""
+    family, file, _ = KINDS[kind]
+    if file.endswith(".model"):
+        return {}
+    data = json.loads((TESTDATA / f"family_{family}.json").read_text())
+    if file == "tokenizer.json":
+        return {file: json.dumps(data, ensure_ascii=False)}
+    vocabulary = dict(data["model"]["vocab"])
+    vocabulary.update({token["content"]: token["id"] for token in data["added_tokens"]})
+    if file == "vocab.txt":
+        return {file: "".join(piece + "\n" for piece in sorted(vocabulary, key=vocabulary.get))}
+    merges = "".join((merge if isinstance(merge, str) else " ".join(merge)) + "\n" for merge in data["model"]["merges"])
+    return {"vocab.json": json.dumps(vocabulary, ensure_ascii=False), "merges.txt": "#version: 0.2\n" + merges}
+
+
+def declared_files(kind, vocabulary, rng):
+    """The random files that declare tokens, by name. Those that the vocabulary lacks get the next ids."""
+    config = {"tokenizer_class": KINDS[kind][2]}
+    files = {"tokenizer_config.json": config}
+    contents = rng.sample(CONTENTS, rng.randint(1, 5))
+    new = [content for content in contents if content not in vocabulary]
+    ids = {content: vocabulary.get(content, len(vocabulary) + i) for i, content in
+           enumerate(new + [content for content in contents if content not in new])}
+    flags = lambda: {flag: rng.random() < 0.3 for flag in FLAGS}
+    if kind in ("roberta", "bart"):
+        config["mask_token"] = {"__type": "AddedToken", "content": "<mask>", "normalized": False, "lstrip": True}
+    style = rng.choice(["decoder", "added", "additional", "map", "role", "both"])
+    if style == "decoder":
+        config["added_tokens_decoder"] = {
+            str(id): {"content": content, "special": rng.random() < 0.5, **flags()} for content, id in ids.items()}
+        if rng.random() < 0.5:  # not read
+            files["special_tokens_map.json"] = {"additional_special_tokens": ["run"]}
+    if style in ("added", "both"):
+        files["added_tokens.json"] = ids
+    if style == "both":
+        config["additional_special_tokens"] = contents[: len(contents) // 2 + 1]
+    if style == "additional":
+        config["additional_special_tokens"] = contents
+    if style == "map":
+        files["special_tokens_map.json"] = {"sep_token": {"content": "<sep>", **flags()}}
+        if kind not in ("t5", "xlm_roberta"):  # which leave this list out in 5.24, and read it in 4.57
+            files["special_tokens_map.json"]["additional_special_tokens"] = contents
+    if style == "role":
+        config["image_token"] = contents[0]
+        config["extra_special_tokens"] = {f"role_{i}": content for i, content in enumerate(contents[1:])}
+    if kind == "t5" and "additional_special_tokens" in config:
+        config["additional_special_tokens"] = [f"<extra_id_{i}>" for i in range(100)] + config["additional_special_tokens"]
+    return files
+
+
+def write_folder(folder, kind, files):
+    family, file, _ = KINDS[kind]
+    for name, text in vocabulary_files(kind).items():
+        (folder / name).write_text(text)
+    if file.endswith(".model"):
+        shutil.copy(TESTDATA / family, folder / file)
+    for name, value in files.items():
+        (folder / name).write_text(json.dumps(value, ensure_ascii=False))
+
+
+def vocabulary_of(kind):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        write_folder(folder, kind, {"tokenizer_config.json": {"tokenizer_class": KINDS[kind][2]}})
+        return AutoTokenizer.from_pretrained(folder).get_vocab()
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else None
+    count = GOLDENS + (int(sys.argv[2]) if len(sys.argv) > 2 else 200 if program else 0)
+    rng = random.Random(46)
+    vocabularies = {kind: vocabulary_of(kind) for kind in KINDS}
+    goldens, differing = [], 0
+    for number in range(count):
+        kind = list(KINDS)[number % len(KINDS)]
+        files = declared_files(kind, vocabularies[kind], rng)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            write_folder(folder, kind, files)
+            theirs = AutoTokenizer.from_pretrained(folder)
+            texts = [text for text in TEXTS if "\n" not in text]
+            ids = [theirs(text).input_ids for text in TEXTS]
+            if number < GOLDENS:
+                goldens.append({"kind": kind, "vocabulary": KINDS[kind][0], "file": KINDS[kind][1], "files": files,
+                                "ids": ids})
+            if program is None:
+                continue
+            done = subprocess.run([program, "tokenize", str(folder), "--ids", "--quiet"], text=True, capture_output=True,
+                                  input="".join(text + "\n" for text in texts))
+            ours = done.stdout.split("\n")[:-1]
+            expected = [" ".join(map(str, theirs(text).input_ids)) for text in texts]
+            if ours != expected:
+                differing += 1
+                wrong = [(t, o, e) for t, o, e in zip(texts, ours, expected) if o != e]
+                print(f"{number} {kind}: {json.dumps(files, ensure_ascii=False)[:600]}\n  {done.stderr.strip()} {wrong[:1]}")
+    (ROOT / "tests" / "testdata" / "declared_tokens.json").write_text(
+        json.dumps({"texts": TEXTS, "folders": goldens}, ensure_ascii=False, indent=0) + "\n")
+    if program:
+        print(f"{differing} of {count} folders differ")
+
+
+main()
