@@ -74,6 +74,8 @@ def declared_files(kind, vocabulary, rng):
     flags = lambda: {flag: rng.random() < 0.3 for flag in FLAGS}
     if kind in ("roberta", "bart"):
         config["mask_token"] = {"__type": "AddedToken", "content": "<mask>", "normalized": False, "lstrip": True}
+    if kind == "gpt2":
+        config.update({key: rng.random() < 0.5 for key in ("add_bos_token", "add_eos_token") if rng.random() < 0.5})
     style = rng.choice(["decoder", "added", "additional", "map", "role", "both"])
     if style == "decoder":
         config["added_tokens_decoder"] = {

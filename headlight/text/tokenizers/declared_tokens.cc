@@ -95,13 +95,15 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
       const bool list = std::ranges::find(kAdditional, name) != kAdditional.end();
       config.Set(name, list ? Union(config.Find(name), token.value()) : token.value());
     }
+  const JsonView& declared = file["tokenizer_class"].present() ? file : model;
   const Json* const size = model.value().Find("vocab_size");
   const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr;
   const JsonView settings(std::move(config), path);
   ReadRecord::Add(path, settings);
-  return {folder, settings, ReadObject(folder + "/added_tokens.json"),
-          file.Get("tokenizer_class", "").String() + " " + model.Get("model_type", "").String(),
-          number != nullptr ? *number : 0};
+  return {
+      folder, settings, ReadObject(folder + "/added_tokens.json"),
+      FamilyOf(declared.Get("tokenizer_class", "").String(), model.Get("model_type", "").String(), declared.place()),
+      number != nullptr ? *number : 0};
 }
 
 void TokenTable::Number(const std::string& content, std::int64_t id, const std::string& place) {

@@ -9,21 +9,22 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/text/tokenizers/tokenizer_families.h"
 
 namespace headlight {
 
 /// The settings of a tokenizer, without its vocabulary.
 struct TokenizerSettings {
   std::string folder;
-  JsonView config;                    ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
-  JsonView added;                     ///< added_tokens.json: tokens and their ids
-  std::string kind;                   ///< the tokenizer's class, and the model's type
+  JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
+  JsonView added;   ///< added_tokens.json: tokens and their ids
+  TokenizerFamily family = TokenizerFamily::unknown;
   std::int64_t model_vocabulary = 0;  ///< `vocab_size` of the model's config.json; 0: it has none
 
   std::string Special(const char* name, const char* fallback) const;  ///< such as "eos_token"
 };
 
-/// The settings in a folder. Every file of them may be missing.
+/// The settings in a folder. Every file of them may be missing. Throws Error where the class is not supported.
 TokenizerSettings ReadTokenizerSettings(const std::string& folder);
 
 /// A special token that a family of tokenizers has under that name of the configuration, unless it names another.

@@ -188,28 +188,34 @@ Json Siglip(Vocabulary& vocabulary) {
 
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
   Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}};
-  const auto is = [&](const char* name) { return settings.kind.find(name) != std::string::npos; };
   Json words = R"({"type": "WhitespaceSplit"})"_json, json;
-  if (is("XLMRoberta") || is("xlm-roberta")) {
-    json = XlmRoberta(vocabulary);
-  } else if (is("MBart50")) {
-    json = Mbart(vocabulary, true);
-    words = Json();
-  } else if (is("MBart") || is("mbart")) {
-    json = Mbart(vocabulary, false);
-  } else if (is("DebertaV2") || is("deberta-v2")) {
-    json = DebertaV2(vocabulary);
-    words = settings.config.Get("split_by_punct", false).Bool() ? R"({"type": "Punctuation"})"_json : Json();
-  } else if (is("Siglip") || is("siglip")) {
-    json = Siglip(vocabulary);
-    words = Json();
-  } else if (is("T5") || is("t5")) {  // after MBart50, which has it in its name
-    json = T5(vocabulary);
-  } else {
-    Fail(
-        "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family this "
-        "vocabulary is of; known are T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP",
-        path);
+  switch (settings.family) {
+    case TokenizerFamily::xlm_roberta:
+      json = XlmRoberta(vocabulary);
+      break;
+    case TokenizerFamily::mbart50:
+      json = Mbart(vocabulary, true);
+      words = Json();
+      break;
+    case TokenizerFamily::mbart:
+      json = Mbart(vocabulary, false);
+      break;
+    case TokenizerFamily::deberta_v2:
+      json = DebertaV2(vocabulary);
+      words = settings.config.Get("split_by_punct", false).Bool() ? R"({"type": "Punctuation"})"_json : Json();
+      break;
+    case TokenizerFamily::siglip:
+      json = Siglip(vocabulary);
+      words = Json();
+      break;
+    case TokenizerFamily::t5:
+      json = T5(vocabulary);
+      break;
+    default:
+      Fail(
+          "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family this "
+          "vocabulary is of; known are T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP",
+          path);
   }
   Json metaspace = R"({"type": "Metaspace", "replacement": "\u2581"})"_json;
   metaspace.Set("prepend_scheme", settings.config.Get("add_prefix_space", true).Bool() ? "always" : "never");

@@ -36,13 +36,13 @@ struct Files : TokenizerSettings {
   Json::Object vocabulary;  // pieces and their ids
 
   // The vocabulary with the tokens of the family and those that the files declare.
-  TokenTable Tokens(const std::vector<RoleToken>& family) const {
+  TokenTable Tokens(const std::vector<RoleToken>& roles) const {
     TokenTable table;
     table.ids.reserve(vocabulary.size());
     for (const auto& [piece, id] : vocabulary)
       table.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     table.size = static_cast<std::int32_t>(vocabulary.size());
-    AddDeclaredTokens(*this, {}, family, table);
+    AddDeclaredTokens(*this, {}, roles, table);
     return table;
   }
 };
@@ -55,14 +55,16 @@ Json BertNormalizerJson(const JsonView& config) {
   return normalizer;
 }
 
+std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable& tokens) {
+  const auto found = tokens.ids.find(token);
+  Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.folder, Quoted(token));
+  return found->second;
+}
+
 // The special tokens before and after a text.
 Json SurroundJson(const char* type, const Files& files, const TokenTable& tokens, const std::string& cls,
                   const std::string& sep) {
-  const auto named = [&](const std::string& token) {
-    const auto found = tokens.ids.find(token);
-    Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.folder, Quoted(token));
-    return Json::Array{token, found->second};
-  };
+  const auto named = [&](const std::string& token) { return Json::Array{token, IdOf(token, files, tokens)}; };
   return Json::Object{{"type", type}, {"sep", named(sep)}, {"cls", named(cls)}};
 }
 
@@ -123,9 +125,7 @@ Json Gpt1Json(Files files, Json::Array merges) {
   return json;
 }
 
-enum class ByteLevelKind { gpt2, roberta, deberta };
-
-Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
+Json ByteLevelJson(Files files, Json::Array merges) {
   const bool prefix = files.config.Get("add_prefix_space", false).Bool();
   Json level = R"({"type": "ByteLevel"})"_json, processor;
   Json json = Json::Object{};
@@ -133,12 +133,24 @@ Json ByteLevelJson(Files files, Json::Array merges, ByteLevelKind kind) {
   level.Set("add_prefix_space", prefix);
   json.Set("pre_tokenizer", level);
   TokenTable tokens;
-  if (kind == ByteLevelKind::gpt2) {
+  if (files.family == TokenizerFamily::gpt2) {
     constexpr const char* end = "<|endoftext|>";
     tokens = files.Tokens({{"bos_token", end}, {"eos_token", end}, {"unk_token", end}});
     level.Set("trim_offsets", false);
     processor = std::move(level);
-  } else if (kind == ByteLevelKind::roberta) {
+    std::vector<std::string> single, pair;
+    for (const char* text : {"$A", "$B"}) {
+      std::vector<std::string> parts = {text};
+      if (files.config.Get("add_bos_token", false).Bool()) parts.insert(parts.begin(), files.Special("bos_token", end));
+      if (files.config.Get("add_eos_token", false).Bool()) parts.push_back(files.Special("eos_token", end));
+      if (single.empty()) single = parts;
+      pair.insert(pair.end(), parts.begin(), parts.end());
+    }
+    if (single.size() > 1)
+      processor = TemplateProcessorJson(single, pair, 1, [&](const std::string& token) {
+        return static_cast<std::uint64_t>(IdOf(token, files, tokens));
+      });
+  } else if (files.family == TokenizerFamily::roberta) {
     tokens = files.Tokens({{"bos_token", "<s>"},
                            {"eos_token", "</s>"},
                            {"unk_token", "<unk>"},
@@ -203,17 +215,21 @@ Json FromMerges(Files files) {
   for (const std::string& line : Lines(files.folder + "/merges.txt")) {
     if (!line.empty() && !line.starts_with("#version")) merges.emplace_back(line);
   }
-  const auto is = [&](const char* name) { return files.kind.find(name) != std::string::npos; };
-  if (is("OpenAIGPT") || is("openai-gpt")) return Gpt1Json(std::move(files), std::move(merges));
-  const auto byte_level = [&](ByteLevelKind kind) { return ByteLevelJson(std::move(files), std::move(merges), kind); };
-  if (is("GPT2") || is("gpt2") || is("gpt_neo")) return byte_level(ByteLevelKind::gpt2);
-  if (is("Roberta") || is("roberta") || is("Bart") || is("bart")) return byte_level(ByteLevelKind::roberta);
-  if (is("Deberta") || is("deberta")) return byte_level(ByteLevelKind::deberta);
-  if (is("CLIP") || is("clip")) return ClipJson(std::move(files), std::move(merges));
-  Fail(
-      "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family its "
-      "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART, DeBERTa and CLIP",
-      files.folder);
+  switch (files.family) {
+    case TokenizerFamily::gpt1:
+      return Gpt1Json(std::move(files), std::move(merges));
+    case TokenizerFamily::gpt2:
+    case TokenizerFamily::roberta:
+    case TokenizerFamily::deberta:
+      return ByteLevelJson(std::move(files), std::move(merges));
+    case TokenizerFamily::clip:
+      return ClipJson(std::move(files), std::move(merges));
+    default:
+      Fail(
+          "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family its "
+          "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART, DeBERTa and CLIP",
+          files.folder);
+  }
 }
 
 std::optional<Json> TokenizerJson(const std::string& folder) {
@@ -226,8 +242,13 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
     for (std::size_t id = 0; id < lines.size(); ++id)
       files.vocabulary.push_back(
           {last[lines[id]] == id ? lines[id] : std::string(1, kReplaced) + std::to_string(id), id});
-    const bool esm = files.kind.find("Esm") != std::string::npos || files.kind.ends_with(" esm");
-    return esm ? EsmJson(std::move(files)) : BertJson(std::move(files));
+    if (files.family == TokenizerFamily::esm) return EsmJson(std::move(files));
+    const bool bert = files.family == TokenizerFamily::bert || files.family == TokenizerFamily::unknown;
+    Check(bert,
+          "{}: tokenizer.json is missing; without it vocab.txt is read as that of BERT or ESM, and these files "
+          "declare another tokenizer",
+          folder);
+    return BertJson(std::move(files));
   }
   if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) return FromMerges(std::move(files));
   return TokenizerJsonOfSentencePiece(files);
@@ -236,7 +257,7 @@ std::optional<Json> TokenizerJson(const std::string& folder) {
 }  // namespace
 
 Json EsmTokenizerJson() {
-  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, "EsmTokenizer", 0}, {}};
+  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, TokenizerFamily::esm, 0}, {}};
   const auto add = [&](std::string piece) { files.vocabulary.push_back({std::move(piece), files.vocabulary.size()}); };
   for (const char* special : {"<cls>", "<pad>", "<eos>", "<unk>"}) add(special);
   for (const char residue : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) add(std::string(1, residue));

@@ -43,7 +43,8 @@ void Run(const PipelineState& state) {
 
 // As each of the families reads it.
 void RunInFolder(std::string_view model) {
-  constexpr std::array<const char*, 5> kinds = {"T5", "XLMRoberta", "MBart", "MBart50", "DebertaV2"};
+  using enum TokenizerFamily;
+  constexpr std::array kinds = {t5, xlm_roberta, mbart, mbart50, deberta_v2};
   const TokenizerSettings settings{
       "folder", {Json::Object{}, "config"}, {Json::Object{}, "added"}, kinds[model.size() % kinds.size()], 0};
   Run(MakePipelineState(JsonView(TokenizerJsonOfSentencePiece(settings, model, "x.model"), "folder"),

@@ -1,0 +1,149 @@
+#include "headlight/text/tokenizers/tokenizer_families.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+
+namespace headlight {
+namespace {
+
+using enum TokenizerFamily;
+using Table = std::unordered_map<std::string_view, TokenizerFamily>;
+
+// Without "Tokenizer" or "TokenizerFast" at the end. Classes whose rules are code, such as BertJapanese (MeCab) or
+// RoFormer (jieba), are not among them.
+const Table& Classes() {
+  static const Table classes = {
+      {"Bart", roberta},
+      {"Bert", bert},
+      {"CLIP", clip},
+      {"CodeGen", gpt2},
+      {"ConvBert", bert},
+      {"DPRContextEncoder", bert},
+      {"DPRQuestionEncoder", bert},
+      {"DPRReader", bert},
+      {"DalleBart", roberta},  // DALL-E mini's
+      {"Deberta", deberta},
+      {"DebertaV2", deberta_v2},
+      {"DistilBert", bert},
+      {"Electra", bert},
+      {"Esm", esm},
+      {"GPT2", gpt2},
+      {"LED", roberta},
+      {"LayoutLM", bert},
+      {"Longformer", roberta},
+      {"Lxmert", bert},
+      {"MBart", mbart},
+      {"MBart50", mbart50},
+      {"MT5", t5},
+      {"Marian", marian},
+      {"MobileBert", bert},
+      {"Mvp", roberta},
+      {"OpenAIGPT", gpt1},
+      {"Realm", bert},
+      {"RetriBert", bert},
+      {"Roberta", roberta},
+      {"Siglip", siglip},
+      {"SqueezeBert", bert},
+      {"T5", t5},
+      {"XLMRoberta", xlm_roberta},
+  };
+  return classes;
+}
+
+constexpr std::array kPipelines = {"Albert",   "Barthez",    "BigBird",     "Blenderbot", "BlenderbotSmall",
+                                   "Bloom",    "Camembert",  "CodeLlama",   "Cohere",     "Esmc",
+                                   "FNet",     "Funnel",     "GPTNeoX",     "Gemma",      "Herbert",
+                                   "Lasr",     "LayoutLMv2", "LayoutLMv3",  "LayoutXLM",  "Llama",
+                                   "Luke",     "MLuke",      "MPNet",       "MarkupLM",   "Nllb",
+                                   "Nougat",   "Parakeet",   "Pegasus",     "Qwen2",      "Qwen3_5",
+                                   "Reformer", "RemBert",    "SeamlessM4T", "Siglip2",    "Splinter",
+                                   "Tipsv2",   "Udop",       "VideoPrism",  "Whisper",    "XGLM",
+                                   "XLNet"};
+
+// These say nothing of the family.
+constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "PythonBackend", "TokenizersBackend"};
+
+// The types of models with a vocabulary of these families, and of others that have files of the same names.
+const Table& ModelTypes() {
+  static const Table types = {
+      {"align", bert},
+      {"bart", roberta},
+      {"bert", bert},
+      {"blip", bert},
+      {"blip_text_model", bert},
+      {"bridgetower", roberta},
+      {"chinese_clip", bert},
+      {"clip", clip},
+      {"clip_text_model", clip},
+      {"convbert", bert},
+      {"cpmant", pipeline},
+      {"dalle_mini", roberta},
+      {"deberta", deberta},
+      {"deberta-v2", deberta_v2},
+      {"distilbert", bert},
+      {"dpr", bert},
+      {"electra", bert},
+      {"ernie", bert},
+      {"esm", esm},
+      {"flava", bert},
+      {"funnel", pipeline},
+      {"git", bert},
+      {"gpt2", gpt2},
+      {"gpt_neo", gpt2},
+      {"gptj", gpt2},
+      {"layoutlm", bert},
+      {"led", roberta},
+      {"longformer", roberta},
+      {"lxmert", bert},
+      {"marian", marian},
+      {"mbart", mbart},
+      {"megatron-bert", bert},
+      {"mobilebert", bert},
+      {"mpnet", pipeline},
+      {"mt5", t5},
+      {"mvp", roberta},
+      {"openai-gpt", gpt1},
+      {"prophetnet", pipeline},
+      {"roberta", roberta},
+      {"roc_bert", pipeline},
+      {"roformer", pipeline},
+      {"siglip", siglip},
+      {"siglip_text_model", siglip},
+      {"splinter", pipeline},
+      {"squeezebert", bert},
+      {"t5", t5},
+      {"tapas", pipeline},
+      {"vilbert", bert},
+      {"vilt", bert},
+      {"visual_bert", bert},
+      {"xlm-roberta", xlm_roberta},
+  };
+  return types;
+}
+
+}  // namespace
+
+TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place) {
+  if (tokenizer_class.empty() || std::ranges::find(kAny, tokenizer_class) != kAny.end()) {
+    const auto found = ModelTypes().find(model_type);
+    return found == ModelTypes().end() ? unknown : found->second;
+  }
+  std::string_view stem = tokenizer_class;
+  if (stem.ends_with("Fast")) stem.remove_suffix(std::string_view("Fast").size());
+  if (constexpr std::string_view end = "Tokenizer"; stem.ends_with(end)) {
+    stem.remove_suffix(end.size());
+    if (const auto found = Classes().find(stem); found != Classes().end()) return found->second;
+    if (std::ranges::find(kPipelines, stem) != kPipelines.end()) return pipeline;
+  }
+  Fail(
+      "{}: tokenizer_class {} is not supported; those of BERT, CLIP, DeBERTa, ESM, GPT, GPT-2, MarianMT, mBART, "
+      "RoBERTa, SigLIP, T5 and XLM-RoBERTa are, and those that Transformers builds from a tokenizer.json alone",
+      place, Quoted(tokenizer_class));
+}
+
+}  // namespace headlight
