@@ -179,7 +179,11 @@ TEST(TextTraining, TagsAndAnswersAreLearned) {
       AskedQuestion& question = questions.questions.emplace_back(AskedQuestion{"abcdef", {}, {}});
       if (place > 0) question.answers = {std::string(1, static_cast<char>('a' + place - 1))};
       Encoding& encoding = question.cut.encoding;
-      encoding = {with_answer.ids, {}, {-1, 1, 1, 1, 1, 1, 1}, {{}, {0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}}};
+      encoding = {with_answer.ids,
+                  {},
+                  {-1, 1, 1, 1, 1, 1, 1},
+                  {{}, {0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}},
+                  {-1, 0, 1, 2, 3, 4, 5}};
       question.cut.windows = {{encoding, 1, 1, 6}};
     }
   };

@@ -87,7 +87,7 @@ const std::vector<JsonCommand>& Commands() {
        "who",
        {{"line", "integer"}, {"text", "string"}, {"probability", "number"}, {"start", "integer"}, {"end", "integer"}}},
       {{"answer", kTestdata + "encoders/answer"},
-       "men\tmen men",
+       "men\tmen",
        "who",
        {{"line", "integer"}, {"text", "null"}, {"probability", "number"}, {"start", "null"}, {"end", "null"}}},
       {{"score", "GPT"},

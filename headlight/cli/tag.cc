@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
@@ -17,12 +18,13 @@ namespace {
 struct Options : LineOptions {
   std::string folder;
   std::optional<Compute> compute;
+  std::optional<TagAggregation> aggregation;
 };
 
 void Run(const Options& options) {
   const Tagger tagger = Loaded([&] { return Tagger::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
-    const auto tagged = tagger.Tag(batch.lines, {.name_of = batch.name_of});
+    const auto tagged = tagger.Tag(batch.lines, {.aggregation = options.aggregation, .name_of = batch.name_of});
     std::vector<std::string> printed(tagged.size());
     for (std::size_t line = 0; line < tagged.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
@@ -52,11 +54,18 @@ void Add(Command& program) {
   command.Add("FILE", options.input,
               "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
   command.Add("--json", options.json, "Print one JSON object per line of input");
+  AddChoice<TagAggregation>(command, "--aggregation", options.aggregation,
+                            {{"first", TagAggregation::first},
+                             {"average", TagAggregation::average},
+                             {"max", TagAggregation::max},
+                             {"simple", TagAggregation::simple}},
+                            "Label of a word: its first token's, that of the mean probabilities, or its most probable "
+                            "token's; simple labels tokens [first; simple for labels S-X and E-X]");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
-      "ends, in characters from 0, and the mean probability of its tokens' labels. B-X begins a span and I-X\n"
+      "ends, in characters from 0, and the mean probability of its words' labels. B-X begins a span and I-X\n"
       "continues it; labels without these prefixes continue while they are the same; O is no label. A text of more\n"
       "tokens than the model reads is read in windows, of which neighbours share a quarter; a token's label is the one "
       "from the\n"

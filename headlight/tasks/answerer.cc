@@ -32,20 +32,22 @@ std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const Ans
     }
   std::vector<const Encoding*> inputs;
   for (const Window* window : windows) inputs.push_back(&window->encoding);
-  std::vector<FoundSpan> found(windows.size());  // each alone: they come in any order
+  std::vector<FoundAnswers> found(windows.size());  // each alone: they come in any order
   const auto look = [&](Context& context, const Tensor& hidden, const Sequences& places,
                         std::span<const std::size_t> which) {
     const Tensor logits = model.SpanLogits(context, hidden);
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Tensor own = logits.ViewRows(places[i].begin, places[i].length);
       CheckFinite(own, model, "answering " + NameOf(options.name_of, question_of[which[i]]));
-      found[which[i]] = BestSpan(own.matrix<float>(), *windows[which[i]], options.longest_answer);
+      found[which[i]] = BestAnswers(own.matrix<float>(), *windows[which[i]], questions[question_of[which[i]]].passage,
+                                    options.longest_answer);
     }
   };
   EncodeInBatches(model, inputs, options.batch_tokens, look);
 
-  std::vector<FoundSpan> best(questions.size());
-  for (std::size_t i = 0; i < windows.size(); ++i) best[question_of[i]].Add(found[i]);
+  std::vector<FoundAnswers> best(questions.size());
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    best[question_of[i]].Add(questions[question_of[i]].passage, found[i]);
   std::vector<Answer> answers(questions.size());
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (options.may_decline && best[i].declines()) {
@@ -53,10 +55,12 @@ std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const Ans
       continue;
     }
     const std::string& passage = questions[i].passage;
-    const TextSpan span = BytesOfTokens(passage, cut[i].encoding, best[i].begin, best[i].last);
+    const FoundAnswer* const answer = best[i].best();
+    Ensure(answer != nullptr, "a passage without a span");
+    const TextSpan span = answer->bytes;
     const TextSpan characters = CharacterSpans(passage, {&span, 1}).front();
     answers[i] = {
-        true, best[i].score, characters.begin, characters.end,
+        true, answer->score, characters.begin, characters.end,
         passage.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin))};
   }
   return answers;

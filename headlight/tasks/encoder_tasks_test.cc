@@ -117,23 +117,47 @@ TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
               HasSubstr("draft is for a Translator"));
 }
 
+void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
+  const std::vector<JsonView> expected = golden.Items();
+  ASSERT_EQ(spans.size(), expected.size()) << golden.place();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::vector<JsonView> span = expected[i].Items();
+    EXPECT_EQ(spans[i].label, span[0].String()) << golden.place();
+    EXPECT_EQ(spans[i].begin, span[1].Integer()) << golden.place();
+    EXPECT_EQ(spans[i].end, span[2].Integer()) << golden.place();
+    EXPECT_NEAR(spans[i].score, span[3].Number(), 1e-5) << golden.place();
+  }
+}
+
+// With each aggregation, and with labels of BIOES.
 TEST(Tagger, EqualsTransformersPipeline) {
-  const Tagger tagger = Tagger::Load(kFolders + "tag");
   const JsonView golden = Golden("tag");
   const std::vector<std::string> texts = Strings(golden["texts"]);
-  const auto tagged = tagger.Tag(texts);
-  for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::vector<JsonView> expected = golden["expected"].Items()[text].Items();
-    ASSERT_EQ(tagged[text].size(), expected.size()) << texts[text];
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const std::vector<JsonView> span = expected[i].Items();
-      EXPECT_EQ(tagged[text][i].label, span[0].String());
-      EXPECT_EQ(tagged[text][i].begin, span[1].Integer());
-      EXPECT_EQ(tagged[text][i].end, span[2].Integer());
-      EXPECT_NEAR(tagged[text][i].score, span[3].Number(), 1e-5);
+  const TemporaryFolder temporary;
+  const std::string path = temporary.File("other_labels");
+  std::filesystem::copy(kFolders + "tag", path);
+  Json config = ReadJson(path + "/config.json").value();
+  Json names = Json::Object{};
+  for (const std::string& label : Strings(golden["labels"]))
+    names.Set(std::to_string(names.As<Json::Object>()->size()), label);
+  config.Set("id2label", std::move(names));
+  WriteFile(path + "/config.json", config.Text());
+  const std::pair<const char*, TagAggregation> strategies[] = {{"simple", TagAggregation::simple},
+                                                               {"first", TagAggregation::first},
+                                                               {"average", TagAggregation::average},
+                                                               {"max", TagAggregation::max}};
+  for (const auto& [folder, key] : {std::pair(kFolders + "tag", "expected"), {path, "other_labels"}}) {
+    const Tagger tagger = Tagger::Load(folder);
+    for (const auto& [strategy, aggregation] : strategies) {
+      const auto tagged = tagger.Tag(texts, {.aggregation = aggregation});
+      const std::vector<JsonView> expected = golden[key][strategy].Items();
+      for (std::size_t text = 0; text < texts.size(); ++text) ExpectSpans(tagged[text], expected[text]);
     }
+    const auto usual = tagger.Tag(texts);
+    const std::vector<JsonView> expected = golden[key][folder == path ? "simple" : "first"].Items();
+    for (std::size_t text = 0; text < texts.size(); ++text) ExpectSpans(usual[text], expected[text]);
   }
-  EXPECT_EQ(tagged[2][8].text, "dögs");
+  EXPECT_EQ(Tagger::Load(kFolders + "tag").Tag(texts, {.aggregation = TagAggregation::simple})[2][8].text, "dögs");
   EXPECT_THAT(ErrorOf([] { Tagger::Load(kFolders + "answer"); }), HasSubstr("no head for classes of tokens"));
 }
 
@@ -191,8 +215,10 @@ TEST(Answerer, EqualsTransformersPipeline) {
 
 TEST(EncoderFolder, DividesAndTruncatesTexts) {
   const auto part = [](const Encoding& encoding) { return encoding.ids; };
-  Encoding encoding{{101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}};
+  Encoding encoding{
+      {101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}, {}};
   encoding.spans.resize(9);
+  encoding.words.resize(9);
   const std::vector<Window> windows = SlidingWindows(encoding, 1, 7, 1);
   ASSERT_EQ(windows.size(), 2U);
   EXPECT_THAT(part(windows[0].encoding), ElementsAre(101, 1, 102, 2, 3, 4, 103));

@@ -11,31 +11,79 @@
 namespace headlight {
 namespace {
 
+// E-X ends a span, S-X is a span alone (BIOES); BILOU has L-X and U-X.
+bool HasEnd(std::string_view label) {
+  return label.size() > 2 && label[1] == '-' && std::string_view("ESLU").find(label[0]) != std::string_view::npos;
+}
+
 struct TokenLabel {
   std::int32_t label = -1;  // none where the token is a special one
   float probability = 0;
 };
 
-std::vector<NamedSpan> Merge(const std::string& text, const Encoding& encoding, const std::vector<TokenLabel>& tokens,
+// A word or token with its label.
+struct Labelled {
+  TextSpan bytes;
+  TokenLabel label;
+};
+
+TokenLabel MostProbable(std::span<const float> probabilities) {
+  const auto most = std::ranges::max_element(probabilities);
+  return {static_cast<std::int32_t>(most - probabilities.begin()), *most};
+}
+
+// The label of a word of the tokens [begin, end). `probabilities`: [tokens of the text, labels], for `average` alone.
+TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, std::size_t end,
+                       TagAggregation aggregation, std::span<const float> probabilities) {
+  if (aggregation == TagAggregation::max)
+    return *std::ranges::max_element(tokens.subspan(begin, end - begin), {}, &TokenLabel::probability);
+  if (aggregation != TagAggregation::average) return tokens[begin];
+  const std::size_t labels = probabilities.size() / tokens.size();
+  std::vector<float> mean(labels);
+  for (std::size_t token = begin; token < end; ++token)
+    for (std::size_t label = 0; label < labels; ++label) mean[label] += probabilities[token * labels + label];
+  for (float& probability : mean) probability /= static_cast<float>(end - begin);
+  return MostProbable(mean);
+}
+
+// A text's words with their labels, or tokens if the labels are not aggregated.
+std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Encoding& encoding,
+                                    std::span<const TokenLabel> tokens, TagAggregation aggregation,
+                                    std::span<const float> probabilities) {
+  std::vector<Labelled> words;
+  for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
+    end = begin + 1;
+    if (tokens[begin].label < 0) continue;
+    const auto continues = [&](std::size_t token) {
+      return tokens[token].label >= 0 && tokenizer.ContinuesWord(text, encoding.ids[token], encoding.spans[token]);
+    };
+    if (aggregation != TagAggregation::simple)
+      while (end < tokens.size() && continues(end)) ++end;
+    words.push_back({{encoding.spans[begin].begin, encoding.spans[end - 1].end},
+                     LabelOfWord(tokens, begin, end, aggregation, probabilities)});
+  }
+  return words;
+}
+
+std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled>& words,
                              const std::vector<std::string>& labels) {
   std::vector<NamedSpan> spans;
   std::vector<TextSpan> bytes;
   std::vector<int> counts;
-  std::optional<std::string_view> before;  // the name of the token before
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].label < 0) continue;
-    const std::string& label = labels[static_cast<std::size_t>(tokens[i].label)];
+  std::optional<std::string_view> before;  // the name of the word before
+  for (const auto& [span, token] : words) {
+    const std::string& label = labels[static_cast<std::size_t>(token.label)];
     const auto [begins, name] = MeaningOfTag(label);
     const bool none = label == "O", goes_on = !begins && before == name;
     before = none ? std::nullopt : std::optional(name);
     if (none) continue;
     if (!goes_on) {
-      spans.emplace_back().label = name;
-      bytes.push_back(encoding.spans[i]);
+      spans.emplace_back().label = HasEnd(label) ? label.substr(2) : name;
+      bytes.push_back(span);
       counts.push_back(0);
     }
-    bytes.back().end = encoding.spans[i].end;
-    spans.back().score += tokens[i].probability;
+    bytes.back().end = span.end;
+    spans.back().score += token.probability;
     ++counts.back();
   }
   for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
@@ -75,8 +123,15 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
     first_of.insert(first_of.end(), of_text.size(), windows.size());
     windows.insert(windows.end(), of_text.begin(), of_text.end());
   }
+  const std::vector<std::string>& labels = model.heads().labels;
+  const TagAggregation aggregation = options.aggregation.value_or(
+      std::ranges::any_of(labels, HasEnd) ? TagAggregation::simple : TagAggregation::first);
   std::vector<std::vector<TokenLabel>> tokens;
-  for (const Encoding& encoding : encodings) tokens.emplace_back(encoding.ids.size());
+  std::vector<std::vector<float>> all(texts.size());  // of each text, for `average`
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    tokens.emplace_back(encodings[i].ids.size());
+    if (aggregation == TagAggregation::average) all[i].resize(encodings[i].ids.size() * labels.size());
+  }
   std::vector<const Encoding*> inputs;
   for (const Window& window : windows) inputs.push_back(&window.encoding);
 
@@ -92,16 +147,19 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
       for (std::int32_t token = 0; token < window.count; ++token) {
         const std::int32_t place = window.begin + token;
         if (window_of[text][static_cast<std::size_t>(place - first)] != static_cast<std::int32_t>(number)) continue;
-        const float* const row = probabilities.matrix<float>().row(places[i].begin + window.first + token);
-        const float* const most = std::max_element(row, row + probabilities.columns());
-        tokens[text][static_cast<std::size_t>(place)] = {static_cast<std::int32_t>(most - row), *most};
+        const std::span row(probabilities.matrix<float>().row(places[i].begin + window.first + token), labels.size());
+        const auto at = static_cast<std::size_t>(place);
+        tokens[text][at] = MostProbable(row);
+        if (aggregation == TagAggregation::average)
+          std::ranges::copy(row, all[text].begin() + static_cast<std::ptrdiff_t>(at * labels.size()));
       }
     }
   };
   EncodeInBatches(model, inputs, options.batch_tokens, label);
   std::vector<std::vector<NamedSpan>> spans;
   for (std::size_t i = 0; i < texts.size(); ++i)
-    spans.push_back(Merge(texts[i], encodings[i], tokens[i], model.heads().labels));
+    spans.push_back(
+        Merge(texts[i], LabelledWords(tokenizer, texts[i], encodings[i], tokens[i], aggregation, all[i]), labels));
   return spans;
 }
 

@@ -2,11 +2,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/text/tokenizers/normalizers.h"
 
 namespace headlight {
+namespace {
+
+std::string Lower(std::string_view text, TextSpan part) {
+  NormalizedText lower(text, part);
+  Lowercase(lower);
+  return std::move(lower.text);
+}
+
+// The bytes of the passage that the words of the window's tokens [begin, last] stand for, without spaces at their ends.
+TextSpan BytesOfWords(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last) {
+  const Encoding& encoding = window.encoding;
+  const auto word = [&](std::int32_t token) { return encoding.words[static_cast<std::size_t>(token)]; };
+  const std::int32_t first = window.first, end = window.first + window.count;
+  while (begin > first && word(begin - 1) == word(begin)) --begin;
+  while (last + 1 < end && word(last + 1) == word(last)) ++last;
+  return WithoutSpaces(passage, {encoding.spans[static_cast<std::size_t>(begin)].begin,
+                                 encoding.spans[static_cast<std::size_t>(last)].end});
+}
+
+}  // namespace
 
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name) {
@@ -31,13 +53,28 @@ PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view q
 
 bool HasNoAnswerToken(const Window& window) { return window.first > 0 && window.encoding.texts.front() < 0; }
 
-void FoundSpan::Add(const FoundSpan& other) {
-  const float lowest = std::min(no_answer, other.no_answer);
-  if (other.found && !(found && other.score <= score)) *this = other;
-  no_answer = lowest;
+void FoundAnswers::Add(std::string_view passage, const FoundAnswers& other) {
+  no_answer = std::min(no_answer, other.no_answer);
+  for (const FoundAnswer& answer : other.answers) {
+    const auto same = std::ranges::find_if(answers, [&](const FoundAnswer& given) {
+      return given.bytes == answer.bytes || Lower(passage, given.bytes) == Lower(passage, answer.bytes);
+    });
+    if (same == answers.end())
+      answers.push_back(answer);
+    else
+      same->score += answer.score;
+  }
 }
 
-FoundSpan BestSpan(const Matrix<float>& logits, const Window& window, std::int64_t longest_answer) {
+const FoundAnswer* FoundAnswers::best() const {
+  const auto most = std::ranges::max_element(answers, {}, &FoundAnswer::score);
+  return most == answers.end() ? nullptr : &*most;
+}
+
+bool FoundAnswers::declines() const { return best() == nullptr || no_answer > best()->score; }
+
+FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std::string_view passage,
+                         std::int64_t longest_answer) {
   const bool has_null = HasNoAnswerToken(window);
   std::vector<float> probabilities[2];
   for (int side = 0; side < 2; ++side) {
@@ -50,21 +87,29 @@ FoundSpan BestSpan(const Matrix<float>& logits, const Window& window, std::int64
     for (float& x : p) x /= sum;
   }
   const std::int32_t first = has_null ? 1 : 0, tokens = first + window.count;
-  FoundSpan best;
-  best.no_answer = has_null ? probabilities[0][0] * probabilities[1][0] : 0;
+  struct Span {
+    float score;
+    std::int32_t begin, last;  // tokens of the window
+  };
+  std::vector<Span> spans;  // the best first
   for (std::int32_t begin = first; begin < tokens; ++begin)
     for (std::int32_t last = begin; last < std::min<std::int64_t>(tokens, begin + longest_answer); ++last) {
       const float score =
           probabilities[0][static_cast<std::size_t>(begin)] * probabilities[1][static_cast<std::size_t>(last)];
-      if (best.found && score <= best.score) continue;
-      best = {true, score, window.begin + begin - first, window.begin + last - first, best.no_answer};
+      if (std::ssize(spans) == kMostSpans) {
+        if (score <= spans.back().score) continue;
+        spans.pop_back();
+      }
+      const auto at = std::ranges::upper_bound(spans, score, std::ranges::greater(), &Span::score);
+      spans.insert(at, {score, window.first + begin - first, window.first + last - first});
     }
-  return best;
-}
-
-TextSpan BytesOfTokens(std::string_view passage, const Encoding& encoding, std::int32_t begin, std::int32_t last) {
-  return WithoutSpaces(passage, {encoding.spans[static_cast<std::size_t>(begin)].begin,
-                                 encoding.spans[static_cast<std::size_t>(last)].end});
+  FoundAnswers found;
+  found.no_answer = has_null ? probabilities[0][0] * probabilities[1][0] : 0;
+  for (const Span& span : spans) {
+    FoundAnswers one{{{BytesOfWords(passage, window, span.begin, span.last), span.score}}, found.no_answer};
+    found.Add(passage, one);
+  }
+  return found;
 }
 
 }  // namespace headlight

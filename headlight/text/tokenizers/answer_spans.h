@@ -29,20 +29,29 @@ PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view q
 // True if a window's first token stands for "no answer": unless it is of the passage itself.
 bool HasNoAnswerToken(const Window& window);
 
-// The best span of a window, or of several of one passage.
-struct FoundSpan {
-  bool found = false;
-  float score = 0;  // the probability that it begins with its first token times that it ends with its last
-  std::int32_t begin = 0, last = 0;                          // tokens of the whole encoding
-  float no_answer = std::numeric_limits<float>::infinity();  // the lowest score of no answer
-
-  void Add(const FoundSpan& other);  // of another window
-  bool declines() const { return no_answer > score; }
+/// An answer: whole words of the passage, and the sum of the scores of the spans of tokens in them.
+struct FoundAnswer {
+  TextSpan bytes;
+  float score = 0;
 };
-// `logits`: [tokens of the window, 2], that the answer begins there and that it ends there.
-FoundSpan BestSpan(const Matrix<float>& logits, const Window& window, std::int64_t longest_answer);
 
-// The bytes of the passage that the tokens [begin, last] stand for, without spaces at their ends.
-TextSpan BytesOfTokens(std::string_view passage, const Encoding& encoding, std::int32_t begin, std::int32_t last);
+/// The answers found in a window, or in several of one passage, each text once.
+struct FoundAnswers {
+  std::vector<FoundAnswer> answers;                          ///< at most kMostSpans of a window
+  float no_answer = std::numeric_limits<float>::infinity();  ///< the lowest score of no answer
+
+  void Add(std::string_view passage, const FoundAnswers& other);  ///< of another window
+  /// The best answer, the first of equal ones; nullptr where there is none.
+  const FoundAnswer* best() const;
+  bool declines() const;
+};
+
+inline constexpr std::int64_t kMostSpans = 12;  ///< of a window, whose scores count: as in Transformers' pipeline
+
+/// The answers of the window's kMostSpans best spans of tokens. A span's score is the probability that it begins with
+/// its first token times that it ends with its last. `logits`: [tokens of the window, 2], that the answer begins there
+/// and that it ends there.
+FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std::string_view passage,
+                         std::int64_t longest_answer);
 
 }  // namespace headlight

@@ -19,6 +19,8 @@ std::vector<Window> Windows() {
   encoding.ids.resize(12);
   encoding.type_ids.resize(12);
   encoding.spans.resize(12);
+  encoding.words = {-1, 0, -1, 0, 1, 2, 3, 4, 5, 6, 7, -1};
+  for (std::int32_t i = 0; i < 8; ++i) encoding.spans[static_cast<std::size_t>(3 + i)] = {i, i + 1};
   return SlidingWindows(encoding, 1, 8, 2);
 }
 
@@ -28,31 +30,57 @@ TEST(Windows, EachTokenHasTheOneWithTheFarthestEdges) {
   EXPECT_THAT(WindowOfEachToken(windows), ElementsAre(0, 0, 0, 1, 1, 2, 2, 2));
 }
 
-TEST(BestSpan, IsTheMostProbableOneOfAllWindows) {
-  const std::vector<Window> windows = Windows();
-  const auto best = [&](std::size_t window, const std::vector<float>& begins, const std::vector<float>& ends) {
+class BestAnswersOf : public testing::Test {
+ protected:
+  // Token p_i is the letter i of the passage.
+  FoundAnswers Best(std::size_t window, const std::vector<float>& begins, const std::vector<float>& ends) {
     std::vector<float> logits;
     for (std::size_t i = 0; i < begins.size(); ++i) {
       logits.push_back(std::log(begins[i]));
       logits.push_back(std::log(ends[i]));
     }
-    return BestSpan({logits.data(), 8, 2, 2}, windows[window], 2);
-  };
+    return BestAnswers({logits.data(), 8, 2, 2}, windows_[window], passage_, 2);
+  }
+
+  std::string passage_ = "abcdefgh";
+  std::vector<Window> windows_ = Windows();
+};
+
+TEST_F(BestAnswersOf, AllWindowsAreTheMostProbable) {
   // The question and [SEP] do not count: 1 is as good as 100 there.
-  FoundSpan span = best(0, {2, 100, 100, 1, 4, 2, 1, 100}, {1, 100, 100, 1, 1, 1, 6, 100});
-  EXPECT_EQ(span.begin, 5);  // p2: 2/10 * 6/10; from p1 to p3 would be longer than two tokens
-  EXPECT_EQ(span.last, 6);
-  EXPECT_FLOAT_EQ(span.score, 0.12F);
-  EXPECT_FLOAT_EQ(span.no_answer, 0.02F);
-  EXPECT_FALSE(span.declines());
-  span.Add(best(1, {1, 1, 1, 1, 5, 2, 1, 1}, {1, 1, 1, 1, 7, 1, 1, 1}));  // 5/10 * 7/11
-  EXPECT_EQ(span.begin, 6);
-  EXPECT_EQ(span.last, 6);
-  EXPECT_FLOAT_EQ(span.no_answer, 1.0F / 110);
-  span.Add(best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(span.begin, 6);
-  EXPECT_FALSE(span.declines());  // one window that has an answer is enough
-  EXPECT_TRUE(best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}).declines());
+  FoundAnswers found = Best(0, {2, 100, 100, 1, 4, 2, 1, 100}, {1, 100, 100, 1, 1, 1, 6, 100});
+  EXPECT_EQ(found.best()->bytes, (TextSpan{2, 4}));  // p2: 2/10 * 6/10; from p1 to p3 would be longer than two tokens
+  EXPECT_FLOAT_EQ(found.best()->score, 0.12F);
+  EXPECT_FLOAT_EQ(found.no_answer, 0.02F);
+  EXPECT_FALSE(found.declines());
+  found.Add(passage_, Best(1, {1, 1, 1, 1, 5, 2, 1, 1}, {1, 1, 1, 1, 7, 1, 1, 1}));  // 5/10 * 7/11
+  EXPECT_EQ(found.best()->bytes, (TextSpan{3, 4}));
+  EXPECT_FLOAT_EQ(found.no_answer, 1.0F / 110);
+  found.Add(passage_, Best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(found.best()->bytes, (TextSpan{3, 4}));
+  EXPECT_FALSE(found.declines());  // one window that has an answer is enough
+  EXPECT_TRUE(Best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}).declines());
+  EXPECT_TRUE(FoundAnswers().declines());
+}
+
+// Equal texts are one answer, in upper case too.
+TEST_F(BestAnswersOf, TheSameTextAddUp) {
+  passage_ = "abAb efg";
+  const FoundAnswers found = Best(0, {1, 1, 1, 3, 1, 4, 1, 1}, {1, 1, 1, 4, 1, 3, 1, 1});
+  EXPECT_EQ(found.best()->bytes, (TextSpan{0, 1}));
+  EXPECT_FLOAT_EQ(found.best()->score, 0.24F);
+}
+
+// Tokens p1 and p2 are one word: whatever begins or ends inside it has all of it.
+TEST_F(BestAnswersOf, PartsOfWordsAreTheirWords) {
+  for (Window& window : windows_)
+    for (std::int32_t token = 0; token < window.count; ++token) {
+      const std::int32_t number = window.begin + token - 3;  // of the passage's tokens
+      window.encoding.words[static_cast<std::size_t>(window.first + token)] = number == 2 ? 1 : number;
+    }
+  const FoundAnswers found = Best(0, {1, 1, 1, 1, 1, 6, 1, 1}, {1, 1, 1, 1, 1, 6, 1, 1});
+  EXPECT_EQ(found.best()->bytes, (TextSpan{1, 3}));
+  EXPECT_FLOAT_EQ(found.best()->score, 0.43F);  // p1, p1 to p2, and p2
 }
 
 }  // namespace

@@ -16,18 +16,19 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   return bytes;
 }
 
-std::int32_t IdOfUnknown(const JsonView& token, const PipelineState& state) {
+std::int32_t SetUnknown(const JsonView& token, PipelineState& state) {
   const auto found = state.ids.find(token.String());
   Check(found != state.ids.end(), "{}: the vocabulary lacks {}", token.place(), Quoted(token.String()));
-  return found->second;
+  return state.unknown = found->second;
 }
 
-WordPieceSegmenter ParseWordPiece(const JsonView& part, const PipelineState& state) {
+WordPieceSegmenter ParseWordPiece(const JsonView& part, PipelineState& state) {
   WordPieceOptions options;
   options.continuing_subword_prefix = part.Get("continuing_subword_prefix", "##").String();
+  state.continuing_prefix = options.continuing_subword_prefix;
   if (const JsonView most = part["max_input_chars_per_word"]; most.present())
     options.max_input_chars_per_word = most.Integer(1, std::int64_t{1} << 32);
-  options.unknown = IdOfUnknown(part.Get("unk_token", "[UNK]"), state);
+  options.unknown = SetUnknown(part.Get("unk_token", "[UNK]"), state);
   Check(!state.byte_level, "{}: a WordPiece model after a ByteLevel pre-tokenizer is not supported", part.place());
   return WordPieceSegmenter(state.pieces, options);
 }
@@ -55,11 +56,12 @@ std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
   return merges;
 }
 
-BytePairSegmenter ParseBytePair(const JsonView& part, const PipelineState& state) {
+BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
   BytePairOptions options;
   options.bytes = state.byte_level;
   options.fuse_unknown = part.Get("fuse_unk", false).Bool();
   options.continuing_subword_prefix = part.Get("continuing_subword_prefix", "").String();
+  state.continuing_prefix = options.continuing_subword_prefix;
   options.end_of_word_suffix = part.Get("end_of_word_suffix", "").String();
   options.ignore_merges = part.Get("ignore_merges", false).Bool();
   Check(part.Get("dropout", 0).Number() == 0, "{}: dropout is not supported", part.place());
@@ -67,7 +69,7 @@ BytePairSegmenter ParseBytePair(const JsonView& part, const PipelineState& state
   const bool plain = !options.bytes && options.continuing_subword_prefix.empty() && options.end_of_word_suffix.empty();
   Check(plain || !options.byte_fallback, "{}: byte_fallback with ByteLevel, a prefix or a suffix is not supported",
         part.place());
-  if (const JsonView unknown = part["unk_token"]; unknown.present()) options.unknown = IdOfUnknown(unknown, state);
+  if (const JsonView unknown = part["unk_token"]; unknown.present()) options.unknown = SetUnknown(unknown, state);
   std::vector<std::pair<std::string, std::string>> merges = Merges(part["merges"]);
   if (!state.byte_level) return BytePairSegmenter(state.pieces, merges, options, part.place());
   for (auto& [left, right] : merges) {
@@ -164,6 +166,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.place());
   const auto unknown = static_cast<std::int32_t>(part["unk_id"].Integer(0, std::ssize(scores) - 1));
+  state.unknown = unknown;
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
   std::optional<std::array<std::int32_t, 256>> bytes;

@@ -28,6 +28,8 @@ struct PipelineState {
   std::vector<PreTokenizer> pre_tokenizers;
   bool byte_level = false;                                                  // the symbols of the model are bytes
   std::function<void(std::string_view word, std::vector<Segment>&)> model;  // appends a word's segments
+  std::string continuing_prefix;                                            // of the model's pieces inside words
+  std::int32_t unknown = -1;                                                // the model's unknown token, if it has one
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;
 };

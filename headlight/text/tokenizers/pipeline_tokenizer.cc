@@ -71,6 +71,7 @@ class Encoder {
     std::int32_t id;
     TextSpan span;
     EdgeSpaces spaces;
+    std::int32_t word;
   };
 
   std::vector<Token> Run(std::string_view text) {
@@ -99,7 +100,7 @@ class Encoder {
  private:
   void Add(std::int32_t id, const NormalizedText& text, TextSpan bytes) {
     const std::string_view piece = std::string_view(text.text).substr(bytes.begin, bytes.end - bytes.begin);
-    tokens_.push_back({id, text.Origin(bytes), Spaces(piece, false)});
+    tokens_.push_back({id, text.Origin(bytes), Spaces(piece, false), word_++});
   }
 
   // Counted only where the spans are trimmed.
@@ -120,8 +121,9 @@ class Encoder {
         const std::int32_t end = word.begin + segment.end;
         if (end > next) begin = std::exchange(next, end);  // else it has the span of the previous one
         const std::string_view piece = bytes.substr(begin, end - begin);
-        tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level)});
+        tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level), word_});
       }
+      ++word_;
     }
   }
 
@@ -129,6 +131,7 @@ class Encoder {
   bool read_special_;
   std::vector<Token> tokens_;
   std::vector<Segment> segments_;
+  std::int32_t word_ = 0;
 };
 
 // The texts' tokens, with special ones around them.
@@ -141,24 +144,25 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
     tokens.push_back(Encoder(state, options.read_special).Run(text));
   }
   Encoding encoding;
-  const auto add = [&](std::int32_t id, std::int32_t type_id, std::int32_t text, TextSpan span) {
+  const auto add = [&](std::int32_t id, std::int32_t type_id, std::int32_t text, TextSpan span, std::int32_t word) {
     encoding.ids.push_back(id);
     encoding.type_ids.push_back(type_id);
     encoding.texts.push_back(text);
     encoding.spans.push_back(span);
+    encoding.words.push_back(word);
   };
   const std::optional<bool>& trim = state.post_processor.trim_offsets;
   for (const TemplatePart& part : parts) {
     if (part.text < 0) {
       if (!options.add_special) continue;
-      for (const std::int32_t id : part.ids) add(id, part.type_id, -1, {});
+      for (const std::int32_t id : part.ids) add(id, part.type_id, -1, {}, -1);
       continue;
     }
     const std::vector<Encoder::Token>& given = tokens[part.text];
     for (std::size_t i = 0; i < given.size(); ++i) {
       TextSpan span = given[i].span;
       if (trim) TrimSpan(texts[part.text], given[i].spaces, i == 0, *trim, span);
-      add(given[i].id, part.type_id, part.text, span);
+      add(given[i].id, part.type_id, part.text, span, given[i].word);
     }
   }
   return encoding;
@@ -272,6 +276,13 @@ std::optional<std::int32_t> PipelineTokenizer::FindSpecial(std::string_view name
 }
 
 bool PipelineTokenizer::IsSpecial(std::int32_t id) const { return Holds(id, size()) && state_->special[id]; }
+
+bool PipelineTokenizer::ContinuesWord(std::string_view text, std::int32_t id, TextSpan span) const {
+  if (id == state_->unknown) return false;
+  if (!state_->continuing_prefix.empty()) return Piece(id).starts_with(state_->continuing_prefix);
+  const std::string_view around = text.substr(0, static_cast<std::size_t>(span.begin) + 1);
+  return span.begin > 0 && around.substr(static_cast<std::size_t>(span.begin) - 1).find(' ') == std::string_view::npos;
+}
 
 std::int32_t PipelineTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
 

@@ -20,6 +20,7 @@ struct Encoding {
   std::vector<std::int32_t> type_ids;  // of models with token types, mostly 0, and 1 in a second text
   std::vector<std::int32_t> texts;     // 0 or 1: the text that the token is in; -1: it was added, such as [CLS]
   std::vector<TextSpan> spans;         // the bytes of that text that it stands for; none for an added one
+  std::vector<std::int32_t> words;     // the number of the pre-tokenizer's word that it is of; -1 for an added one
 };
 
 struct EncodeOptions {
@@ -57,6 +58,10 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   std::optional<std::int32_t> Find(std::string_view piece) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const override;
   bool IsSpecial(std::int32_t id) const;
+  /// Whether a token of the text continues the word of the one before it, as pipelines of Transformers decide it: it
+  /// has the prefix of pieces inside words, such as "##", or where the model has none, no space before it. The unknown
+  /// token does not.
+  bool ContinuesWord(std::string_view text, std::int32_t id, TextSpan span) const;
   std::int32_t size() const override;
 
  private:

@@ -23,6 +23,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
   from(encoding.type_ids);
   from(encoding.texts);
   from(encoding.spans);
+  from(encoding.words);
 }
 
 }  // namespace

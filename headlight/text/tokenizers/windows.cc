@@ -34,6 +34,7 @@ std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, 
     copy(encoding.type_ids, window.encoding.type_ids);
     copy(encoding.texts, window.encoding.texts);
     copy(encoding.spans, window.encoding.spans);
+    copy(encoding.words, window.encoding.words);
     windows.push_back(std::move(window));
     if (begin + count >= run.count) return windows;
   }

@@ -14,9 +14,9 @@ namespace headlight {
 namespace {
 
 // The text of a span; empty where the model declines to answer.
-std::string_view AnswerOf(const AskedQuestion& asked, const FoundSpan& found, bool may_decline) {
-  if (may_decline && found.declines()) return {};
-  const TextSpan bytes = BytesOfTokens(asked.passage, asked.cut.encoding, found.begin, found.last);
+std::string_view AnswerOf(const AskedQuestion& asked, const FoundAnswers& found, bool may_decline) {
+  if (found.answers.empty() || (may_decline && found.declines())) return {};
+  const TextSpan bytes = found.best()->bytes;
   return std::string_view(asked.passage)
       .substr(static_cast<std::size_t>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin));
 }
@@ -42,28 +42,35 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
   std::vector<WindowOfQuestion> windows;  // of each text
   for (std::size_t question = 0; question < texts.questions.size(); ++question)
     for (const Window& window : texts.questions[question].cut.windows) windows.push_back({question, &window});
-  std::vector<FoundSpan> best(texts.questions.size());
+  std::vector<FoundAnswers> best(texts.questions.size());
   ValidationReport report = ValidateEncoder(
       ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
       [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
-        std::vector<double> numbers;  // of each window its FoundSpan
+        std::vector<double> numbers;  // of each window its FoundAnswers, with empty answers after them
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
-          const FoundSpan span = BestSpan(rows.matrix<float>(), *windows[first + i].window, kLongestAnswer);
-          for (const double number : {span.found ? 1.0 : 0.0, double{span.score}, double(span.begin), double(span.last),
-                                      double{span.no_answer}})
-            numbers.push_back(number);
+          const auto [question, window] = windows[first + i];
+          FoundAnswers found =
+              BestAnswers(rows.matrix<float>(), *window, texts.questions[question].passage, kLongestAnswer);
+          found.answers.resize(kMostSpans);
+          numbers.push_back(found.no_answer);
+          for (const FoundAnswer& answer : found.answers)
+            for (const double number : {double(answer.bytes.begin), double(answer.bytes.end), double{answer.score}})
+              numbers.push_back(number);
         }
         return numbers;
       },
       [&](const TokenBatch& batch, std::size_t first, std::span<const double> numbers) {
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
-          const std::span<const double> of = numbers.subspan(5 * i, 5);
-          best[windows[first + i].question].Add({.found = of[0] != 0,
-                                                 .score = static_cast<float>(of[1]),
-                                                 .begin = static_cast<std::int32_t>(of[2]),
-                                                 .last = static_cast<std::int32_t>(of[3]),
-                                                 .no_answer = static_cast<float>(of[4])});
+          constexpr std::size_t each = 1 + 3 * kMostSpans;
+          const std::span<const double> of = numbers.subspan(each * i, each);
+          FoundAnswers found{{}, static_cast<float>(of[0])};
+          for (std::size_t at = 1; at < each; at += 3)
+            if (of[at + 1] > 0)
+              found.answers.push_back({{static_cast<std::int32_t>(of[at]), static_cast<std::int32_t>(of[at + 1])},
+                                       static_cast<float>(of[at + 2])});
+          const std::size_t question = windows[first + i].question;
+          best[question].Add(texts.questions[question].passage, found);
         }
       });
   const bool may_decline =
