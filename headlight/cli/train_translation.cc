@@ -128,7 +128,7 @@ void Add(Command& train) {
   add_untied("--no-tie-source-target", t.model.tie_source_target, "Separate embeddings for source and target");
   add_untied("--no-tie-output", t.model.tie_output, "A separate matrix for the output layer, not the embeddings");
 
-  add("Text", "--vocabulary-size", t.vocabulary.size, Between(1, 1 << 24), "Subwords of both languages together");
+  add("Text", "--vocabulary-size", t.vocabulary.size, Between(1, 1 << 24), "Most subwords, of both languages together");
   AddChoice<SubwordAlgorithm>(command, "--vocabulary", t.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")

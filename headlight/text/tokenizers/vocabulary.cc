@@ -82,26 +82,30 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   sample.lines().push_back(kSpecialCharacters);
 
   // `<pad>` is added below: the trainer has no place for a last one.
-  const std::unordered_map<std::string, std::string> settings = {
-      {"model_type", options.algorithm == SubwordAlgorithm::bpe ? "bpe" : "unigram"},
-      {"vocab_size", std::to_string(options.size - 1)},
-      {"character_coverage", "1"},
-      {"normalization_rule_name", "nmt_nfkc"},
-      {"eos_id", "0"},
-      {"unk_id", "1"},
-      {"bos_id", "-1"},
-      {"pad_id", "-1"},
-      {"max_sentence_length", std::to_string(2 * kLongestLine)},
-      {"num_threads", "4"},  // fixed, because the sums depend on it
-      {"minloglevel", "3"},
+  const auto train = [&](std::int64_t size, std::string& trained) {
+    const std::unordered_map<std::string, std::string> settings = {
+        {"model_type", options.algorithm == SubwordAlgorithm::bpe ? "bpe" : "unigram"},
+        {"vocab_size", std::to_string(size)},
+        {"character_coverage", "1"},
+        {"normalization_rule_name", "nmt_nfkc"},
+        {"eos_id", "0"},
+        {"unk_id", "1"},
+        {"bos_id", "-1"},
+        {"pad_id", "-1"},
+        {"max_sentence_length", std::to_string(2 * kLongestLine)},
+        {"num_threads", "4"},  // fixed, because the sums depend on it
+        {"minloglevel", "3"},
+    };
+    Lines lines(sample.lines());
+    return sentencepiece::SentencePieceTrainer::Train(settings, &lines, &trained);
   };
-  Lines lines(sample.lines());
   std::string trained;
-  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &trained);
+  auto status = train(options.size - 1, trained);
+  if (!status.ok())
+    if (const std::int64_t largest = NumberAfter(status.error_message(), "Please set it to a value <= "); largest > 0)
+      status = train(largest, trained);
   if (!status.ok()) {
     const std::string_view message = status.error_message();
-    const std::int64_t largest = NumberAfter(message, "Please set it to a value <= ");
-    Check(largest < 0, "vocabulary_size is {}, more than this text allows: at most {}", options.size, largest + 1);
     const std::int64_t least = NumberAfter(message, " vs ");
     Check(least < 0, "vocabulary_size is {}, less than this text's characters need: at least {}", options.size,
           least + 1);

@@ -21,8 +21,7 @@ struct VocabularyOptions {
 // Trains with SentencePiece, after its nmt_nfkc normalization, so that every character of the text is a piece: `</s>`
 // is token 0, `<unk>` 1, `<pad>` the last, as MarianMT has them. Calls next(line) until it returns false; for a
 // vocabulary that two languages share, it hands over the lines of both. The same lines and options give the same
-// vocabulary. Throws Error where the text has no words, and where `size` is too large or too small for it, naming the
-// size that fits.
+// vocabulary. Throws Error where the text has no words, and where `size` is too small for it, naming the least.
 //
 // Why not TrainTokenizer: a MarianMT folder holds SentencePiece models, whose nmt_nfkc rules (a compiled table) come
 // from that library's trainer alone; and its order of merges, which differs from ours where pairs are equally frequent,
