@@ -30,6 +30,10 @@ bool IsWhiteSpaceBeyondAscii(char32_t character) { return u_isUWhiteSpace(static
 bool IsPunctuation(char32_t character) { return IsIn(U_GC_P_MASK, character); }
 bool IsNonspacingMark(char32_t character) { return IsIn(U_GC_MN_MASK, character); }
 bool IsMark(char32_t character) { return IsIn(U_GC_M_MASK, character); }
+bool IsWordCharacter(char32_t character) {
+  return u_isUAlphabetic(static_cast<UChar32>(character)) != 0 ||
+         IsIn(U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK, character) || character == 0x200C || character == 0x200D;
+}
 bool IsOther(char32_t character) { return IsIn(U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK | U_GC_CS_MASK, character); }
 
 CharacterClass ClassOf(char32_t character) {

@@ -18,6 +18,7 @@ inline bool IsWhiteSpace(char32_t character) {  // the property White_Space
 bool IsPunctuation(char32_t character);     // the general category P
 bool IsNonspacingMark(char32_t character);  // Mn
 bool IsMark(char32_t character);            // M
+bool IsWordCharacter(char32_t character);   // \w of regular expressions (UTS 18, annex C)
 bool IsOther(char32_t character);           // C without unassigned characters: controls, formats, private use
 
 // The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",

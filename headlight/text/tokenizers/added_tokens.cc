@@ -1,20 +1,11 @@
 #include "headlight/text/tokenizers/added_tokens.h"
 
-#include <unicode/uchar.h>
-
 #include <algorithm>
 
 #include "headlight/text/characters.h"
 
 namespace headlight {
 namespace {
-
-// \w of regular expressions: Alphabetic, marks, decimal digits, connectors, joiners (UTS 18, annex C).
-bool IsWordCharacter(char32_t character) {
-  const auto code = static_cast<UChar32>(character);
-  return u_isUAlphabetic(code) || (U_GET_GC_MASK(code) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0 ||
-         character == 0x200C || character == 0x200D;
-}
 
 // The last character of a text that is not empty.
 char32_t LastCharacter(std::string_view text, std::size_t& begin) {

@@ -144,7 +144,17 @@ void DecodeBytePieces(std::vector<std::string>& pieces) {
 void FusePieces(std::vector<std::string>& pieces) { pieces = {fmt::format("{}", fmt::join(pieces, ""))}; }
 
 void ReplaceDecoder::operator()(std::vector<std::string>& pieces) const {
-  for (std::string& piece : pieces) ReplaceAll(piece, pattern, content);
+  for (std::string& piece : pieces) {
+    const std::vector<TextSpan> matches = pattern.Matches(piece);
+    if (matches.empty()) continue;
+    std::string replaced;
+    std::size_t done = 0;
+    for (const TextSpan match : matches) {
+      replaced.append(piece, done, static_cast<std::size_t>(match.begin) - done).append(content);
+      done = static_cast<std::size_t>(match.end);
+    }
+    piece = std::move(replaced.append(piece, done));
+  }
 }
 
 void StripDecoder::operator()(std::vector<std::string>& pieces) const {

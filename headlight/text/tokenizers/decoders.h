@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/text/tokenizers/text_pattern.h"
+
 namespace headlight {
 
 // Turns pieces into the texts that Decode joins.
@@ -49,7 +51,8 @@ void DecodeBytePieces(std::vector<std::string>& pieces);
 void FusePieces(std::vector<std::string>& pieces);
 
 struct ReplaceDecoder {
-  std::string pattern, content;
+  TextPattern pattern;
+  std::string content;
   void operator()(std::vector<std::string>& pieces) const;
 };
 

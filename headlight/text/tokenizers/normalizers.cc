@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 namespace headlight {
 namespace {
@@ -133,44 +132,6 @@ bool IsNormalized(NormalForm form, const std::string& text) {
   return normalized;
 }
 
-// Calls body(begin, end) for the matches in the text, from the left.
-template <typename Body>
-void ForEachMatch(const Replace& replace, const std::string& text, const Body& body) {
-  if (replace.kind == Replace::Kind::text) {
-    for (std::size_t at = text.find(replace.pattern); at != std::string::npos;
-         at = text.find(replace.pattern, at + replace.pattern.size()))
-      body(at, at + replace.pattern.size());
-    return;
-  }
-  if (replace.kind == Replace::Kind::punctuation) {
-    constexpr std::string_view all = R"(!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~)";
-    for (std::size_t at = text.find_first_of(all); at != std::string::npos; at = text.find_first_of(all, at + 1))
-      body(at, at + 1);
-    return;
-  }
-  if (replace.kind == Replace::Kind::not_ascii) {
-    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
-      if (character >= 0x80) body(begin, end);
-    });
-    return;
-  }
-  // Runs of two or more spaces, or of white space, or a single line end or tab, or any white space.
-  const bool spaces = replace.kind == Replace::Kind::spaces;
-  std::size_t run = 0;
-  int characters = 0;
-  const auto end_run = [&](std::size_t end) {
-    const bool breaks = characters == 1 && (replace.kind == Replace::Kind::all_white_space ||
-                                            (!spaces && (text[run] == '\n' || text[run] == '\r' || text[run] == '\t')));
-    if (characters > 1 || breaks) body(run, end);
-    characters = 0;
-  };
-  ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
-    if (spaces ? character != U' ' : !IsWhiteSpace(character)) return end_run(begin);
-    if (characters++ == 0) run = begin;
-  });
-  end_run(text.size());
-}
-
 // True if every character is a grapheme cluster of its own in any context.
 bool StandAlone(std::string_view text) {
   bool alone = true;
@@ -256,15 +217,6 @@ void StripAccents(NormalizedText& text) {
   });
 }
 
-std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern) {
-  if (pattern == " {2,}") return Replace::Kind::spaces;
-  if (pattern == R"(\s{2,}|[\n\r\t])") return Replace::Kind::white_space;
-  if (pattern == R"(\s+)") return Replace::Kind::all_white_space;
-  if (pattern == R"([!-/:-@\[-`{-~])") return Replace::Kind::punctuation;
-  if (pattern == R"([^\x00-\x7f])") return Replace::Kind::not_ascii;
-  return std::nullopt;
-}
-
 void Replace::operator()(NormalizedText& text) const {
   NormalizedText replaced = text.Fresh();
   std::size_t done = 0;
@@ -273,18 +225,31 @@ void Replace::operator()(NormalizedText& text) const {
     replaced.origins.insert(replaced.origins.end(), text.origins.begin() + static_cast<std::ptrdiff_t>(done),
                             text.origins.begin() + static_cast<std::ptrdiff_t>(end));
   };
-  ForEachMatch(*this, text.text, [&](std::size_t begin, std::size_t end) {
-    keep(begin);
-    // It has the origin of the last character that it replaces.
-    ForEachCharacter(content, [&](char32_t character, std::size_t, std::size_t) {
-      replaced.Append(character, text.origins[end - 1]);
-    });
+  const std::vector<TextSpan> matches = pattern.Matches(text.text);
+  if (matches.empty()) return;
+  for (const TextSpan match : matches) {
+    const auto end = static_cast<std::size_t>(match.end);
+    keep(static_cast<std::size_t>(match.begin));
+    // It has the origin of the last character that it replaces, or of the one before it.
+    const TextSpan origin = end == 0 ? TextSpan{text.start, text.start} : text.origins[end - 1];
+    ForEachCharacter(content,
+                     [&](char32_t character, std::size_t, std::size_t) { replaced.Append(character, origin); });
     done = end;
-  });
-  if (done == 0) return;  // nothing matched
+  }
   keep(text.text.size());
   replaced.CheckLength(replaced.text.size());
   text = std::move(replaced);
+}
+
+void NormalizeForTranslation(NormalizedText& text) {
+  MapCharacters(text, [](char32_t c, const auto& put) {
+    const bool removed =
+        (c >= 0x1 && c <= 0x8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    if (removed) return;
+    const bool space = c == 0x9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
+                       c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+    put(space ? U' ' : c);
+  });
 }
 
 void Prepend::operator()(NormalizedText& text) const {

@@ -3,12 +3,12 @@
 
 #include <array>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "headlight/text/tokenizers/normalized_text.h"
 #include "headlight/text/tokenizers/sentencepiece_normalizer.h"
+#include "headlight/text/tokenizers/text_pattern.h"
 
 namespace headlight {
 
@@ -24,20 +24,14 @@ void Normalize(NormalForm form, NormalizedText& text);  // Unicode's
 
 // Replaces every match by `content`.
 struct Replace {
-  // The kind of pattern: a text, or one of the regular expressions in published files.
-  enum class Kind {
-    text,             // the text itself
-    spaces,           // " {2,}"
-    white_space,      // "\s{2,}|[\n\r\t]"
-    all_white_space,  // "\s+"
-    punctuation,      // a character of ASCII's punctuation
-    not_ascii,        // "[^\x00-\x7f]"
-  };
-  std::string pattern, content;
-  Kind kind = Kind::text;
+  TextPattern pattern;
+  std::string content;
   void operator()(NormalizedText& text) const;
 };
-std::optional<Replace::Kind> KindOfRegularExpression(std::string_view pattern);
+
+// SentencePiece's rules for translation ("nmt") without its normal form: removes controls, and makes other invisible
+// characters spaces.
+void NormalizeForTranslation(NormalizedText& text);
 
 // Puts `content`, with the origin of the first character, before a non-empty text.
 struct Prepend {

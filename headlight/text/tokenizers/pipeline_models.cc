@@ -1,4 +1,4 @@
-// The models of a `tokenizer.json`: BPE, Unigram and WordPiece.
+// The models of a `tokenizer.json`: BPE, Unigram, WordLevel and WordPiece.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -109,6 +109,8 @@ struct Unigram {
             continue;
           }
         }
+        Check(path[i].piece >= 0, "the tokenizer has no piece for {} and no unknown token",
+              Quoted(word.substr(begin, path[i].end - begin)));
       }
       segments.push_back(path[i]);
       begin = path[i].end;
@@ -140,6 +142,29 @@ double ScoreAsRead(double score) {
   return std::copysign(value, score);
 }
 
+// Words are looked up whole.
+struct WordLevel {
+  void operator()(std::string_view word, std::vector<Segment>& segments) const {
+    const auto found = ids.find(std::string(word));
+    const std::int32_t id = found == ids.end() ? unknown : found->second;
+    Check(id >= 0, "the tokenizer has no token for the word {} and no unknown token", Quoted(word));
+    segments.push_back({id, static_cast<std::int32_t>(word.size())});
+  }
+
+  std::unordered_map<std::string, std::int32_t> ids;
+  std::int32_t unknown;
+};
+
+WordLevel ParseWordLevel(const JsonView& part, PipelineState& state) {
+  if (const auto found = state.ids.find(part.Get("unk_token", "<unk>").String()); found != state.ids.end())
+    state.unknown = found->second;
+  if (!state.byte_level) return {state.ids, state.unknown};
+  std::unordered_map<std::string, std::int32_t> ids;
+  for (const auto& [piece, id] : state.ids)
+    if (std::optional<std::string> bytes = BytesOfPiece(piece)) ids.emplace(std::move(*bytes), id);
+  return {std::move(ids), state.unknown};
+}
+
 std::optional<double> NumberOf(const Json& json) {
   if (const auto* integer = json.As<std::int64_t>()) return static_cast<double>(*integer);
   if (const auto* number = json.As<double>()) return *number;
@@ -165,7 +190,10 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.place());
-  const auto unknown = static_cast<std::int32_t>(part["unk_id"].Integer(0, std::ssize(scores) - 1));
+  // Without an unknown piece, -1.
+  const JsonView unknown_id = part["unk_id"];
+  const auto unknown =
+      static_cast<std::int32_t>(unknown_id.present() ? unknown_id.Integer(0, std::ssize(scores) - 1) : -1);
   state.unknown = unknown;
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
@@ -183,17 +211,19 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) 
   const std::string type = part.Get("type", has("merges") ? "BPE" : has("unk_id") ? "Unigram" : "WordPiece").String();
   if (type == "Unigram") {
     SetUnigram(part, scores_are, state);
-  } else if (type == "BPE" || type == "WordPiece") {
+  } else if (type == "BPE" || type == "WordLevel" || type == "WordPiece") {
     state.pieces = PiecesById(part["vocab"]);
     Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
     for (std::size_t id = 0; id < state.pieces.size(); ++id) state.ids.emplace(state.pieces[id], id);
     if (type == "BPE") {
       state.model = ParseBytePair(part, state);
+    } else if (type == "WordLevel") {
+      state.model = ParseWordLevel(part, state);
     } else {
       state.model = ParseWordPiece(part, state);
     }
   } else {
-    RefuseType(part, type, "BPE, Unigram and WordPiece");
+    RefuseType(part, type, "BPE, Unigram, WordLevel and WordPiece");
   }
   part.RefuseUnread({});
 }

@@ -25,6 +25,15 @@ std::string ShortString(const JsonView& text) {
   return given;
 }
 
+TextPattern PatternOf(const JsonView& pattern) {
+  const bool regular = pattern["Regex"].present();
+  const JsonView given = pattern[regular ? "Regex" : "String"];
+  const std::string text = given.String();
+  Check(!text.empty(), "{}: it is empty", given.place());
+  pattern.RefuseUnread({});
+  return regular ? TextPattern::Regular(text, given.place()) : TextPattern(text);
+}
+
 void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) {
   const auto type = part["type"].String();
   if (type == "Sequence") {
@@ -52,35 +61,28 @@ void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) 
   } else if (type == "Prepend") {
     normalizers.emplace_back(Prepend{ShortString(part["prepend"])});
   } else if (type == "Replace") {
-    const JsonView pattern = part["pattern"];
-    const bool regular = pattern["Regex"].present();
-    Replace replace{pattern[regular ? "Regex" : "String"].String(), ShortString(part["content"]), Replace::Kind::text};
-    pattern.RefuseUnread({});
-    Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
-    if (regular) {
-      const std::optional<Replace::Kind> kind = KindOfRegularExpression(replace.pattern);
-      Check(kind.has_value(), "{}: the regular expression {} is not supported", pattern.place(),
-            Quoted(replace.pattern));
-      replace.kind = *kind;
-    }
-    normalizers.emplace_back(std::move(replace));
+    TextPattern pattern = PatternOf(part["pattern"]);
+    normalizers.emplace_back(Replace{std::move(pattern), ShortString(part["content"])});
+  } else if (type == "Nmt") {
+    normalizers.emplace_back(NormalizeForTranslation);
   } else if (type == "Precompiled") {
     if (const JsonView rules = part["precompiled_charsmap"]; rules.present())
       normalizers.emplace_back(Precompiled(DecodeBase64(rules.String()), part.place()));
   } else {
-    RefuseType(part, type,
-               "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, Strip and "
-               "StripAccents");
+    RefuseType(
+        part, type,
+        "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip and "
+        "StripAccents");
   }
   CheckSteps(part, normalizers.size());
   part.RefuseUnread({});
 }
 
-std::string Replacement(const JsonView& part) {
-  const auto replacement = part.Get("replacement", "\u2581").String();
-  Check(!replacement.empty() && DecodeUtf8(replacement).bytes == static_cast<int>(replacement.size()),
-        "{}: its replacement must be one character", part.place());
-  return replacement;
+std::string Character(const JsonView& given) {
+  const std::string text = given.String();
+  Check(!text.empty() && DecodeUtf8(text).bytes == static_cast<int>(text.size()), "{}: it must be one character",
+        given.place());
+  return text;
 }
 
 Metaspace::Prepend PrependScheme(const JsonView& part) {
@@ -90,23 +92,12 @@ Metaspace::Prepend PrependScheme(const JsonView& part) {
   return scheme == "first" ? Metaspace::Prepend::first : Metaspace::Prepend::never;
 }
 
-// Of the tokenizer.json that was published with CLIP.
-constexpr std::string_view kOlderClipWords = R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
-
-PreTokenizer SplitOf(const JsonView& part) {
-  const JsonView pattern = part["pattern"];
-  const std::string behavior = part["behavior"].String();
-  const bool invert = part.Get("invert", false).Bool();
-  if (pattern["Regex"].present()) {
-    const std::string regex = pattern["Regex"].String();
-    Check((regex == kClipWords || regex == kOlderClipWords) && behavior == "Removed" && invert,
-          "{}: only CLIP's regular expression is supported, inverted, and what is between removed", part.place());
-    return ClipSplit{regex == kClipWords};
-  }
-  const std::string text = pattern["String"].String();
-  Check(!text.empty() && behavior == "MergedWithPrevious" && !invert,
-        "{}: only a text that ends words is supported, MergedWithPrevious, not inverted", part.place());
-  return SplitAfter{text};
+SplitBehavior BehaviorOf(const JsonView& given) {
+  const std::string name = given.String({"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"});
+  if (name == "Removed") return SplitBehavior::removed;
+  if (name == "Isolated") return SplitBehavior::isolated;
+  if (name == "MergedWithPrevious") return SplitBehavior::merged_with_previous;
+  return name == "MergedWithNext" ? SplitBehavior::merged_with_next : SplitBehavior::contiguous;
 }
 
 void AddPreTokenizers(const JsonView& part, PipelineState& state) {
@@ -115,20 +106,25 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
     for (const JsonView& step : part["pretokenizers"].Items()) AddPreTokenizers(step, state);
   } else if (type == "BertPreTokenizer") {
     state.pre_tokenizers.emplace_back(SplitAtSpaces);
-    state.pre_tokenizers.emplace_back(SplitPunctuation);
+    state.pre_tokenizers.emplace_back(SplitPunctuation{});
   } else if (type == "WhitespaceSplit") {
     state.pre_tokenizers.emplace_back(SplitAtSpaces);
+  } else if (type == "Whitespace") {
+    state.pre_tokenizers.emplace_back(SplitAtWords);
   } else if (type == "Punctuation") {
-    part.Get("behavior", "Isolated").String({"Isolated"});
-    state.pre_tokenizers.emplace_back(SplitPunctuation);
+    state.pre_tokenizers.emplace_back(SplitPunctuation{BehaviorOf(part.Get("behavior", "Isolated"))});
   } else if (type == "Digits") {
     state.pre_tokenizers.emplace_back(Digits{part.Get("individual_digits", false).Bool()});
   } else if (type == "Split") {
-    state.pre_tokenizers.push_back(SplitOf(part));
+    TextPattern pattern = PatternOf(part["pattern"]);
+    state.pre_tokenizers.emplace_back(
+        Split{std::move(pattern), BehaviorOf(part["behavior"]), part.Get("invert", false).Bool()});
+  } else if (type == "CharDelimiterSplit") {
+    state.pre_tokenizers.emplace_back(Split{TextPattern(Character(part["delimiter"])), SplitBehavior::removed});
   } else if (type == "Metaspace") {
     part["str_rep"];  // an older file's; the replacement again
     Metaspace metaspace;
-    metaspace.replacement = Replacement(part);
+    metaspace.replacement = Character(part.Get("replacement", "\u2581"));
     metaspace.prepend = PrependScheme(part);
     metaspace.split = part.Get("split", true).Bool();
     state.pre_tokenizers.emplace_back(std::move(metaspace));
@@ -140,7 +136,8 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
         ByteLevelPreTokenizer{part["add_prefix_space"].Bool(), part.Get("use_regex", true).Bool()});
   } else {
     RefuseType(part, type,
-               "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split and WhitespaceSplit");
+               "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Metaspace, Punctuation, Sequence, Split, "
+               "Whitespace and WhitespaceSplit");
   }
   // A later pre-tokenizer would see ByteLevel's characters instead of bytes.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
@@ -295,7 +292,7 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   } else if (type == "Metaspace") {
     for (const char* key : {"str_rep", "split"}) part[key];  // for other parts
     const bool drop_first = PrependScheme(part) != Metaspace::Prepend::never;
-    decoders.emplace_back(MetaspaceDecoder{Replacement(part), drop_first});
+    decoders.emplace_back(MetaspaceDecoder{Character(part.Get("replacement", "\u2581")), drop_first});
   } else if (type == "BPEDecoder") {
     decoders.emplace_back(BytePairDecoder{part.Get("suffix", "</w>").String()});
   } else if (type == "ByteFallback") {
@@ -303,11 +300,8 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   } else if (type == "Fuse") {
     decoders.emplace_back(FusePieces);
   } else if (type == "Replace") {
-    const JsonView pattern = part["pattern"];
-    ReplaceDecoder replace{pattern["String"].String(), ShortString(part["content"])};
-    pattern.RefuseUnread({});
-    Check(!replace.pattern.empty(), "{}: it is empty", pattern.place());
-    decoders.emplace_back(std::move(replace));
+    TextPattern pattern = PatternOf(part["pattern"]);
+    decoders.emplace_back(ReplaceDecoder{std::move(pattern), ShortString(part["content"])});
   } else if (type == "Strip") {
     constexpr std::int64_t most = 1 << 20;
     StripDecoder strip{part["content"].String(), part["start"].Integer(0, most), part["stop"].Integer(0, most)};

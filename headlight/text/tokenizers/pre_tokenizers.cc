@@ -23,6 +23,68 @@ void CutWords(Words& words, const Cut& cut) {
   words.words = std::move(pieces);
 }
 
+// A part of a text that is a match, or between two.
+struct Part {
+  TextSpan bytes;
+  bool match;
+};
+
+// The parts that a Split makes of the matches and what is between them. Parts that are removed have no bytes.
+std::vector<TextSpan> Divide(const std::vector<Part>& parts, SplitBehavior behavior) {
+  std::vector<TextSpan> divided;
+  bool before = false;  // the part before was a match
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto [bytes, match] = parts[i];
+    switch (behavior) {
+      case SplitBehavior::removed:
+        if (!match) divided.push_back(bytes);
+        break;
+      case SplitBehavior::isolated:
+        divided.push_back(bytes);
+        break;
+      case SplitBehavior::contiguous:
+        if (match == before && !divided.empty())
+          divided.back().end = bytes.end;
+        else
+          divided.push_back(bytes);
+        break;
+      case SplitBehavior::merged_with_previous:
+        if (match && !before && !divided.empty())
+          divided.back().end = bytes.end;
+        else
+          divided.push_back(bytes);
+        break;
+      case SplitBehavior::merged_with_next:  // the last of several matches
+        if (i > 0 && before && !match)
+          divided.back().end = bytes.end;
+        else
+          divided.push_back(bytes);
+        break;
+    }
+    before = match;
+  }
+  return divided;
+}
+
+// Splits each word by the matches that find(text) gives.
+template <typename Find>
+void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& find) {
+  std::vector<Part> parts;
+  CutWords(words, [&](std::string_view text, const auto& add) {
+    parts.clear();
+    std::int32_t done = 0;
+    const auto size = static_cast<std::int32_t>(text.size());
+    for (const TextSpan match : find(text)) {
+      if (done < match.begin) parts.push_back({{done, match.begin}, invert});
+      parts.push_back({match, !invert});
+      done = match.end;
+    }
+    if (done < size) parts.push_back({{done, size}, invert});
+    for (const TextSpan part : Divide(parts, behavior))
+      add(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.end));
+  });
+}
+
 // Adds a word to those of `to`, after `front`, which has the origin of the word's first character.
 void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   const std::int32_t begin = to.text.size();
@@ -90,17 +152,35 @@ void SplitAtSpaces(Words& words) {
   });
 }
 
-void SplitPunctuation(Words& words) {
+void SplitAtWords(Words& words) {
+  enum class Kind { space, word, other };
   CutWords(words, [](std::string_view text, const auto& add) {
-    std::size_t word = 0;
-    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
-      if (!IsAsciiPunctuation(character) && (character < 0x80 || !IsPunctuation(character))) return;
-      add(word, begin);
-      add(begin, end);
-      word = end;
+    std::size_t run = 0;
+    Kind of_run = Kind::space;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t) {
+      const Kind kind = IsWhiteSpace(character) ? Kind::space : IsWordCharacter(character) ? Kind::word : Kind::other;
+      if (kind == of_run) return;
+      if (of_run != Kind::space) add(run, begin);
+      run = begin;
+      of_run = kind;
     });
-    add(word, text.size());
+    if (of_run != Kind::space) add(run, text.size());
   });
+}
+
+void SplitPunctuation::operator()(Words& words) const {
+  SplitWords(words, behavior, false, [](std::string_view text) {
+    std::vector<TextSpan> matches;
+    ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
+      if (IsAsciiPunctuation(character) || (character >= 0x80 && IsPunctuation(character)))
+        matches.push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)});
+    });
+    return matches;
+  });
+}
+
+void Split::operator()(Words& words) const {
+  SplitWords(words, behavior, invert, [this](std::string_view text) { return pattern.Matches(text); });
 }
 
 void Digits::operator()(Words& words) const {
@@ -116,37 +196,6 @@ void Digits::operator()(Words& words) const {
       number = digit;
     });
     add(word, text.size());
-  });
-}
-
-void ClipSplit::operator()(Words& words) const {
-  CutWords(words, [this](std::string_view text, const auto& add) {
-    for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
-      const std::string_view rest = text.substr(begin);
-      end = begin;
-      if (special)
-        for (const std::string_view token : {"<|startoftext|>", "<|endoftext|>"})
-          if (rest.starts_with(token)) end = begin + token.size();
-      if (end == begin) end += ContractionAt(rest);
-      if (end == begin) {
-        const Utf8Character first = DecodeUtf8(rest);
-        const CharacterClass of = ClassOf(first.code);
-        end = of == CharacterClass::number ? begin + first.bytes : RunAt(text, begin).end;
-        if (of == CharacterClass::space) continue;
-      }
-      add(begin, end);
-    }
-  });
-}
-
-void SplitAfter::operator()(Words& words) const {
-  CutWords(words, [this](std::string_view whole, const auto& add) {
-    std::size_t begin = 0;
-    for (std::size_t at = whole.find(text); at != std::string_view::npos; at = whole.find(text, begin)) {
-      add(begin, at + text.size());
-      begin = at + text.size();
-    }
-    add(begin, whole.size());
   });
 }
 

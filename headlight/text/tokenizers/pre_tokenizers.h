@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/text/tokenizers/normalized_text.h"
+#include "headlight/text/tokenizers/text_pattern.h"
 
 namespace headlight {
 
@@ -17,25 +18,28 @@ struct Words {
 // Splits each of the words further.
 using PreTokenizer = std::function<void(Words&)>;
 
-void SplitAtSpaces(Words& words);     // words between white space
-void SplitPunctuation(Words& words);  // punctuation stands alone
+void SplitAtSpaces(Words& words);  // words between white space
+void SplitAtWords(Words& words);   // letters, marks, digits and _ apart from others, between white space
+
+/// What becomes of the matches of a Split: they are removed, stand alone, belong to the text before or after them, or
+/// stand together with neighbouring matches.
+enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+
+struct SplitPunctuation {
+  SplitBehavior behavior = SplitBehavior::isolated;
+  void operator()(Words& words) const;
+};
+
+struct Split {
+  TextPattern pattern;
+  SplitBehavior behavior = SplitBehavior::isolated;
+  bool invert = false;  // what is between the matches is a match
+  void operator()(Words& words) const;
+};
 
 // Splits off numbers, in digits of any script, or each digit if `individual`.
 struct Digits {
   bool individual = false;
-  void operator()(Words& words) const;
-};
-
-// CLIP's, which leaves out white space: runs of letters, single numbers, runs of other characters, the ends of English
-// contractions, and where `special` the two special tokens, should they stand in a text as text.
-struct ClipSplit {
-  bool special = false;
-  void operator()(Words& words) const;
-};
-
-// Ends a word after each `text`, as Gemma does at spaces.
-struct SplitAfter {
-  std::string text;
   void operator()(Words& words) const;
 };
 

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes tests/testdata/tokenizer_components.json: random pipelines of a tokenizer.json's normalizers, pre-tokenizers,
+models and decoders, with the ids, offsets and decoded texts of the tokenizers library (0.23.3).
+
+    pip install tokenizers
+    tools/make_tokenizer_component_goldens.py [build/release/headlight [PIPELINES]]
+
+With headlight's program, PIPELINES (default 300) more are compared with `headlight tokenize`.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+from tokenizers import Tokenizer
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GOLDENS = 60
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CLIP = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+REGEXES = [GPT2, CL100K, CLIP, r"\s+", r"\w+|[^\w\s]+", r"\d", r"[0-9]+", " {2,}", r"\s{2,}|[\n\r\t]", r"[!-/:-@\[-`{-~]", r"[^\x00-\x7f]",
+           r"\p{P}", r"\bt", r"x*", r"(?=[A-Z])", r"^\s*", r"$", r"\A +", r" +\z", r".", r"(.)\1", r"[\p{Lu}&&[A-M]]", r"(?<=e)r", r"\.+|,",
+           r"(?i)the", r"[[:alpha:]]+", r"é", r"(?:ab|a)b", r"\x{e9}|\u00fc", "a|", r"[\s]", r"\S++", r"\p{Han}", r"[-\s]", r"[^a-z]"]
+STRINGS = [" ", "e", "the", "-", "  ", "a|b", "日", "\u2581"]
+BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+TEXTS = ["The cat's 12 hats, 3.5-inch!!", "  Two\t\tdogs\n\nrun ... fast  ", "Müller's café – naïve façade", "日本語 と 한국어 123４５", "a|b-c--d_e f\u200bg\u00adh\ufeff",
+         "HELLO hello, I'LL go; we'Ve \r\n gone\r", "e\u0301e\u0302 \u0301x A\u030a\u00a0\u3000z", "", " ", "xxabxx abab..the-the 🙂👍🏽 ½²", "\u2581a \u2581\u2581b <|endoftext|>x",
+         "l1\nl2\n\n l3\u2028l4\u0085l5\x0bl6\x0cl7\x1f\x7f."]
+
+
+def pattern(rng):
+    return {"Regex": rng.choice(REGEXES)} if rng.random() < 0.75 else {"String": rng.choice(STRINGS)}
+
+
+def normalizer(rng):
+    kind = rng.choice(["Nmt", "Replace", "Replace", "Replace", "Lowercase", "NFD", "NFKC", "StripAccents", "Strip", "Prepend"])
+    more = {"Replace": lambda: {"pattern": pattern(rng), "content": rng.choice(["", " ", "-", "xy", "é"])},
+            "Strip": lambda: {"strip_left": rng.random() < 0.5, "strip_right": rng.random() < 0.5},
+            "Prepend": lambda: {"prepend": "\u2581"}}
+    return {"type": kind, **more.get(kind, dict)()}
+
+
+def pre_tokenizer(rng):
+    kind = rng.choice(["Whitespace", "Split", "Split", "Split", "Punctuation", "WhitespaceSplit", "Digits", "CharDelimiterSplit", "BertPreTokenizer", "Metaspace"])
+    more = {"Split": lambda: {"pattern": pattern(rng), "behavior": rng.choice(BEHAVIORS), "invert": rng.random() < 0.3},
+            "Punctuation": lambda: {"behavior": rng.choice(BEHAVIORS)},
+            "Digits": lambda: {"individual_digits": rng.random() < 0.5},
+            "CharDelimiterSplit": lambda: {"delimiter": rng.choice(["-", " ", "日"])},
+            "Metaspace": lambda: {"replacement": "\u2581", "prepend_scheme": rng.choice(["always", "never"]), "split": True}}
+    return {"type": kind, **more.get(kind, dict)()}
+
+
+def several(make, key, name, rng):
+    steps = [make(rng) for _ in range(rng.randint(0, 2))]
+    return None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", key: steps}
+
+
+def words_of(file):
+    """The words that the pipeline makes of the texts, with the characters of all."""
+    probe = Tokenizer.from_str(json.dumps({**file, "model": {"type": "WordLevel", "vocab": {"<unk>": 0}, "unk_token": "<unk>"}}))
+    words = set()
+    for text in TEXTS:
+        normalized = probe.normalizer.normalize_str(text) if probe.normalizer else text
+        words.update(word for word, _ in (probe.pre_tokenizer.pre_tokenize_str(normalized) if probe.pre_tokenizer else [(normalized, 0)]))
+    return sorted(words - {""})
+
+
+def pipeline(rng):
+    file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "post_processor": None, "decoder": None,
+            "normalizer": several(normalizer, "normalizers", "n", rng), "pre_tokenizer": several(pre_tokenizer, "pretokenizers", "p", rng)}
+    if rng.random() < 0.2:
+        byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+        steps = [file["pre_tokenizer"], byte_level] if file["pre_tokenizer"] else [byte_level]
+        file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+    words = words_of(file)
+    kind = rng.choice(["WordPiece", "WordPiece", "WordLevel", "Unigram"])
+    if file["pre_tokenizer"] and "ByteLevel" in json.dumps(file["pre_tokenizer"]):
+        kind = "WordLevel"
+    characters = sorted({c for word in words for c in word})
+    if kind == "WordLevel":
+        known = [word for word in words if rng.random() < 0.8]
+        vocab = {piece: i for i, piece in enumerate(["<unk>", *known])}
+        file["model"] = {"type": kind, "vocab": vocab, "unk_token": "<unk>"}
+    elif kind == "WordPiece":  # where words begin can be seen
+        pieces = ["[UNK]", *characters, *("##" + c for c in characters)]
+        file["model"] = {"type": kind, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                         "vocab": {piece: i for i, piece in enumerate(pieces)}}
+    else:
+        pieces = sorted({*characters, *(w[:2] for w in words), *(w[-3:] for w in words)})
+        file["model"] = {"type": kind, "unk_id": None, "byte_fallback": False, "vocab": [[p, -1.0 - i % 7] for i, p in enumerate(pieces)]}
+    if rng.random() < 0.4:
+        file["decoder"] = {"type": "Replace", "pattern": pattern(rng), "content": rng.choice(["", "_"])}
+    return file
+
+
+def result(theirs, text):
+    encoded = theirs.encode(text)
+    return {"ids": encoded.ids, "spans": [end for span in encoded.offsets for end in span], "decoded": theirs.decode(encoded.ids)}
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else None
+    more = int(sys.argv[2]) if len(sys.argv) > 2 else 300 if program else 0
+    rng = random.Random(7)
+    goldens, differing = [], 0
+    while len(goldens) < GOLDENS + more:
+        try:
+            file = pipeline(rng)
+            theirs = Tokenizer.from_str(json.dumps(file))
+            results = [result(theirs, text) for text in TEXTS]
+        except BaseException as error:  # the library panics where a replacement makes a text empty of origins
+            if "PanicException" not in type(error).__name__:
+                raise
+            continue
+        goldens.append({"file": file, "results": results})
+        if program is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "tokenizer.json").write_text(json.dumps(file))
+            pathlib.Path(folder, "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+            done = subprocess.run([program, "tokenize", folder, folder + "/texts.jsonl", "--json", "--quiet"], text=True,
+                                  capture_output=True)
+        ours = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+        ours = [{"ids": one["ids"], "spans": [end for span in one["character_spans"] for end in span]} for one in ours]
+        expected = [{"ids": one["ids"], "spans": one["spans"]} for one in results]
+        if ours != expected:
+            differing += 1
+            parts = {key: file[key] for key in ("normalizer", "pre_tokenizer")} | {"model": file["model"]["type"]}
+            wrong = [(t, o, e) for t, o, e in zip(TEXTS, ours, expected) if o != e][:1]
+            print(f"{len(goldens) - 1}: {json.dumps(parts, ensure_ascii=False)}\n  {done.stderr.strip()[:300]} {wrong}")
+    (ROOT / "tests" / "testdata" / "tokenizer_components.json").write_text(json.dumps(
+        {"texts": TEXTS, "pipelines": goldens[:GOLDENS]}, ensure_ascii=False, separators=(",", ":")) + "\n")
+    if program:
+        print(f"{differing} of {len(goldens)} pipelines differ")
+
+
+main()
