@@ -8,6 +8,7 @@ models and decoders, with the ids, offsets and decoded texts of the tokenizers l
 With headlight's program, PIPELINES (default 300) more are compared with `headlight tokenize`.
 """
 
+import itertools
 import json
 import pathlib
 import random
@@ -102,6 +103,23 @@ def result(theirs, text):
     return {"ids": encoded.ids, "spans": [end for span in encoded.offsets for end in span], "decoded": theirs.decode(encoded.ids)}
 
 
+def cut_pairs():
+    """[tokens of the first text, of the second, the most tokens with three special ones, the tokens kept of each]."""
+    words = {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2, "[SEP]": 3}, "unk_token": "<unk>"}
+    part = lambda name, value: {name: {"id": value, "type_id": 0}}
+    sep, first, second = part("SpecialToken", "[SEP]"), part("Sequence", "A"), part("Sequence", "B")
+    around = {"type": "TemplateProcessing", "single": [sep, first, sep], "pair": [sep, first, sep, second, sep],
+              "special_tokens": {"[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}}}
+    theirs = Tokenizer.from_str(json.dumps({"version": "1.0", "added_tokens": [], "normalizer": None, "decoder": None, "model": words,
+                                            "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": around}))
+    rows = []
+    for first, second, most in itertools.product((0, 1, 2, 3, 5, 8), (0, 1, 2, 4, 5, 9), range(3, 14)):
+        theirs.enable_truncation(most, strategy="longest_first")
+        ids = theirs.encode("a " * first, "b " * second).ids
+        rows.append([first, second, most, ids.count(1), ids.count(2)])
+    return rows
+
+
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else None
     more = int(sys.argv[2]) if len(sys.argv) > 2 else 300 if program else 0
@@ -133,7 +151,7 @@ def main():
             wrong = [(t, o, e) for t, o, e in zip(TEXTS, ours, expected) if o != e][:1]
             print(f"{len(goldens) - 1}: {json.dumps(parts, ensure_ascii=False)}\n  {done.stderr.strip()[:300]} {wrong}")
     (ROOT / "tests" / "testdata" / "tokenizer_components.json").write_text(json.dumps(
-        {"texts": TEXTS, "pipelines": goldens[:GOLDENS]}, ensure_ascii=False, separators=(",", ":")) + "\n")
+        {"texts": TEXTS, "pipelines": goldens[:GOLDENS], "cut_pairs": cut_pairs()}, ensure_ascii=False, separators=(",", ":")) + "\n")
     if program:
         print(f"{differing} of {len(goldens)} pipelines differ")
 

@@ -29,20 +29,15 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 bool Truncate(Encoding& encoding, std::int64_t longest) {
-  const std::int64_t excess = std::ssize(encoding.ids) - longest;
-  if (excess <= 0) return false;
-  Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
-  std::int64_t taken[] = {0, 0};
-  for (std::int64_t i = 0; i < excess; ++i) {
-    const int longer = runs[1].count >= runs[0].count ? 1 : 0;
-    Check(runs[longer].count > 0, "the model reads {} tokens at once, and there are more special ones", longest);
-    --runs[longer].count;
-    ++taken[longer];
-  }
-  for (const int text : {1, 0}) {
-    const std::int64_t end = runs[text].begin + runs[text].count;
-    Erase(encoding, end, end + taken[text]);
-  }
+  if (std::ssize(encoding.ids) <= longest) return false;
+  const Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
+  const std::int64_t room = longest - (std::ssize(encoding.ids) - runs[0].count - runs[1].count);
+  Check(room >= 0, "the model reads {} tokens at once, and there are more special ones", longest);
+  const int longer = runs[0].count > runs[1].count ? 0 : 1;
+  std::int64_t kept[2];
+  kept[1 - longer] = std::min(runs[1 - longer].count, room / 2);
+  kept[longer] = room - kept[1 - longer];
+  for (const int text : {1, 0}) Erase(encoding, runs[text].begin + kept[text], runs[text].begin + runs[text].count);
   return true;
 }
 
