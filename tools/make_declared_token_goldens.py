@@ -25,7 +25,7 @@ from transformers import AutoTokenizer  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTDATA = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
-GOLDENS = 24
+GOLDENS = 45
 # The kinds of folders: the family whose vocabulary it has, its files, and its class.
 KINDS = {
     "bert": ("bert_uncased", "vocab.txt", "BertTokenizer"),
@@ -36,6 +36,9 @@ KINDS = {
     "clip": ("clip", "merges.txt", "CLIPTokenizer"),
     "t5": ("spm_t5.model", "spiece.model", "T5Tokenizer"),
     "xlm_roberta": ("spm_fairseq.model", "sentencepiece.bpe.model", "XLMRobertaTokenizer"),
+    "class_bert": ("bert_uncased", "tokenizer.json", "BertTokenizer"),
+    "class_gpt2": ("gpt2", "tokenizer.json", "GPT2Tokenizer"),
+    "class_roberta": ("roberta", "tokenizer.json", "RobertaTokenizer"),
     "fast_bert": ("bert_uncased", "tokenizer.json", "PreTrainedTokenizerFast"),
     "fast_gpt2": ("gpt2", "tokenizer.json", "PreTrainedTokenizerFast"),
     "fast_added": ("added", "tokenizer.json", "PreTrainedTokenizerFast"),
@@ -43,7 +46,7 @@ KINDS = {
 }
 CONTENTS = ["[E1]", "[/E1]", "<|user|>", "new york", "Zürich", "dog", "he", "of the", "@", "ing", "<image>"]
 TEXTS = ["The [E1] dog [/E1] runs.", "<|user|>Hi,new york <|user|>  ", "dogs dog DOG hedge he", "New York, zürich Zürich.",
-         "x @@ @y of theory of the @", "  [E1]ing <image><image> running ", "<s> a [MASK] <mask> </s>", "[e1] \t[/e1]\nend"]
+         "x @@ @y of theory of the @", "  [E1]ing <image><image> running ", "Don't go , they 've l\u00e4uft 日本 !", "<s> a [MASK] <mask> </s>", "[e1] \t[/e1]\nend"]
 FLAGS = ("lstrip", "rstrip", "single_word", "normalized")
 
 
@@ -72,7 +75,17 @@ def declared_files(kind, vocabulary, rng):
     ids = {content: vocabulary.get(content, len(vocabulary) + i) for i, content in
            enumerate(new + [content for content in contents if content not in new])}
     flags = lambda: {flag: rng.random() < 0.3 for flag in FLAGS}
-    if kind in ("roberta", "bart"):
+    if rng.random() < 0.3:
+        config["split_special_tokens"] = True
+    if rng.random() < 0.5:
+        config["clean_up_tokenization_spaces"] = rng.random() < 0.7
+    if "bert" in kind and kind != "fast_bert":
+        config.update(do_lower_case=rng.random() < 0.5, tokenize_chinese_chars=rng.random() < 0.5)
+        if rng.random() < 0.5:
+            config["strip_accents"] = rng.choice([None, True, False])
+    if kind in ("gpt2", "roberta", "bart", "class_gpt2", "class_roberta"):
+        config["add_prefix_space"] = rng.random() < 0.5
+    if kind in ("roberta", "bart", "class_roberta"):
         config["mask_token"] = {"__type": "AddedToken", "content": "<mask>", "normalized": False, "lstrip": True}
     if kind == "gpt2":
         config.update({key: rng.random() < 0.5 for key in ("add_bos_token", "add_eos_token") if rng.random() < 0.5})
@@ -80,6 +93,9 @@ def declared_files(kind, vocabulary, rng):
     if style == "decoder":
         config["added_tokens_decoder"] = {
             str(id): {"content": content, "special": rng.random() < 0.5, **flags()} for content, id in ids.items()}
+        if kind.startswith("class_"):  # which leave out what the tokenizer.json has beside
+            for token in json.loads(vocabulary_files(kind)["tokenizer.json"])["added_tokens"]:
+                config["added_tokens_decoder"][str(token.pop("id"))] = token
         if rng.random() < 0.5:  # not read
             files["special_tokens_map.json"] = {"additional_special_tokens": ["run"]}
     if style in ("added", "both"):
@@ -89,7 +105,8 @@ def declared_files(kind, vocabulary, rng):
     if style == "additional":
         config["additional_special_tokens"] = contents
     if style == "map":
-        files["special_tokens_map.json"] = {"sep_token": {"content": "<sep>", **flags()}}
+        role = "bos_token" if kind.startswith("class_") else "sep_token"  # not one that is put around texts
+        files["special_tokens_map.json"] = {role: {"content": "<sep>", **flags()}}
         if kind not in ("t5", "xlm_roberta"):  # which leave this list out in 5.24, and read it in 4.57
             files["special_tokens_map.json"]["additional_special_tokens"] = contents
     if style == "role":
@@ -134,7 +151,8 @@ def main():
             ids = [theirs(text).input_ids for text in TEXTS]
             if number < GOLDENS:
                 goldens.append({"kind": kind, "vocabulary": KINDS[kind][0], "file": KINDS[kind][1], "files": files,
-                                "ids": ids})
+                                "ids": ids, "decoded": None if kind == "clip" else  # whose class does more than its decoder
+                                [theirs.decode(row, skip_special_tokens=True) for row in ids]})
             if program is None:
                 continue
             done = subprocess.run([program, "tokenize", str(folder), "--ids", "--quiet"], text=True, capture_output=True,

@@ -26,7 +26,8 @@ Classified Classifier::Classify(std::span<const TextOrPair> texts, const Classif
     if (second) CheckText(*second, options.name_of, i);
     constexpr EncodeOptions plain{.read_special = false};
     encodings.push_back(second ? tokenizer.EncodePair(first, *second, plain) : tokenizer.Encode(first, plain));
-    if (options.truncate && Truncate(encodings[i], longest())) result.truncated.push_back(static_cast<std::int64_t>(i));
+    if (options.truncate && Truncate(encodings[i], longest(), tokenizer.cut_at()))
+      result.truncated.push_back(static_cast<std::int64_t>(i));
     CheckLength(encodings[i], model, NameOf(options.name_of, i));
   }
   const auto classify = [&](Context& context, const Tensor& hidden, const Sequences& places,

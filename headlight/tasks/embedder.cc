@@ -69,7 +69,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
     const std::size_t tokens = encoding.ids.size();
     Check(std::ssize(encoding.ids) > prompt_tokens, "{}: it has no tokens", NameOf(options.name_of, i));
     if (of_residues) CheckResidues(state_->loaded, texts[i], encoding, NameOf(options.name_of, i));
-    if (!Truncate(encoding, longest())) continue;
+    if (!Truncate(encoding, longest(), tokenizer.cut_at())) continue;
     Check(options.truncate,
           "{}: {} tokens, of which the model reads {} at once; the option truncate leaves out its end",
           NameOf(options.name_of, i), tokens, longest());

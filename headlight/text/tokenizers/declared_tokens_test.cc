@@ -56,17 +56,23 @@ TEST(DeclaredTokens, AreThoseOfTransformers) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/declared_tokens.json");
   const std::vector<std::string> texts = goldens["texts"].Strings();
   const std::vector<JsonView> folders = goldens["folders"].Items();
-  ASSERT_GE(folders.size(), 24u);
+  ASSERT_GE(folders.size(), 45u);
   for (const JsonView& golden : folders) {
     const TemporaryFolder folder;
     WriteVocabulary(folder.path(), golden["vocabulary"].String(), golden["file"].String());
     for (const auto& [name, content] : golden["files"].Members()) WriteFile(folder.File(name), content.value().Line());
     const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder.path());
     const std::vector<JsonView> ids = golden["ids"].Items();
+    const bool has_decoded = golden["decoded"].present();
+    const std::vector<std::string> decoded = has_decoded ? golden["decoded"].Strings() : std::vector<std::string>();
     ASSERT_EQ(ids.size(), texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(ids[i]))
-          << golden["files"].value().Line() << " in a folder of " << golden["kind"].String() << ": " << texts[i];
+    const std::string name = golden["files"].value().Line() + " in a folder of " + golden["kind"].String() + ": ";
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(ids[i])) << name << texts[i];
+      if (has_decoded) {
+        EXPECT_EQ(tokenizer.Decode(IdsOf(ids[i])), decoded[i]) << name << texts[i];
+      }
+    }
   }
 }
 
@@ -103,6 +109,12 @@ TEST_F(DeclaredTokensOfBert, AreSpecialWhereASettingNamesThem) {
   EXPECT_FALSE(tokenizer.IsSpecial(161));
   EXPECT_EQ(tokenizer.FindSpecial("<y>"), 162);
   EXPECT_THAT(tokenizer.Encode("<y>  <x>", {.add_special = false}).ids, ElementsAre(162, 160));
+}
+
+TEST_F(DeclaredTokensOfBert, SayWhereTextsAreCut) {
+  EXPECT_EQ(PipelineTokenizer::Load(folder_.path()).cut_at(), CutAt::end);
+  EXPECT_EQ(With("tokenizer_config.json", R"({"truncation_side": "left"})").cut_at(), CutAt::beginning);
+  EXPECT_THAT(ErrorWith("tokenizer_config.json", R"({"truncation_side": "middle"})"), HasSubstr("truncation_side"));
 }
 
 // A model has no row for a token after its vocabulary, and no file says that there is one.

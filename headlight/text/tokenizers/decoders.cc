@@ -84,6 +84,14 @@ std::optional<std::string> ByteOfPiece(std::string_view piece) {
   return std::string(1, static_cast<char>(16 * digit(3) + digit(4)));
 }
 
+std::string WithoutTokenizationSpaces(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> shorter[] = {
+      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : shorter) ReplaceAll(text, from, to);
+  return text;
+}
+
 void DecodeByteLevel(std::vector<std::string>& pieces) {
   std::string bytes;
   for (const std::string& piece : pieces) bytes += BytesOfPiece(piece).value_or(piece);

@@ -22,6 +22,9 @@ std::string PieceOfBytes(std::string_view bytes);
 // The one byte of a piece such as <0x0A>; none for another piece.
 std::optional<std::string> ByteOfPiece(std::string_view piece);
 
+// Transformers' `clean_up_tokenization_spaces`: no spaces before punctuation and the ends of English contractions.
+std::string WithoutTokenizationSpaces(std::string text);
+
 // Joins the bytes; invalid UTF-8 becomes U+FFFD.
 void DecodeByteLevel(std::vector<std::string>& pieces);
 

@@ -232,8 +232,8 @@ Json FromMerges(Files files) {
   }
 }
 
-std::optional<Json> TokenizerJson(const std::string& folder) {
-  Files files{ReadTokenizerSettings(folder), {}};
+std::optional<Json> TokenizerJson(Files files) {
+  const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
     // Of equal lines the last has the token, as in Transformers. The id of another keeps a piece that no text has.
     std::vector<std::string> lines = Lines(path);
@@ -266,9 +266,11 @@ Json EsmTokenizerJson() {
 }
 
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
-  std::optional<Json> json = TokenizerJson(folder);
+  Files files{ReadTokenizerSettings(folder), {}};
+  const TokenizerSettings settings = files;
+  std::optional<Json> json = TokenizerJson(std::move(files));
   if (!json) return std::nullopt;
-  return MakePipelineState(JsonView(std::move(*json), folder), ScoresAre::exact);
+  return MakePipelineState(JsonView(std::move(*json), folder), ScoresAre::exact, &settings);
 }
 
 }  // namespace headlight

@@ -215,7 +215,8 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) 
     state.pieces = PiecesById(part["vocab"]);
     Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
     for (std::size_t id = 0; id < state.pieces.size(); ++id) state.ids.emplace(state.pieces[id], id);
-    if (type == "BPE") {
+    state.is_bpe = type == "BPE";
+    if (state.is_bpe) {
       state.model = ParseBytePair(part, state);
     } else if (type == "WordLevel") {
       state.model = ParseWordLevel(part, state);

@@ -324,7 +324,14 @@ PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, cons
   SetModel(file["model"], scores_are, state);
   std::vector<JsonView> added;
   if (const JsonView tokens = file["added_tokens"]; tokens.present()) added = tokens.Items();
-  if (settings != nullptr) added = WithDeclared(*settings, added, state);
+  if (settings != nullptr) {
+    added = WithDeclared(*settings, added, state);
+    const JsonView& config = settings->config;
+    state.split_special = config.Get("split_special_tokens", false).Bool();
+    state.cuts_beginning = config.Get("truncation_side", "right").String({"right", "left"}) == "left";
+    // It would damage what BPE writes, which has its own spaces.
+    state.cleans_up = config.Get("clean_up_tokenization_spaces", false).Bool() && !state.is_bpe;
+  }
   SetAddedTokens(added, state);
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);
   if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);

@@ -30,6 +30,10 @@ struct PipelineState {
   std::function<void(std::string_view word, std::vector<Segment>&)> model;  // appends a word's segments
   std::string continuing_prefix;                                            // of the model's pieces inside words
   std::int32_t unknown = -1;                                                // the model's unknown token, if it has one
+  bool is_bpe = false;                                                      // the model
+  bool split_special = false;                                               // special tokens in a text are text, always
+  bool cleans_up = false;       // Decode removes the spaces before punctuation
+  bool cuts_beginning = false;  // of a text that is too long
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;
 };

@@ -141,7 +141,7 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
   for (const std::string_view text : texts) {
     Check(text.size() <= kLongestText, "a text of {} bytes is too long, {} are possible", text.size(), kLongestText);
     CheckUtf8(text, "text");
-    tokens.push_back(Encoder(state, options.read_special).Run(text));
+    tokens.push_back(Encoder(state, options.read_special && !state.split_special).Run(text));
   }
   Encoding encoding;
   const auto add = [&](std::int32_t id, std::int32_t type_id, std::int32_t text, TextSpan span, std::int32_t word) {
@@ -174,6 +174,32 @@ std::string WithVisibleSpaces(std::string_view bytes) {
   return visible;
 }
 
+// Sets a member of a part of a tokenizer.json, if the part has that type and the settings have that key.
+void SetMember(const TokenizerSettings& settings, const char* key, const char* part, std::string_view type,
+               const char* member, Json& file) {
+  const Json *const given = settings.config.value().Find(key), *const old = file.Find(part);
+  const Json* const of_type = old != nullptr ? old->Find("type") : nullptr;
+  if (given == nullptr || of_type == nullptr || *of_type != Json(type)) return;
+  Json changed = *old;
+  changed.Set(member, *given);
+  file.Set(part, std::move(changed));
+}
+
+// Classes of Transformers build some parts by their settings, also where a tokenizer.json says otherwise.
+void FollowSettings(const TokenizerSettings& settings, Json& file) {
+  if (settings.family == TokenizerFamily::bert) {
+    for (const auto& [key, member] : {std::pair("do_lower_case", "lowercase"),
+                                      {"strip_accents", "strip_accents"},
+                                      {"tokenize_chinese_chars", "handle_chinese_chars"}})
+      SetMember(settings, key, "normalizer", "BertNormalizer", member, file);
+  }
+  if (settings.family == TokenizerFamily::gpt2 || settings.family == TokenizerFamily::roberta) {
+    SetMember(settings, "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", file);
+    for (const char* key : {"add_prefix_space", "trim_offsets"})
+      SetMember(settings, key, "post_processor", "RobertaProcessing", key, file);
+  }
+}
+
 // The ids before the text of a template, and those after it.
 std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {
   std::vector<std::int32_t> ids;
@@ -203,8 +229,10 @@ PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
          path);
   }
   const TokenizerSettings settings = ReadTokenizerSettings(folder);
-  return PipelineTokenizer(std::make_shared<PipelineState>(
-      MakePipelineState(JsonView(ParseJson(ReadFile(path, kLargestFile), path), path), ScoresAre::text, &settings)));
+  Json file = ParseJson(ReadFile(path, kLargestFile), path);
+  FollowSettings(settings, file);
+  return PipelineTokenizer(
+      std::make_shared<PipelineState>(MakePipelineState(JsonView(std::move(file), path), ScoresAre::text, &settings)));
 }
 
 PipelineTokenizer PipelineTokenizer::Parse(std::string_view json, const std::string& name) {
@@ -246,7 +274,8 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     decode(texts);
     Check(bytes() <= longest, "the tokenizer's decoders lengthen a text of {} bytes to more than {}", before, longest);
   }
-  return fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
+  std::string text = fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
+  return state_->cleans_up ? WithoutTokenizationSpaces(std::move(text)) : text;
 }
 
 const std::string& PipelineTokenizer::Piece(std::int32_t id) const {
@@ -274,6 +303,8 @@ std::optional<std::int32_t> PipelineTokenizer::FindSpecial(std::string_view name
   const std::optional<std::int32_t> found = Find(name);
   return found && IsSpecial(*found) ? found : std::nullopt;
 }
+
+CutAt PipelineTokenizer::cut_at() const { return state_->cuts_beginning ? CutAt::beginning : CutAt::end; }
 
 bool PipelineTokenizer::IsSpecial(std::int32_t id) const { return Holds(id, size()) && state_->special[id]; }
 

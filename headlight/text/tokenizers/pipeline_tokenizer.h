@@ -28,6 +28,9 @@ struct EncodeOptions {
   bool read_special = true;  // a special token that stands in the text, such as [MASK], is one; else it is text
 };
 
+/// Where a text that is too long is cut: `truncation_side` "right" or "left" of tokenizer_config.json.
+enum class CutAt { end, beginning };
+
 struct PipelineState;
 
 // A folder's `tokenizer.json`, with the results of the tokenizers library (0.23): added tokens are matched, the
@@ -58,6 +61,7 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   std::optional<std::int32_t> Find(std::string_view piece) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const override;
   bool IsSpecial(std::int32_t id) const;
+  CutAt cut_at() const;
   /// Whether a token of the text continues the word of the one before it, as pipelines of Transformers decide it: it
   /// has the prefix of pieces inside words, such as "##", or where the model has none, no space before it. The unknown
   /// token does not.

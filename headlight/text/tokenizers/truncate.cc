@@ -28,7 +28,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-bool Truncate(Encoding& encoding, std::int64_t longest) {
+bool Truncate(Encoding& encoding, std::int64_t longest, CutAt side) {
   if (std::ssize(encoding.ids) <= longest) return false;
   const Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
   const std::int64_t room = longest - (std::ssize(encoding.ids) - runs[0].count - runs[1].count);
@@ -37,7 +37,10 @@ bool Truncate(Encoding& encoding, std::int64_t longest) {
   std::int64_t kept[2];
   kept[1 - longer] = std::min(runs[1 - longer].count, room / 2);
   kept[longer] = room - kept[1 - longer];
-  for (const int text : {1, 0}) Erase(encoding, runs[text].begin + kept[text], runs[text].begin + runs[text].count);
+  for (const int text : {1, 0}) {
+    const std::int64_t begin = runs[text].begin + (side == CutAt::end ? kept[text] : 0);
+    Erase(encoding, begin, begin + runs[text].count - kept[text]);
+  }
   return true;
 }
 

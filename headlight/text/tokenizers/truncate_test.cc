@@ -47,6 +47,12 @@ TEST(Truncate, CutsPairsAsTheLibraryDoes) {
   }
 }
 
+TEST(Truncate, CutsTheBeginningsOnRequest) {
+  Encoding pair = PairOf(5, 2);
+  EXPECT_TRUE(Truncate(pair, 7, CutAt::beginning));
+  EXPECT_THAT(pair.ids, testing::ElementsAre(1, 103, 104, 2, 200, 201, 2));
+}
+
 TEST(Truncate, NeedsRoomForSpecialTokens) {
   Encoding pair = PairOf(2, 2);
   EXPECT_THAT(ErrorOf([&] { Truncate(pair, 2); }), testing::HasSubstr("reads 2 tokens at once"));

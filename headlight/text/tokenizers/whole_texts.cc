@@ -38,7 +38,7 @@ WholeTexts::Read WholeTexts::operator()(std::string_view text) const {
   Encoding encoding = tokenizer.Encode(text, {.read_special = false});
   Read read;
   const std::int64_t tokens = std::ssize(encoding.ids);
-  if (Truncate(encoding, longest)) read.cut = tokens - longest;
+  if (Truncate(encoding, longest, tokenizer.cut_at())) read.cut = tokens - longest;
   read.ids = std::move(encoding.ids);
   if (std::ssize(read.ids) < filled) read.ids.resize(static_cast<std::size_t>(filled), pad_id);
   return read;

@@ -58,7 +58,7 @@ class SentenceReader {
 
   Encoding operator()(const std::string& text) const {
     Encoding encoding = tokenizer_.Encode(prompt_ + text, {.read_special = false});
-    Truncate(encoding, longest_);
+    Truncate(encoding, longest_, tokenizer_.cut_at());
     Check(!encoding.ids.empty(), "{}: it has no tokens", Quoted(text));
     return encoding;
   }
