@@ -109,7 +109,7 @@ struct Unigram {
             continue;
           }
         }
-        Check(path[i].piece >= 0, "the tokenizer has no piece for {} and no unknown token",
+        Check(path[i].piece >= 0, "{}: it has no piece for {} and no unknown token", place,
               Quoted(word.substr(begin, path[i].end - begin)));
       }
       segments.push_back(path[i]);
@@ -121,6 +121,7 @@ struct Unigram {
   std::int32_t unknown;
   std::unordered_map<std::string, std::int32_t> ids;
   std::optional<std::array<std::int32_t, 256>> bytes;  // with byte_fallback: see BytePieces
+  std::string place;                                   // for errors
 };
 
 // As the tokenizers library parses it: the digits as an integer, over a power of ten. That rounds twice, which decides
@@ -147,22 +148,23 @@ struct WordLevel {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const auto found = ids.find(std::string(word));
     const std::int32_t id = found == ids.end() ? unknown : found->second;
-    Check(id >= 0, "the tokenizer has no token for the word {} and no unknown token", Quoted(word));
+    Check(id >= 0, "{}: it has no token for the word {} and no unknown token", place, Quoted(word));
     segments.push_back({id, static_cast<std::int32_t>(word.size())});
   }
 
   std::unordered_map<std::string, std::int32_t> ids;
   std::int32_t unknown;
+  std::string place;  // for errors
 };
 
 WordLevel ParseWordLevel(const JsonView& part, PipelineState& state) {
   if (const auto found = state.ids.find(part.Get("unk_token", "<unk>").String()); found != state.ids.end())
     state.unknown = found->second;
-  if (!state.byte_level) return {state.ids, state.unknown};
+  if (!state.byte_level) return {state.ids, state.unknown, part.place()};
   std::unordered_map<std::string, std::int32_t> ids;
   for (const auto& [piece, id] : state.ids)
     if (std::optional<std::string> bytes = BytesOfPiece(piece)) ids.emplace(std::move(*bytes), id);
-  return {std::move(ids), state.unknown};
+  return {std::move(ids), state.unknown, part.place()};
 }
 
 std::optional<double> NumberOf(const Json& json) {
@@ -199,8 +201,8 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
   std::optional<std::array<std::int32_t, 256>> bytes;
   if (byte_fallback) bytes = BytePieces({pieces.begin(), pieces.end()});
-  state.model =
-      Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids, bytes};
+  state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids,
+                        bytes, part.place()};
 }
 
 }  // namespace

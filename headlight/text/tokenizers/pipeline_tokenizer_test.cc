@@ -319,10 +319,10 @@ TEST(PipelineTokenizer, RefusesTextsThatHaveNoToken) {
   };
   const char* const unigram = R"({"type": "Unigram", "unk_id": null, "vocab": [["a", -1.0], ["b", -2.0]]})";
   EXPECT_EQ(encode(unigram, "ab"), "");
-  EXPECT_THAT(encode(unigram, "azzb"), HasSubstr("no piece for 'zz' and no unknown token"));
+  EXPECT_THAT(encode(unigram, "azzb"), HasSubstr("t: key 'model': it has no piece for 'zz' and no unknown token"));
   const char* const words = R"({"type": "WordLevel", "unk_token": "<unk>", "vocab": {"a": 0}})";
   EXPECT_EQ(encode(words, "a"), "");
-  EXPECT_THAT(encode(words, "b"), HasSubstr("no token for the word 'b' and no unknown token"));
+  EXPECT_THAT(encode(words, "b"), HasSubstr("t: key 'model': it has no token for the word 'b' and no unknown token"));
 }
 
 // Each word's last piece ends in </w>.
