@@ -124,7 +124,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
   const auto going_on = [&](std::int32_t tag) {
     const std::string& label = labels[static_cast<std::size_t>(tag)];
     const TagMeaning meaning = MeaningOfTag(label);
-    if (!meaning.begins) return tag;
+    if (!meaning.begins || meaning.ends) return tag;
     const std::string goes_on = fmt::format("I-{}", meaning.name);
     const auto found = std::ranges::find(labels, goes_on);
     if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());

@@ -11,11 +11,6 @@
 namespace headlight {
 namespace {
 
-// E-X ends a span, S-X is a span alone (BIOES); BILOU has L-X and U-X.
-bool HasEnd(std::string_view label) {
-  return label.size() > 2 && label[1] == '-' && std::string_view("ESLU").find(label[0]) != std::string_view::npos;
-}
-
 struct TokenLabel {
   std::int32_t label = -1;  // none where the token is a special one
   float probability = 0;
@@ -70,15 +65,16 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
   std::vector<NamedSpan> spans;
   std::vector<TextSpan> bytes;
   std::vector<int> counts;
-  std::optional<std::string_view> before;  // the name of the word before
+  std::optional<std::string_view> before;  // the kind of the word before
   for (const auto& [span, token] : words) {
     const std::string& label = labels[static_cast<std::size_t>(token.label)];
-    const auto [begins, name] = MeaningOfTag(label);
-    const bool none = label == "O", goes_on = !begins && before == name;
-    before = none ? std::nullopt : std::optional(name);
+    const auto [begins, ends, name] = MeaningOfTag(label);
+    const std::string_view kind = ends ? std::string_view(label) : name;  // S-X and E-X continue only themselves
+    const bool none = label == "O", goes_on = (!begins || ends) && before == kind;
+    before = none ? std::nullopt : std::optional(kind);
     if (none) continue;
     if (!goes_on) {
-      spans.emplace_back().label = HasEnd(label) ? label.substr(2) : name;
+      spans.emplace_back().label = name;
       bytes.push_back(span);
       counts.push_back(0);
     }
@@ -125,7 +121,9 @@ std::vector<std::vector<NamedSpan>> Tagger::Tag(std::span<const std::string> tex
   }
   const std::vector<std::string>& labels = model.heads().labels;
   const TagAggregation aggregation = options.aggregation.value_or(
-      std::ranges::any_of(labels, HasEnd) ? TagAggregation::simple : TagAggregation::first);
+      std::ranges::any_of(labels, [](const std::string& label) { return MeaningOfTag(label).ends; })
+          ? TagAggregation::simple
+          : TagAggregation::first);
   std::vector<std::vector<TokenLabel>> tokens;
   std::vector<std::vector<float>> all(texts.size());  // of each text, for `average`
   for (std::size_t i = 0; i < texts.size(); ++i) {

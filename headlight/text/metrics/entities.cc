@@ -7,8 +7,10 @@
 
 namespace headlight {
 TagMeaning MeaningOfTag(std::string_view tag) {
-  const bool prefixed = tag.starts_with("B-") || tag.starts_with("I-");
-  return {tag.starts_with("B-"), prefixed ? tag.substr(2) : tag};
+  constexpr std::string_view all = "BIESLU", begin = "BSU", end = "ESLU";
+  const auto in = [&](std::string_view prefixes) { return prefixes.find(tag[0]) != std::string_view::npos; };
+  if (tag.size() < 2 || tag[1] != '-' || !in(all)) return {false, false, tag};
+  return {in(begin), in(end), tag.substr(2)};
 }
 
 bool AreSpanTags(std::span<const std::string> tags) {
@@ -25,13 +27,13 @@ std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
   std::optional<std::string_view> before;  // the name of the word before
   std::int32_t word = 0;
   for (const std::string_view tag : tags) {
-    const auto [begins, name] = MeaningOfTag(tag);
+    const auto [begins, ends, name] = MeaningOfTag(tag);
     const bool none = tag == "O";
     if (!none && !begins && before == name)
       entities.back().end = word + 1;
     else if (!none)
       entities.push_back({name, word, word + 1});
-    before = none ? std::nullopt : std::optional(name);
+    before = none || ends ? std::nullopt : std::optional(name);
     ++word;
   }
   return entities;

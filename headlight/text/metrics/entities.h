@@ -1,4 +1,5 @@
-// Named spans of words, encoded as BIO tags: B-X (begin), I-X (inside) and O (outside); and their score.
+// Named spans of words, encoded as BIO tags: B-X (begin), I-X (inside) and O (outside); or as BIOES, which adds E-X
+// (end) and S-X (a single word), or L-X and U-X for them (BILOU); and their score.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@
 
 namespace headlight {
 
-// A tag taken apart. A tag without B- or I- is the name itself.
+// A tag taken apart. A tag without such a prefix is the name itself.
 struct TagMeaning {
-  bool begins = false;
+  bool begins = false, ends = false;
   std::string_view name;
 };
 TagMeaning MeaningOfTag(std::string_view tag);
 
-// True if all tags are O, B-X or I-X, and not all O.
+// True if all tags are O or have a prefix, and not all are O.
 bool AreSpanTags(std::span<const std::string> tags);
 
 struct Entity {
@@ -27,7 +28,8 @@ struct Entity {
   std::int32_t begin = 0, end = 0;  // words
   bool operator==(const Entity&) const = default;
 };
-// The spans of a sentence: one begins at each B-X, and at an I-X or X that does not follow a tag of X.
+// The spans of a sentence: one begins at each B-X and S-X, and at an I-X, E-X or X that does not follow a tag of X or
+// follows an E-X or S-X.
 std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
 
 // Precision, recall and F1 of exact spans (Tjong Kim Sang and De Meulder, "Introduction to the CoNLL-2003 Shared Task",

@@ -40,9 +40,18 @@ TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-A-B I-A-B I-A"), "A-B0-2 A2-3 ");
 }
 
+// As seqeval 1.2.2 counts them.
+TEST(Entities, EndAtE) {
+  EXPECT_EQ(SpansOf("S-PER S-PER B-PER E-PER E-PER"), "PER0-1 PER1-2 PER2-4 PER4-5 ");
+  EXPECT_EQ(SpansOf("B-PER I-PER E-PER I-PER O E-LOC"), "PER0-3 PER3-4 LOC5-6 ");
+  EXPECT_EQ(SpansOf("B-PER S-PER I-PER B-LOC E-PER"), "PER0-1 PER1-2 PER2-3 LOC3-4 PER4-5 ");
+  EXPECT_EQ(SpansOf("U-PER B-LOC L-LOC"), "PER0-1 LOC1-3 ");
+}
+
 TEST(Entities, AreRecognizedByTheirTags) {
   EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "I-LOC"}));
   EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"I-X"}));
+  EXPECT_TRUE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "I-PER", "E-PER", "S-PER"}));
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"O", "B-PER", "NN"}));
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"O"}));
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"B-", "O"}));
