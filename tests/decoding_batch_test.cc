@@ -370,7 +370,9 @@ TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
   for (const Decoded& text : Finish(batch)) {
     failed += text.error != nullptr;
     EXPECT_EQ(text.error != nullptr, text.id == 1);
-    if (text.id != 1) EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+    if (text.error == nullptr) {
+      EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+    }
   }
   EXPECT_EQ(failed, 1);
 }
@@ -455,7 +457,9 @@ TEST_F(DecodingBatchTest, KeepsItsBoundOnTheCache) {
     if (request.options->beam_size == 1) batch.Add(request);
   while (!batch.empty()) {
     batch.Step();
-    if (batch.size() > 1) EXPECT_LE(batch.cached_tokens(), 120);
+    if (batch.size() > 1) {
+      EXPECT_LE(batch.cached_tokens(), 120);
+    }
   }
   EXPECT_LE(batch.cache_bytes(), (120 + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
