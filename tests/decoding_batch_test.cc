@@ -361,20 +361,25 @@ TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
   const auto request = [&](Ids prompt) {
     return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 4};
   };
-  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // no prompt of a text
-  DecodingBatch alone(model), batch(model);
+  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // not a text's prompt
+  Ids begun = good.prompt;
+  begun.push_back(static_cast<std::int32_t>(model.limits().vocabulary) - 1);  // no code
+  DecodingBatch alone(model);
   alone.Add(good);
-  for (const DecodingRequest& one : {good, bad, good}) batch.Add(one);
   const std::vector<Decoded> expected = Finish(alone);
-  int failed = 0;
-  for (const Decoded& text : Finish(batch)) {
-    failed += text.error != nullptr;
-    EXPECT_EQ(text.error != nullptr, text.id == 1);
-    if (text.error == nullptr) {
-      EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+  for (const DecodingRequest& failing : {bad, request(begun)}) {
+    DecodingBatch batch(model);
+    for (const DecodingRequest& one : {good, failing, good}) batch.Add(one);
+    int failed = 0;
+    for (const Decoded& text : Finish(batch)) {
+      failed += text.error != nullptr;
+      EXPECT_EQ(text.error != nullptr, text.id == 1);
+      if (text.error == nullptr) {
+        EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+      }
     }
+    EXPECT_EQ(failed, 1);
   }
-  EXPECT_EQ(failed, 1);
 }
 
 TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {

@@ -61,9 +61,9 @@ std::int32_t DecoderCache::AddText(std::int32_t memory) {
 }
 
 void DecoderCache::SetMemory(std::int32_t text, std::int32_t memory) {
-  Ensure(At(text).memory < 0, "text {} of the cache has a memory", text);
-  At(text).memory = memory;
+  Ensure(length(text) == 0, "text {} of the cache has tokens that read another memory", text);
   ++memories_[static_cast<std::size_t>(memory)].references;
+  if (const std::int32_t before = std::exchange(At(text).memory, memory); before >= 0) DropMemory(before);
 }
 
 std::int32_t DecoderCache::CopyText(std::int32_t text, std::int32_t tokens) {
@@ -127,8 +127,7 @@ std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences, const
   } else {
     for (const std::int32_t text : active_) first_positions.push_back(length(text));
   }
-  lengths_before_.clear();
-  for (const std::int32_t text : active_) lengths_before_.push_back(length(text));
+  RememberLengths();
   Ensure(active_.size() == sentences.size(), "a pass of {} texts is given tokens of {}", active_.size(),
          sentences.size());
 
@@ -148,6 +147,16 @@ std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences, const
   }
   ProjectMemories();
   return first_positions;
+}
+
+void DecoderCache::Activate(std::vector<std::int32_t> texts) {
+  active_ = std::move(texts);
+  RememberLengths();
+}
+
+void DecoderCache::RememberLengths() {
+  lengths_before_.clear();
+  for (const std::int32_t text : active_) lengths_before_.push_back(length(text));
 }
 
 void DecoderCache::Undo() {

@@ -37,7 +37,7 @@ class HEADLIGHT_API DecoderCache {
  public:
   // A text without tokens. `memory`, from AddMemory, is what its cross-attention reads; -1: nothing.
   std::int32_t AddText(std::int32_t memory = -1);
-  // The memory of a text that has none yet.
+  // The memory of a text without tokens, instead of what it had.
   void SetMemory(std::int32_t text, std::int32_t memory);
   // A text that shares the first `tokens` tokens of another, and its memory.
   std::int32_t CopyText(std::int32_t text, std::int32_t tokens);
@@ -55,7 +55,7 @@ class HEADLIGHT_API DecoderCache {
 
   // The texts of the passes to come, in the order of a pass's sentences. Unless it is called, the sentences of the
   // first pass become texts.
-  void Activate(std::vector<std::int32_t> texts) { active_ = std::move(texts); }
+  void Activate(std::vector<std::int32_t> texts);
   const std::vector<std::int32_t>& active() const { return active_; }
 
   // Begins a pass: takes rows for the next tokens of every active text (`sentences`, packed), which every layer then
@@ -63,7 +63,8 @@ class HEADLIGHT_API DecoderCache {
   // are made, with the entries of `memory` unless it is null.
   std::vector<std::int32_t> Append(const Sequences& sentences, const Memory* memory = nullptr);
 
-  // Drops the tokens of the last pass, which failed. Memories whose states it was to project wait for the next one.
+  // Drops the tokens of the last pass, which failed, perhaps before Append. Memories whose states it was to project
+  // wait for the next one.
   void Undo();
 
   // Writes keys and values [new tokens, width] of a layer, in the order of the pass.
@@ -113,6 +114,7 @@ class HEADLIGHT_API DecoderCache {
   Text& At(std::int32_t text);
   void DropMemory(std::int32_t memory);
   void ProjectMemories();
+  void RememberLengths();
 
   std::vector<Layer> layers_;
   CountedRows self_rows_, cross_rows_;
