@@ -33,8 +33,7 @@ class HEADLIGHT_API CountedRows {
 // tokens, and no operation moves keys or values. Texts join and leave between passes. A pass (Append) gives every
 // active text its next tokens. All of a text's results have the same bits whatever other texts there are, and however
 // its tokens are divided into passes.
-class HEADLIGHT_API DecoderCache {
- public:
+struct HEADLIGHT_API DecoderCache {
   // A text without tokens. `memory`, from AddMemory, is what its cross-attention reads; -1: nothing.
   std::int32_t AddText(std::int32_t memory = -1);
   // The memory of a text without tokens, instead of what it had.
