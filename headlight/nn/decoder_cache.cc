@@ -165,16 +165,19 @@ void DecoderCache::Undo() {
     if (!memory.states.empty()) memory.projected = false;
 }
 
-// Collects the states that the pass projects, and lists the keys of every active text's memory. Texts that share one
-// have one entry, so that attention computes neighbours together.
+// Collects the states of active texts' memories that the pass projects, and lists those memories' keys. Texts that share
+// one have one entry, so that attention computes neighbours together.
 void DecoderCache::ProjectMemories() {
   new_memory_rows_.clear();
   new_memory_ = {};
   std::vector<StoredMemory*> projected;
   std::int64_t tokens = 0;
-  for (StoredMemory& memory : memories_) {
+  for (StoredMemory& memory : memories_)
     if (memory.projected) memory.states = {};
-    if (memory.states.empty()) continue;
+  for (const std::int32_t text : active_) {
+    if (At(text).memory < 0) continue;
+    StoredMemory& memory = memories_[static_cast<std::size_t>(At(text).memory)];
+    if (memory.states.empty() || memory.projected) continue;
     memory.projected = true;
     projected.push_back(&memory);
     tokens += memory.states.rows();

@@ -46,8 +46,8 @@ struct HEADLIGHT_API DecoderCache {
   void Shorten(std::int32_t text, std::int32_t tokens);
   std::int32_t length(std::int32_t text) const;
 
-  // Keeps states [tokens, model] until their keys and values are projected, in the next pass; texts that are given
-  // the result share those. It is dropped after RemoveMemory and the last of its texts.
+  // Keeps states [tokens, model] until their keys and values are projected, in the first pass of a text that reads them;
+  // texts that are given the result share those. It is dropped after RemoveMemory and the last of its texts.
   std::int32_t AddMemory(const Tensor& states);
   void ShareMemory(std::int32_t memory);  // one more RemoveMemory is needed
   void RemoveMemory(std::int32_t memory);
@@ -71,8 +71,8 @@ struct HEADLIGHT_API DecoderCache {
   // Those of all tokens of the active texts, for their queries.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
-  // The states that no layer has projected yet, [tokens, model]; empty if there are none. A layer writes their keys
-  // and values in the first pass after AddMemory.
+  // The states of active texts that no layer has projected yet, [tokens, model]; empty if there are none. Every layer
+  // writes their keys and values in this pass.
   const Tensor& new_memory() const { return new_memory_; }
   void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values);
   // Those of the active texts' memories.
