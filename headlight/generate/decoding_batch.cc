@@ -283,9 +283,6 @@ struct DecodingBatch::State {
       Apart<Part>(
           pass, [](const Part& part) { return part.search; }, [&](const Pass& own) { Run(own); });
       return;
-    } catch (...) {  // no memory, perhaps: the pass may be run again
-      cache.Undo();
-      throw;
     }
     Choose(pass, hidden);
   }

@@ -381,8 +381,9 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
              {.heads = 4, .head_dim = 64, .value_dim = 64, .indexed = true, .key_heads = 2},
              {.heads = 1, .head_dim = 32, .value_dim = 32, .window = 20},
              {.heads = 2, .head_dim = 18, .value_dim = 33, .indexed = true, .mask = {.stride = 5, .prefix = 12}}})
-      for (const auto& [queries, keys] : std::vector<std::pair<std::int32_t, std::int32_t>>{
+      for (const auto& lengths : std::vector<std::pair<std::int32_t, std::int32_t>>{
                {1, 17}, {4, 4}, {4, 66}, {6, 33}, {70, 70}, {9, 300}, {131, 180}}) {
+        const std::int32_t queries = lengths.first, keys = lengths.second;
         AttentionCase c = kind;
         c.causal = true;
         c.lengths = {{queries, keys}};
