@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -380,6 +381,38 @@ TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
     }
     EXPECT_EQ(failed, 1);
   }
+}
+
+// Also if it comes first, or if the states of several have to be read together.
+TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitEndsItsOwnText) {
+  const Subject subject = OfMarian();
+  const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];
+  DecodingRequest bad = one;
+  bad.memory = Tensor::Zeros({3, 7});
+  const std::vector<DecodingRequest> orders[] = {{bad, one, other}, {one, bad, other}, {one, other, bad}};
+  for (const std::vector<DecodingRequest>& requests : orders) {
+    DecodingBatch batch = subject.Batch();
+    std::vector<bool> fails;
+    for (const DecodingRequest& request : requests) {
+      batch.Add(request);
+      fails.push_back(request.memory.columns() == 7);
+    }
+    for (const Decoded& text : Finish(batch))
+      EXPECT_EQ(text.error != nullptr, fails[static_cast<std::size_t>(text.id)]) << text.id;
+  }
+}
+
+TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsItsOwnText) {
+  DecodingBatch batch(model_);
+  const auto options = std::make_shared<const SearchOptions>();
+  const DecodingRequest good{.prompt = {1, 2}, .options = options, .max_new_tokens = 6};
+  DecodingRequest bad = good;
+  bad.on_token = [](std::int32_t) -> bool { throw std::runtime_error("the reader has left"); };
+  for (const DecodingRequest& request : {good, bad, good}) batch.Add(request);
+  const std::vector<Decoded> ended = Finish(batch);
+  ASSERT_EQ(ended.size(), 3U);
+  for (const Decoded& text : ended) EXPECT_EQ(text.error != nullptr, text.id == 1);
+  EXPECT_THROW(std::rethrow_exception(ended.front().error), std::runtime_error);
 }
 
 TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {

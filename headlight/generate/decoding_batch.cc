@@ -278,7 +278,7 @@ struct DecodingBatch::State {
     Tensor hidden;
     try {
       hidden = Read(pass);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       cache.Undo();
       Apart<Part>(
           pass, [](const Part& part) { return part.search; }, [&](const Pass& own) { Run(own); });
@@ -334,7 +334,7 @@ struct DecodingBatch::State {
     std::optional<kernels::TopLogits<float>> likeliest;
     try {
       likeliest = tokens.After(context, group, hidden, banned);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       for (std::size_t i = 0; i < group.size(); ++i) group[i].search->random = random[i];
       Apart<Ready>(
           group, [](const Ready& one) { return one.search; },
@@ -382,7 +382,13 @@ struct DecodingBatch::State {
   void Tell(Search& search) {
     const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
     const bool is_end = std::ssize(ids) < search.length;
-    if (search.request.on_token && !is_end && !search.request.on_token(ids.back())) {
+    bool goes_on = true;
+    try {
+      if (search.request.on_token && !is_end) goes_on = search.request.on_token(ids.back());
+    } catch (...) {  // whatever the caller throws
+      return End(search, std::current_exception());
+    }
+    if (!goes_on) {
       if (!search.done) {
         const Beam& beam = search.beams.front();
         search.finished.push_back({beam.ids, beam.log_probability,
@@ -498,7 +504,7 @@ std::vector<Decoded> DecodingBatch::Step() {
   if (state.MayDraft()) {
     try {
       state.Draft();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       state.context.draft = false;
       state.End(*state.searches.front(), std::current_exception());
     }

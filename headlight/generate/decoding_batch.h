@@ -28,8 +28,8 @@ struct DecodingRequest {
   std::uint64_t seed = 0, stream = 0;                 ///< of random numbers
   Tensor memory = {};                                 ///< for cross-attention: states [source tokens, model]
   std::vector<std::int32_t> source = {};              ///< the encoder's input, for processors and a shortlist
-  /// Called in Step with every token but the end as soon as it is chosen; returns whether to continue. With a
-  /// beam_size of 1.
+  /// Called in Step with every token but the end as soon as it is chosen; returns whether to continue. What it
+  /// throws ends the text as its error. With a beam_size of 1.
   std::function<bool(std::int32_t id)> on_token = {};
 };
 
