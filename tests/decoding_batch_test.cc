@@ -35,10 +35,11 @@ using Ids = std::vector<std::int32_t>;
 struct Subject {
   const LanguageModel* language = nullptr;
   const ConditionalDecoder* decoder = nullptr;
-  std::vector<DecodingRequest> requests;
+  std::vector<DecodingRequest> requests = {};
+  const Shortlist* shortlist = nullptr;
 
   DecodingBatch Batch(const BatchLimits& limits = {}) const {
-    return language != nullptr ? DecodingBatch(*language, limits) : DecodingBatch(*decoder, limits);
+    return language != nullptr ? DecodingBatch(*language, limits) : DecodingBatch(*decoder, limits, shortlist);
   }
 };
 
@@ -75,7 +76,7 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
 
 // Prompts of which some begin alike.
 Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vector<Ids>& prompts) {
-  Subject subject{&model, nullptr, {}};
+  Subject subject{.language = &model};
   Random random(5);
   const auto options = SomeOptions(model.limits().end_id >= 0 ? model.limits().end_id : 0, /*guides=*/true, false);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -91,7 +92,7 @@ Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vec
 // Two requests for each of the memories.
 Subject OfMemories(const ConditionalDecoder& model, std::int64_t longest, const std::vector<Tensor>& memories,
                    const std::vector<Ids>& sources) {
-  Subject subject{nullptr, &model, {}};
+  Subject subject{.decoder = &model};
   Random random(6);
   const auto options = SomeOptions(model.limits().end_id, false, /*attends=*/true);
   for (std::size_t i = 0; i < 2 * memories.size(); ++i) {
@@ -157,6 +158,21 @@ Subject OfMarian() {
     return made;
   }();
   return OfSources(*model, 80);
+}
+
+Subject OfShortlists() {
+  static const Shortlist shortlist = [] {
+    Shortlist made{{0, 3, 5, 17}, {0}, {}};
+    Random random(3);
+    for (int source = 0; source < 41; ++source) {
+      for (const std::int32_t id : RandomIds(random, 6, 40)) made.words.push_back(id);
+      made.begins.push_back(static_cast<std::int32_t>(made.words.size()));
+    }
+    return made;
+  }();
+  Subject subject = OfMarian();
+  subject.shortlist = &shortlist;
+  return subject;
 }
 
 template <typename Kind>
@@ -275,13 +291,13 @@ struct Kind {
   int schedules;
 };
 class DecodingBatchSchedules : public testing::TestWithParam<Kind> {};
-INSTANTIATE_TEST_SUITE_P(Models, DecodingBatchSchedules,
-                         testing::Values(Kind{"gpt2", OfGpt, 60}, Kind{"marian", OfMarian, 60}, Kind{"t5", OfT5, 50},
-                                         Kind{"bart", OfBart, 60}, Kind{"captions", OfCaptions, 60},
-                                         Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 20},
-                                         Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); },
-                                              30}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Models, DecodingBatchSchedules,
+    testing::Values(Kind{"gpt2", OfGpt, 60}, Kind{"marian", OfMarian, 60}, Kind{"t5", OfT5, 50},
+                    Kind{"shortlists", OfShortlists, 60}, Kind{"bart", OfBart, 60}, Kind{"captions", OfCaptions, 60},
+                    Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 20},
+                    Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); }, 30}),
+    [](const auto& kind) { return kind.param.name; });
 
 TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
   int evictions = 0, cancelled = 0;

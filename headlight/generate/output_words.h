@@ -41,14 +41,15 @@ class OutputWords {
                                    std::int64_t count) const;
 
  private:
+  kernels::TopLogits<float> LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
+                                             std::span<const std::int32_t> ends, std::int64_t count) const;
   // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a row's list.
   Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const;
 
   OutputLayer layer_;
   std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary
-  std::vector<std::vector<std::int32_t>> outside_;  // of each list, the columns outside it
-  ops::Weight weight_;                              // the rows of words_
-  kernels::PackedMatrix<float> packed_;
+  std::vector<std::vector<std::int32_t>> columns_;  // of each list, its words' places in words_
+  kernels::PackedMatrix<float> packed_;             // the rows of words_, transposed
   Tensor bias_;
 };
 
