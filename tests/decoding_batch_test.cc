@@ -450,6 +450,15 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   EXPECT_THAT(refusal([](auto&, auto& options) { options.end_ids = {99}; }), HasSubstr("an end's id 99"));
   EXPECT_TRUE(batch.empty());
   EXPECT_TRUE(batch.Step().empty());
+  const Subject subject = OfShortlists();
+  DecodingBatch translating = subject.Batch();
+  DecodingRequest request = subject.requests.front();
+  request.source = {41};
+  EXPECT_THAT(ErrorOf([&] { translating.Add(request); }), HasSubstr("the source's token 41"));
+  request = subject.requests.front();
+  request.memory = Tensor::Zeros({3, 16}, DType::float64);
+  EXPECT_THAT(ErrorOf([&] { translating.Add(request); }), HasSubstr("float32 states [tokens, model], not float64"));
+  EXPECT_TRUE(translating.empty());
   try {
     CheckSearch({.sample = true, .sampling = {.temperature = -1}}, 10);
     FAIL();

@@ -90,7 +90,13 @@ struct DecodingBatch::State {
     Check(language != nullptr || options.guidance == 1, "guidance is for language models");
     Check(language == nullptr || !options.attention, "attention is that of a decoder to its encoder");
     Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
+    Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32),
+          "a memory must be float32 states [tokens, model], not {} of shape {}", Name(request.memory.dtype()),
+          ToString(request.memory.shape()));
     Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist is of a source's tokens");
+    for (const std::int32_t id : request.source)
+      Check(!tokens.has_shortlist() || (id >= 0 && id < decoder->limits().source_vocabulary),
+            "the source's token {} is outside its vocabulary", id);
   }
 
   // That of a search with the same states, or -1.
