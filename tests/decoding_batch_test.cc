@@ -513,6 +513,32 @@ TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 
+// Beams that are read again share what they begin with, as they did before.
+TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirTokens) {
+  const auto run = [&](std::int64_t bound, std::int64_t& evictions) {
+    DecodingBatch batch(model_, {.pass_tokens = 50, .cached_tokens = bound});
+    Random random(4);
+    batch.Add({.prompt = RandomIds(random, 20, 60),
+               .options = std::make_shared<const SearchOptions>(),
+               .max_new_tokens = 100});
+    batch.Add({.prompt = RandomIds(random, 100, 60),
+               .options = std::make_shared<const SearchOptions>(SearchOptions{.beam_size = 8}),
+               .max_new_tokens = 12});
+    std::int64_t most = 0;
+    while (!batch.empty()) {
+      batch.Step();
+      most = std::max(most, batch.cached_tokens());
+    }
+    evictions = batch.evictions();
+    return most;
+  };
+  std::int64_t none = 0, some = 0;
+  const std::int64_t unbounded = run(0, none);
+  EXPECT_LE(run(150, some), unbounded);
+  EXPECT_EQ(none, 0);
+  EXPECT_GT(some, 0);
+}
+
 // A bound on the cache holds while there is more than one text.
 TEST_F(DecodingBatchTest, KeepsItsBoundOnTheCache) {
   DecodingBatch batch(model_, {.pass_tokens = 20, .cached_tokens = 120});

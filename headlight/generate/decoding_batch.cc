@@ -116,12 +116,14 @@ struct DecodingBatch::State {
   };
   Beginning LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const {
     Beginning best;
-    if (whole_prompts || search.options().attention) return best;  // which needs every token's pass
+    // Attention needs the pass of every token whose rows it does not have.
+    if (whole_prompts || (search.options().attention && search.length == 1)) return best;
     const std::int32_t memory = MemoryOf(search);
     for (const auto& other : searches) {
-      if (!other->joined || other->memory != memory) continue;
+      if (other->memory != memory) continue;
       for (std::size_t i = 0; i < other->beams.size(); ++i)
         for (std::size_t j = 0; j < other->prompts(); ++j) {
+          if (other->cached[i][j].text < 0) continue;
           const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
           std::int32_t common = 0;
           while (common < most && search.TokenAt(beam, which, common) == other->TokenAt(i, j, common)) ++common;
@@ -134,25 +136,28 @@ struct DecodingBatch::State {
     return best;
   }
 
-  // Gives a search its texts in the cache. Does nothing if it should wait for a text that reads the same tokens.
+  // Gives a search its texts in the cache, but those that should wait for a text that reads the same tokens.
   void Join(Search& search) {
-    const Beginning first = LongestBeginning(search, 0, 0);
-    if (first.later >= first.tokens + kWorthSharing) return;
-    if (search.memory < 0 && !search.request.memory.empty()) {
-      search.memory = MemoryOf(search);
-      if (search.memory < 0)
-        search.memory = cache.AddMemory(search.request.memory);
-      else
-        cache.ShareMemory(search.memory);
-    }
     for (std::size_t beam = 0; beam < search.beams.size(); ++beam)
       for (std::size_t which = 0; which < search.prompts(); ++which) {
+        if (search.cached[beam][which].text >= 0) continue;
         const Beginning known = LongestBeginning(search, beam, which);
+        if (known.later >= known.tokens + kWorthSharing) continue;
+        KeepMemory(search);
         search.cached[beam][which] = known.text < 0
                                          ? CachedBeam{cache.AddText(search.memory), 0}
                                          : CachedBeam{cache.CopyText(known.text, known.tokens), known.tokens};
+        search.joined = true;
       }
-    search.joined = true;
+  }
+
+  void KeepMemory(Search& search) {
+    if (search.memory >= 0 || search.request.memory.empty()) return;
+    search.memory = MemoryOf(search);
+    if (search.memory < 0)
+      search.memory = cache.AddMemory(search.request.memory);
+    else
+      cache.ShareMemory(search.memory);
   }
 
   void LeaveCache(Search& search) {
@@ -187,10 +192,13 @@ struct DecodingBatch::State {
     const auto joined = [&] { return std::ranges::count_if(searches, [](const auto& one) { return one->joined; }); };
     std::int64_t wanted = cache.used();
     for (const auto& search : searches) wanted += search->joined ? search->unread() : 0;
+    bool full = false;
     for (const auto& search : searches) {
-      if (search->joined) continue;
-      wanted += search->unread() + std::ssize(search->beams) * kWorthSharing;
-      if (limits.cached_tokens > 0 && wanted > limits.cached_tokens && joined() > 0) break;
+      if (!search->joined) {
+        wanted += (whole_prompts ? search->unread() : search->distinct()) + std::ssize(search->beams) * kWorthSharing;
+        full = full || (limits.cached_tokens > 0 && wanted > limits.cached_tokens && joined() > 0);
+        if (full) continue;
+      }
       Join(*search);
     }
     Pass pass = Parts();
@@ -225,11 +233,13 @@ struct DecodingBatch::State {
       bool completes = whole_prompts || search->unread() <= left;
       for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
         for (std::size_t which = 0; which < search->prompts(); ++which)
-          completes = completes && (search->unread(beam, which) == 1 || search->tokens(beam, which) <= alone_from);
+          completes = completes && search->cached[beam][which].text >= 0 &&
+                      (search->unread(beam, which) == 1 || search->tokens(beam, which) <= alone_from);
       for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
         for (std::size_t which = 0; which < search->prompts(); ++which) {
           std::int64_t count = search->unread(beam, which);
           const std::int32_t read = search->cached[beam][which].read;
+          if (search->cached[beam][which].text < 0) continue;
           if (!completes) {
             count = std::min(count - 1, left);
             if (count > 0 && read + count > alone_from) count = read < alone_from ? alone_from - read : 1;

@@ -51,6 +51,18 @@ struct Search : BeamSearch {
       for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
     return sum;
   }
+  // The tokens of all beams, where those that a beam begins with as the first does count once.
+  std::int64_t distinct() const {
+    std::int64_t sum = 0;
+    for (std::size_t which = 0; which < prompts(); ++which)
+      for (std::size_t beam = 0; beam < beams.size(); ++beam) {
+        const std::int32_t all = tokens(beam, which);
+        std::int32_t common = 0;
+        while (beam > 0 && common < all && TokenAt(beam, which, common) == TokenAt(0, which, common)) ++common;
+        sum += all - common;
+      }
+    return sum;
+  }
   // True if the next token may be an end.
   bool MayEnd() const { return length > request.min_new_tokens || (options().force_end && length == max_length); }
   // The last token that is not forced to be the end.
