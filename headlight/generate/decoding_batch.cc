@@ -294,7 +294,7 @@ struct DecodingBatch::State {
     Tensor hidden;
     try {
       hidden = Read(pass);
-    } catch (const std::exception&) {
+    } catch (const Error&) {
       cache.Undo();
       Apart<Part>(
           pass, [](const Part& part) { return part.search; }, [&](const Pass& own) { Run(own); });
@@ -350,7 +350,7 @@ struct DecodingBatch::State {
     std::optional<kernels::TopLogits<float>> likeliest;
     try {
       likeliest = tokens.After(context, group, hidden, banned);
-    } catch (const std::exception&) {
+    } catch (const Error&) {
       for (std::size_t i = 0; i < group.size(); ++i) group[i].search->random = random[i];
       Apart<Ready>(
           group, [](const Ready& one) { return one.search; },
@@ -520,7 +520,7 @@ std::vector<Decoded> DecodingBatch::Step() {
   if (state.MayDraft()) {
     try {
       state.Draft();
-    } catch (const std::exception&) {
+    } catch (const Error&) {
       state.context.draft = false;
       state.End(*state.searches.front(), std::current_exception());
     }

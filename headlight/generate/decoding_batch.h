@@ -65,7 +65,8 @@ class HEADLIGHT_API DecodingBatch {
   std::int64_t Add(DecodingRequest request);
 
   /// Runs one pass: every text that is read gets its next token, or several accepted drafts if it is alone and the
-  /// model has a draft; others read a chunk. Returns the texts that end.
+  /// model has a draft; others read a chunk. Returns the texts that end. After any exception, such as std::bad_alloc,
+  /// the batch can only be destroyed.
   std::vector<Decoded> Step();
 
   /// Drops a text, at any point of it. Returns false if there is none of this id.
