@@ -372,6 +372,27 @@ TEST_F(DecodingBatchTest, ANaNEndsItsOwnText) {
   }
 }
 
+// Tokens before a NaN that are read in its pass may be shared.
+TEST_F(DecodingBatchTest, ANaNDoesNotReachThoseWhoShareEarlierTokens) {
+  constexpr std::int32_t poison = 60;
+  GptConfig config = SmallGpt();
+  config.tie_output = false;
+  Gpt model(config);
+  model.parameters().Initialise(1);
+  for (const Parameter& parameter : model.parameters().all())
+    if (parameter.names.front().ends_with("wte.weight")) parameter.value.ViewRows(poison, 1).Fill(NAN);
+  const auto options = std::make_shared<const SearchOptions>();
+  Random random(4);
+  Ids bad = RandomIds(random, 90, 60);
+  const Ids good(bad.begin(), bad.begin() + 30);
+  bad[40] = poison;
+  DecodingBatch batch(model, {.pass_tokens = 50});
+  batch.Add({.prompt = bad, .options = options, .max_new_tokens = 4});
+  batch.Step();
+  batch.Add({.prompt = good, .options = options, .max_new_tokens = 4});
+  for (const Decoded& text : Finish(batch)) EXPECT_EQ(text.error != nullptr, text.id == 0);
+}
+
 TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
   const auto& model = Load<DalleMini>("dalle/dalle_mini");
   auto options = std::make_shared<SearchOptions>();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -120,7 +121,7 @@ struct DecodingBatch::State {
     if (whole_prompts || (search.options().attention && search.length == 1)) return best;
     const std::int32_t memory = MemoryOf(search);
     for (const auto& other : searches) {
-      if (other->memory != memory) continue;
+      if (other->memory != memory || other->damaged) continue;
       for (std::size_t i = 0; i < other->beams.size(); ++i)
         for (std::size_t j = 0; j < other->prompts(); ++j) {
           if (other->cached[i][j].text < 0) continue;
@@ -272,9 +273,14 @@ struct DecodingBatch::State {
       };
     cache.Activate(texts);
     const Tensor hidden = Decode(ids, PackedSequences(lengths));
+    std::int64_t row = 0;
     for (std::size_t i = 0; i < pass.size(); ++i) {
       const auto& [search, beam, which, count] = pass[i];
       CachedBeam& cached = search->cached[beam][which];
+      for (std::int64_t token = 0; token < count; ++token, ++row) {
+        const float* const state = hidden.matrix<float>().row(row);
+        search->damaged = search->damaged || !std::isfinite(std::accumulate(state, state + hidden.columns(), 0.0));
+      }
       if (search->options().attention) {
         std::vector<AttentionRow>& rows = search->beams[beam].attention;
         for (std::int32_t token = 0; token < count; ++token)  // those of a text that is read again are known

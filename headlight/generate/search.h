@@ -26,9 +26,10 @@ struct Search : BeamSearch {
   std::vector<std::array<CachedBeam, 2>> cached = {{}};  // of each beam; the second is that of the unguided prompt
   std::int32_t length = 1;                               // of the text with its next token
   bool joined = false;                                   // has texts in the cache
-  bool cut = false;                                      // the length limit forced an end on a beam that would go on
-  std::size_t list = 0;                                  // of its shortlist
-  std::int32_t memory = -1;                              // of the cache
+  bool damaged = false;      // has NaN, which attention in its passes may spread to earlier tokens: none are shared
+  bool cut = false;          // the length limit forced an end on a beam that would go on
+  std::size_t list = 0;      // of its shortlist
+  std::int32_t memory = -1;  // of the cache
 
   const SearchOptions& options() const { return *request.options; }
   std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
