@@ -62,8 +62,11 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
 bool LeavesOutTypes(const ModelFolder& files) {
   const std::string path = files.File("tokenizer_config.json");
   if (!Exists(path)) return false;
-  const JsonView names = ReadJson(path)["model_input_names"];
-  return names.present() && std::ranges::count(names.Strings(), "token_type_ids") == 0;
+  const JsonView settings = ReadJson(path), names = settings["model_input_names"];
+  if (names.present()) return std::ranges::count(names.Strings(), "token_type_ids") == 0;
+  // Of the classes of Transformers whose tokenizers know the type of a second text, these give none unless told to.
+  static constexpr std::string_view classes[] = {"DistilBertTokenizer", "DistilBertTokenizerFast", "TokenizersBackend"};
+  return std::ranges::find(classes, settings.Get("tokenizer_class", "").String()) != std::end(classes);
 }
 
 template <>

@@ -53,7 +53,8 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 // that are.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
 
-// True if the folder's tokenizer_config.json has model_input_names without token_type_ids, so that all types are 0.
+// True if the folder's tokenizer_config.json has model_input_names without token_type_ids, or without such names a
+// tokenizer_class that gives none, so that all types are 0.
 HEADLIGHT_API bool LeavesOutTypes(const ModelFolder& files);
 
 // The model of a folder as Hugging Face Transformers lays it out (config.json and model.safetensors): of any family, or
