@@ -192,6 +192,9 @@ TEST(TorchFile, RefusesBadPickles) {
       {Global("torch._utils", "_rebuild_tensor") + Tuple(Storage(4) + "NNN") + "R", "a tensor's offset is a None"},
       {Global("torch._utils", "_rebuild_tensor") + Tuple(Storage(4) + Int(0) + "NN") + "R", "sizes of a tensor are a"},
       {Global("torch._utils", "_rebuild_tensor") + Tuple(Storage(4) + Int(0) + "N\x85" + ")") + "R", "hold a None"},
+      {Global("torch._utils", "_rebuild_tensor_v2") +
+           Tuple(Storage(4) + Int(0) + Ints({4}) + Ints({1}) + "\x89" + "}" + Dict(Text("neg") + "\x88")) + "R",
+       "negated or conjugated"},
       {Global("torch._utils", "_rebuild_parameter") + Tuple("NNN") + "R", "a parameter is not made of a tensor"},
       {"N}b", "a None is given attributes"},
       {good, "holds a tensor instead of a dict"},

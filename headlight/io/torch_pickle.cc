@@ -277,6 +277,9 @@ class Machine {
     Require(arguments.size() >= least && arguments.size() <= most, "a tensor of {} arguments", arguments.size());
     Require(arguments[0].kind == Kind::storage, "a tensor's storage is a {}", Name(arguments[0].kind));
     Require(arguments[1].kind == Kind::integer, "a tensor's offset is a {}", Name(arguments[1].kind));
+    // Flags of a view, such as {"neg": True}.
+    Require(arguments.size() < 7 || (arguments[6].kind == Kind::dict && read_.ItemsOf(arguments[6]).empty()),
+            "a tensor whose numbers are negated or conjugated when they are read is not supported");
     TorchTensor tensor = {
         static_cast<std::size_t>(arguments[0].number), arguments[1].number, {}, Integers(arguments[3])};
     try {
