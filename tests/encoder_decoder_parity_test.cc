@@ -409,6 +409,16 @@ TEST(T5Folder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("t5_relu", "layer_norm_epsilon", 0), HasSubstr("epsilon"));
 }
 
+// Settings of generation do not keep a model from being loaded, and of several ends the first is the model's.
+TEST(EncoderDecoderConfig, MayHoldSettingsOfGeneration) {
+  for (const char* name : {"t5_relu", "bart_gelu", "mbart_gelu", "../transformers/marian_relu"}) {
+    EXPECT_EQ(ErrorWith(name, "eos_token_id", Json::Array{1, 2}), "") << name;
+    EXPECT_EQ(ErrorWith(name, "max_new_tokens", 5), "") << name;
+    EXPECT_EQ(ErrorWith(name, "sequence_bias", Json::Array{Json(Json::Array{Json(Json::Array{3}), 1.5})}), "") << name;
+    EXPECT_THAT(ErrorWith(name, "pad_token_id", Json::Array{1, 2}), HasSubstr("pad_token_id")) << name;
+  }
+}
+
 TEST(BartFolder, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(ErrorWith("bart_gelu", "normalize_before", false), "");
   EXPECT_THAT(ErrorWith("bart_gelu", "normalize_before", true), HasSubstr("normalize_before"));

@@ -12,18 +12,24 @@ namespace {
 // AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
     "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "
-    "architectures attn_implementation auto_map bad_words_ids begin_suppress_tokens bos_token_id "
-    "chunk_size_feed_forward cls_token_id custom_pipelines decoder_start_token_id diversity_penalty do_sample "
-    "dtype early_stopping encoder_no_repeat_ngram_size eos_token_id eos_token_ids exponential_decay_length_penalty "
-    "finetuning_task forced_bos_token_id forced_decoder_ids forced_eos_token_id gradient_checkpointing id2label "
-    "init_std initializer_range is_encoder_decoder label2id language length_penalty mask_token_id max_length "
-    "min_length model_max_length name neuron no_repeat_ngram_size num_beam_groups num_beams num_labels "
-    "num_return_sequences output_attentions output_hidden_states output_past output_scores pad_token_id "
-    "pad_token_ids prefix problem_type quantization_config remove_invalid_values repetition_penalty return_dict "
-    "return_dict_in_generate sbert_ce_default_activation_function sentence_transformers sep_token_id "
-    "suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p torch_dtype "
-    "torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed unsloth_version "
-    "use_bfloat16 use_cache use_return_dict xla_device";
+    "architectures assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight "
+    "assistant_lookbehind attn_implementation auto_map bad_words_ids begin_suppress_tokens bos_token_id "
+    "cache_config cache_implementation chunk_size_feed_forward cls_token_id compile_config constraints "
+    "continuous_batching_config custom_pipelines decoder_start_token_id disable_compile diversity_penalty do_sample "
+    "dola_layers dtype early_stopping encoder_no_repeat_ngram_size encoder_repetition_penalty eos_token_id "
+    "eos_token_ids epsilon_cutoff eta_cutoff exponential_decay_length_penalty finetuning_task force_words_ids "
+    "forced_bos_token_id forced_decoder_ids forced_eos_token_id gradient_checkpointing guidance_scale id2label "
+    "init_std initializer_range is_assistant is_encoder_decoder label2id language length_penalty low_memory "
+    "mask_token_id max_cache_len max_length max_matching_ngram_size max_new_tokens max_time min_length "
+    "min_new_tokens min_p model_max_length name neuron no_repeat_ngram_size num_assistant_tokens "
+    "num_assistant_tokens_schedule num_beam_groups num_beams num_labels num_return_sequences output_attentions "
+    "output_hidden_states output_logits output_past output_scores pad_token_id pad_token_ids penalty_alpha "
+    "prefill_chunk_size prefix problem_type prompt_lookup_num_tokens quantization_config remove_invalid_values "
+    "renormalize_logits repetition_penalty return_dict return_dict_in_generate sbert_ce_default_activation_function "
+    "sentence_transformers sep_token_id sequence_bias speculation_type stop_strings suppress_tokens "
+    "target_lookbehind task_specific_params temperature tf_legacy_loss token_healing tokenizer_class top_h top_k "
+    "top_p torch_dtype torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed "
+    "unsloth_version use_bfloat16 use_cache use_mtp use_return_dict watermarking_config xla_device";
 
 // The words of a text that is separated by spaces.
 std::set<std::string_view> Words(std::string_view text) {
@@ -82,7 +88,12 @@ void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& valu
 }
 
 void ConfigTable::Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary) {
-  if (reads()) id = static_cast<std::int32_t>(Given(key, id).Integer(0, kLargestSize));
+  if (reads()) {
+    const JsonView given = Given(key, id);
+    // Only this key may be a list: its first is the model's end, and the settings of generation have them all.
+    const bool several = key == "eos_token_id" && given.value().As<Json::Array>() != nullptr && !given.Items().empty();
+    id = static_cast<std::int32_t>((several ? given.Items().front() : given).Integer(0, kLargestSize));
+  }
   if (writes()) Note(key, id);
   Rule(id >= 0 && id < vocabulary, "{}: {} is outside the vocabulary of {}", key, id, vocabulary);
 }

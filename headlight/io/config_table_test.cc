@@ -70,6 +70,76 @@ TEST(ConfigTable, NotesOfOtherProgramsAreHarmless) {
   EXPECT_THAT(ErrorWith("rope_scaling", object), HasSubstr("unknown key: 'rope_scaling'"));
 }
 
+// The settings of generation, which Transformers 4 keeps in config.json, and GenerationConfig's others.
+TEST(ConfigTable, SettingsOfGenerationAreHarmless) {
+  for (const char* key : {"max_length",
+                          "max_new_tokens",
+                          "min_length",
+                          "min_new_tokens",
+                          "stop_strings",
+                          "max_time",
+                          "do_sample",
+                          "num_beams",
+                          "num_return_sequences",
+                          "length_penalty",
+                          "early_stopping",
+                          "num_beam_groups",
+                          "diversity_penalty",
+                          "penalty_alpha",
+                          "dola_layers",
+                          "constraints",
+                          "force_words_ids",
+                          "guidance_scale",
+                          "sequence_bias",
+                          "encoder_repetition_penalty",
+                          "repetition_penalty",
+                          "no_repeat_ngram_size",
+                          "encoder_no_repeat_ngram_size",
+                          "bad_words_ids",
+                          "forced_bos_token_id",
+                          "forced_eos_token_id",
+                          "exponential_decay_length_penalty",
+                          "suppress_tokens",
+                          "begin_suppress_tokens",
+                          "forced_decoder_ids",
+                          "temperature",
+                          "top_h",
+                          "top_k",
+                          "top_p",
+                          "min_p",
+                          "typical_p",
+                          "epsilon_cutoff",
+                          "eta_cutoff",
+                          "watermarking_config",
+                          "renormalize_logits",
+                          "eos_token_id",
+                          "decoder_start_token_id",
+                          "token_healing",
+                          "prefix",
+                          "use_cache",
+                          "cache_implementation",
+                          "low_memory",
+                          "prompt_lookup_num_tokens",
+                          "output_logits"}) {
+    EXPECT_EQ(ErrorWith(key, 3), "") << key;
+    EXPECT_EQ(ReasonToIgnoreKey(key), "changes nothing of what the model computes") << key;
+  }
+}
+
+TEST(ConfigTable, ReadsTheFirstOfSeveralEnds) {
+  const auto read = [](std::string_view key, Json value) {
+    std::int32_t id = 1;
+    ConfigTable(JsonView(Json::Object{{std::string(key), std::move(value)}}, "toy/config.json")).Token(key, id, 10);
+    return id;
+  };
+  EXPECT_EQ(read("eos_token_id", 4), 4);
+  EXPECT_EQ(read("eos_token_id", Json::Array{5, 2}), 5);
+  for (const auto& [key, value] :
+       {std::pair("eos_token_id", Json(Json::Array{})), std::pair("eos_token_id", Json(Json::Array{-1})),
+        std::pair("pad_token_id", Json(Json::Array{5, 2}))})
+    EXPECT_THAT(ErrorOf([&] { read(key, value); }), HasSubstr(fmt::format("toy/config.json: key '{}", key)));
+}
+
 TEST(ConfigTable, ReadsWhatItWrites) {
   const ToyConfig config{.model = 12,
                          .layers = 3,
