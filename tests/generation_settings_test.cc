@@ -106,6 +106,20 @@ TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
   EXPECT_THAT(Refusal(R"({"decoder_start_token_id": 3})", GenerationKind::text), HasSubstr("decoder_start_token_id"));
 }
 
+// Transformers 5.24 replaces forced_bos_token_id if the flag is set.
+TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
+  const auto first = [](const std::string& settings) {
+    return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
+                                   Load<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
+                                   GenerationKind::translation)
+        .decoding.search.first_token;
+  };
+  EXPECT_EQ(first(R"({"forced_bos_token_id": 5, "bos_token_id": 3})"), 5);
+  EXPECT_EQ(first(R"({"forced_bos_token_id": 5, "bos_token_id": 3, "force_bos_token_to_be_generated": false})"), 5);
+  EXPECT_EQ(first(R"({"forced_bos_token_id": 5, "bos_token_id": 3, "force_bos_token_to_be_generated": true})"), 3);
+  EXPECT_EQ(first(R"({"force_bos_token_to_be_generated": true})"), 0);
+}
+
 TEST(GenerationSettings, OfWrongShapesAreRefusedByName) {
   const auto refusal = [](const std::string& settings) {
     LogitsProcessors processors;

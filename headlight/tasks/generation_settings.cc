@@ -257,10 +257,10 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
   };
   if (const JsonView start = json["decoder_start_token_id"]; start.present() && start.Integer() != limits.start_id)
     decoding.prefix = {token(start)};
-  if (const JsonView first = json["forced_bos_token_id"]; first.present())
-    decoding.search.first_token = token(first);
-  else if (json.Get("force_bos_token_to_be_generated", false).Bool())  // of 2020
+  if (json.Get("force_bos_token_to_be_generated", false).Bool())  // of 2020; it has the last word in Transformers
     decoding.search.first_token = token(json.Get("bos_token_id", 0));
+  else if (const JsonView first = json["forced_bos_token_id"]; first.present())
+    decoding.search.first_token = token(first);
   if (std::vector<std::int32_t> ends = ReadTokenIds(json["eos_token_id"], limits.target_vocabulary);
       !ends.empty() && ends != std::vector{limits.end_id})
     decoding.search.end_ids = std::move(ends);
