@@ -80,6 +80,11 @@ TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights
   }
   if (heads.sequence_classes || heads.token_classes) heads.labels = ReadLabels(config);
   if (heads.sequence_classes) heads.problem = ReadProblem(config, heads.labels.size());
+  const bool classes_need_it =
+      heads.sequence_classes && !layout.classes_of_last_token && layout.class_pooler == layout.pooler;
+  Check(heads.pooler || (!heads.next_sentence && !classes_need_it), "{}: there is no {}, which {} needs",
+        weights.path(), Quoted(layout.pooler + ".weight"),
+        Quoted((classes_need_it ? layout.sequence_classes : layout.next_sentence) + ".weight"));
   CheckConfig(heads);
   return heads;
 }

@@ -7,6 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/classifier.h"
 #include "headlight/tasks/encoder_folder.h"
@@ -86,6 +87,20 @@ TEST(Classifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([&] { classifier.Classify(both); }), HasSubstr("text 2: 37 tokens, of which the model reads 24"));
   EXPECT_THAT(classifier.Classify(both, {.truncate = true}).truncated, ElementsAre(1));
   EXPECT_THAT(ErrorOf([] { Classifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
+}
+
+TEST(Classifier, NamesThePoolerThatIsMissing) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kFolders + "classify", folder.path());
+  const Safetensors weights(kFolders + "classify/model.safetensors");
+  std::vector<StoredTensor> tensors;
+  for (const auto& [name, tensor] : weights.tensors())
+    if (!name.ends_with("pooler.dense.weight")) tensors.push_back(tensor);
+  ASSERT_EQ(tensors.size() + 1, weights.tensors().size());
+  WriteSafetensors(folder.File("model.safetensors"), tensors);
+  EXPECT_EQ(
+      ErrorOf([&] { Classifier::Load(folder.path()); }),
+      folder.File("model.safetensors") + ": there is no 'bert.pooler.dense.weight', which 'classifier.weight' needs");
 }
 
 // Without token_type_ids in model_input_names a second text has the type 0, too. Transformers 5.24 gives DistilBERT's
