@@ -20,47 +20,47 @@ using Kind = PickleValue::Kind;
 
 constexpr std::int64_t kMostValues = 1 << 22;  // that are pushed or memoized; a tensor of a state dict takes about 35
 
-// Opcodes by the names of Python's pickletools.
+// Opcodes by the names of Python's pickletools, in lower case after op_.
 enum Opcode : std::uint8_t {
-  MARK = '(',
-  STOP = '.',
-  POP = '0',
-  POP_MARK = '1',
-  BINFLOAT = 'G',
-  BININT = 'J',
-  BININT1 = 'K',
-  BININT2 = 'M',
-  NONE = 'N',
-  BINPERSID = 'Q',
-  REDUCE = 'R',
-  BINSTRING = 'T',
-  SHORT_BINSTRING = 'U',
-  BINUNICODE = 'X',
-  EMPTY_LIST = ']',
-  APPEND = 'a',
-  BUILD = 'b',
-  GLOBAL = 'c',
-  APPENDS = 'e',
-  BINGET = 'h',
-  LONG_BINGET = 'j',
-  BINPUT = 'q',
-  LONG_BINPUT = 'r',
-  SETITEM = 's',
-  TUPLE = 't',
-  EMPTY_TUPLE = ')',
-  SETITEMS = 'u',
-  EMPTY_DICT = '}',
-  PROTO = 0x80,
-  TUPLE1 = 0x85,
-  TUPLE2 = 0x86,
-  TUPLE3 = 0x87,
-  NEWTRUE = 0x88,
-  NEWFALSE = 0x89,
-  LONG1 = 0x8a,
-  SHORT_BINUNICODE = 0x8c,
-  STACK_GLOBAL = 0x93,
-  MEMOIZE = 0x94,
-  FRAME = 0x95,
+  op_mark = '(',
+  op_stop = '.',
+  op_pop = '0',
+  op_pop_mark = '1',
+  op_binfloat = 'G',
+  op_binint = 'J',
+  op_binint1 = 'K',
+  op_binint2 = 'M',
+  op_none = 'N',
+  op_binpersid = 'Q',
+  op_reduce = 'R',
+  op_binstring = 'T',
+  op_short_binstring = 'U',
+  op_binunicode = 'X',
+  op_empty_list = ']',
+  op_append = 'a',
+  op_build = 'b',
+  op_global = 'c',
+  op_appends = 'e',
+  op_binget = 'h',
+  op_long_binget = 'j',
+  op_binput = 'q',
+  op_long_binput = 'r',
+  op_setitem = 's',
+  op_tuple = 't',
+  op_empty_tuple = ')',
+  op_setitems = 'u',
+  op_empty_dict = '}',
+  op_proto = 0x80,
+  op_tuple1 = 0x85,
+  op_tuple2 = 0x86,
+  op_tuple3 = 0x87,
+  op_newtrue = 0x88,
+  op_newfalse = 0x89,
+  op_long1 = 0x8a,
+  op_short_binunicode = 0x8c,
+  op_stack_global = 0x93,
+  op_memoize = 0x94,
+  op_frame = 0x95,
 };
 
 // The opcodes that are not read, for errors.
@@ -98,7 +98,7 @@ constexpr OpcodeName kRefused[] = {{'2', "DUP"},
                                    {0x97, "NEXT_BUFFER"},
                                    {0x98, "READONLY_BUFFER"}};
 
-// What REDUCE may call; nothing of Python runs.
+// What op_reduce may call; nothing of Python runs.
 enum class Function : std::uint8_t { ordered_dict, tensor, tensor_v2, parameter, parameter_with_state };
 
 struct AllowedName {
@@ -136,7 +136,7 @@ class Machine {
     while (true) {
       opcode_at_ = at_;
       const auto opcode = static_cast<std::uint8_t>(Take(1));
-      if (opcode == STOP) break;
+      if (opcode == op_stop) break;
       Step(opcode);
     }
     Require(marks_.empty() && stack_.size() == 1, "it ends with {} values on the stack instead of one", stack_.size());
@@ -344,91 +344,91 @@ class Machine {
 
   void Step(std::uint8_t opcode) {
     switch (opcode) {
-      case PROTO: {
+      case op_proto: {
         const std::uint64_t protocol = Take(1);
         return Require(protocol >= 2 && protocol <= 5, "protocol {}, where 2 to 5 are read", protocol);
       }
-      case FRAME:
-        Take(8);  // the size of what follows, which ends with STOP anyway
+      case op_frame:
+        Take(8);  // the size of what follows, which ends with op_stop anyway
         return;
-      case MARK:
+      case op_mark:
         Require(++pushed_ <= kMostValues, "more than {} values", kMostValues);
         return marks_.push_back(stack_.size());
-      case POP:
+      case op_pop:
         Pop();
         return;
-      case POP_MARK:
+      case op_pop_mark:
         PopToMark();
         return;
-      case NONE:
+      case op_none:
         return Push(Value(Kind::none));
-      case NEWTRUE:
+      case op_newtrue:
         return Push(Value(Kind::boolean, 1));
-      case NEWFALSE:
+      case op_newfalse:
         return Push(Value(Kind::boolean, 0));
-      case BININT:
+      case op_binint:
         return PushInteger(TakeText(4));
-      case BININT1:
+      case op_binint1:
         return Push(Value(Kind::integer, static_cast<std::int64_t>(Take(1))));
-      case BININT2:
+      case op_binint2:
         return Push(Value(Kind::integer, static_cast<std::int64_t>(Take(2))));
-      case LONG1:
+      case op_long1:
         return PushInteger(TakeText(Take(1)));
-      case BINFLOAT:
+      case op_binfloat:
         TakeText(8);  // no number of a state dict is outside its storages
         return Push(Value(Kind::real));
-      case BINSTRING:
-      case BINUNICODE:
+      case op_binstring:
+      case op_binunicode:
         return Push(Value(Kind::text, 0, TakeText(Take(4))));
-      case SHORT_BINSTRING:
-      case SHORT_BINUNICODE:
+      case op_short_binstring:
+      case op_short_binunicode:
         return Push(Value(Kind::text, 0, TakeText(Take(1))));
-      case EMPTY_TUPLE:
+      case op_empty_tuple:
         return PushItems(Kind::tuple, {});
-      case TUPLE1:
-      case TUPLE2:
-      case TUPLE3:
-        return PushItems(Kind::tuple, PopCount(opcode - TUPLE1 + 1U));
-      case TUPLE:
+      case op_tuple1:
+      case op_tuple2:
+      case op_tuple3:
+        return PushItems(Kind::tuple, PopCount(opcode - op_tuple1 + 1U));
+      case op_tuple:
         return PushItems(Kind::tuple, PopToMark());
-      case EMPTY_LIST:
+      case op_empty_list:
         return PushItems(Kind::list, {});
-      case APPEND:
+      case op_append:
         return Extend(Kind::list, {Pop()});
-      case APPENDS:
+      case op_appends:
         return Extend(Kind::list, PopToMark());
-      case EMPTY_DICT:
+      case op_empty_dict:
         return PushItems(Kind::dict, {});
-      case SETITEM:
+      case op_setitem:
         return Extend(Kind::dict, PopCount(2));
-      case SETITEMS:
+      case op_setitems:
         return Extend(Kind::dict, PopToMark());
-      case BINPUT:
+      case op_binput:
         return Memoize(Take(1));
-      case LONG_BINPUT:
+      case op_long_binput:
         return Memoize(Take(4));
-      case MEMOIZE:
+      case op_memoize:
         return Memoize(memo_.size());
-      case BINGET:
+      case op_binget:
         return Recall(Take(1));
-      case LONG_BINGET:
+      case op_long_binget:
         return Recall(Take(4));
-      case GLOBAL: {
+      case op_global: {
         const std::string_view module = TakeLine();
         return PushGlobal(module, TakeLine());
       }
-      case STACK_GLOBAL: {
+      case op_stack_global: {
         const std::vector<PickleValue> names = PopCount(2);
         Require(names[0].kind == Kind::text && names[1].kind == Kind::text, "a name is a {}", Name(names[0].kind));
         return PushGlobal(names[0].text, names[1].text);
       }
-      case BINPERSID:
+      case op_binpersid:
         return PushStorage(Pop());
-      case REDUCE: {
+      case op_reduce: {
         const std::vector<PickleValue> call = PopCount(2);
         return Call(call[0], call[1]);
       }
-      case BUILD: {
+      case op_build: {
         // The attribute _metadata of a state dict: versions of modules, none of which changes a tensor.
         Pop();
         RequireValues(1);
