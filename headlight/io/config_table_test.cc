@@ -134,10 +134,11 @@ TEST(ConfigTable, ReadsTheFirstOfSeveralEnds) {
   };
   EXPECT_EQ(read("eos_token_id", 4), 4);
   EXPECT_EQ(read("eos_token_id", Json::Array{5, 2}), 5);
-  for (const auto& [key, value] :
+  for (const auto& wrong :
        {std::pair("eos_token_id", Json(Json::Array{})), std::pair("eos_token_id", Json(Json::Array{-1})),
         std::pair("pad_token_id", Json(Json::Array{5, 2}))})
-    EXPECT_THAT(ErrorOf([&] { read(key, value); }), HasSubstr(fmt::format("toy/config.json: key '{}", key)));
+    EXPECT_THAT(ErrorOf([&] { read(wrong.first, wrong.second); }),
+                HasSubstr(fmt::format("toy/config.json: key '{}", wrong.first)));
 }
 
 TEST(ConfigTable, ReadsWhatItWrites) {
