@@ -165,8 +165,8 @@ void DecoderCache::Undo() {
     if (!memory.states.empty()) memory.projected = false;
 }
 
-// Collects the states of active texts' memories that the pass projects, and lists those memories' keys. Texts that share
-// one have one entry, so that attention computes neighbours together.
+// Collects the states of active texts' memories that the pass projects, and lists those memories' keys. Texts that
+// share one have one entry, so that attention computes neighbours together.
 void DecoderCache::ProjectMemories() {
   new_memory_rows_.clear();
   new_memory_ = {};
