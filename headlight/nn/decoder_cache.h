@@ -46,8 +46,8 @@ struct HEADLIGHT_API DecoderCache {
   void Shorten(std::int32_t text, std::int32_t tokens);
   std::int32_t length(std::int32_t text) const;
 
-  // Keeps states [tokens, model] until their keys and values are projected, in the first pass of a text that reads them;
-  // texts that are given the result share those. It is dropped after RemoveMemory and the last of its texts.
+  // Keeps states [tokens, model] until their keys and values are projected, in the first pass of a text that reads
+  // them; texts that are given the result share those. It is dropped after RemoveMemory and the last of its texts.
   std::int32_t AddMemory(const Tensor& states);
   void ShareMemory(std::int32_t memory);  // one more RemoveMemory is needed
   void RemoveMemory(std::int32_t memory);
