@@ -25,6 +25,7 @@
 #include "headlight/models/gpt.h"
 #include "headlight/models/transformer.h"
 #include "headlight/nn/caption_model.h"
+#include "tests/parity_testing.h"
 
 namespace headlight::decoding_batch_test {
 namespace {
@@ -175,19 +176,11 @@ Subject OfShortlists() {
   return subject;
 }
 
-template <typename Kind>
-const Kind& Load(const std::string& name) {
-  static std::map<std::string, std::unique_ptr<Kind>> models;
-  std::unique_ptr<Kind>& model = models[name];
-  if (!model) model = LoadModel<Kind>(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name);
-  return *model;
-}
-
-Subject OfT5() { return OfSources(Load<EncoderDecoder>("encoder_decoders/t5_gated_gelu_untied"), 90); }
-Subject OfBart() { return OfSources(Load<EncoderDecoder>("encoder_decoders/bart_gelu"), 18); }
+Subject OfT5() { return OfSources(LoadOnce<EncoderDecoder>("encoder_decoders/t5_gated_gelu_untied"), 90); }
+Subject OfBart() { return OfSources(LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu"), 18); }
 
 Subject OfCaptions() {
-  const auto& model = Load<CaptionModel>("captions/vit_gpt2");
+  const auto& model = LoadOnce<CaptionModel>("captions/vit_gpt2");
   std::vector<Tensor> memories;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Tensor image = Tensor::Empty({8, 8, 3});
@@ -202,7 +195,7 @@ Subject OfCaptions() {
 
 template <typename Kind>
 Subject OfImages(const std::string& name) {
-  const auto& model = Load<Kind>(name);
+  const auto& model = LoadOnce<Kind>(name);
   Random random(9);
   std::vector<Ids> prompts;
   for (int i = 0; i < 8; ++i)
@@ -394,7 +387,7 @@ TEST_F(DecodingBatchTest, ANaNDoesNotReachThoseWhoShareEarlierTokens) {
 }
 
 TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
-  const auto& model = Load<DalleMini>("dalle/dalle_mini");
+  const auto& model = LoadOnce<DalleMini>("dalle/dalle_mini");
   auto options = std::make_shared<SearchOptions>();
   const auto request = [&](Ids prompt) {
     return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 4};
@@ -488,7 +481,7 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   }
 }
 
-// A long prompt is read in chunks, beside which others get a token in every pass, and may be cancelled meanwhile.
+// A long prompt is read in chunks: others get a token in every pass, and it may be cancelled meanwhile.
 TEST_F(DecodingBatchTest, LongPromptsDoNotHoldUpOthers) {
   auto options = std::make_shared<SearchOptions>();
   DecodingBatch batch(model_, {.pass_tokens = 10});

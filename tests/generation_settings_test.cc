@@ -17,6 +17,7 @@
 #include "headlight/generate/generate.h"
 #include "headlight/generate/logits_processors.h"
 #include "headlight/models/family.h"
+#include "tests/parity_testing.h"
 
 namespace headlight::generation_settings_test {
 namespace {
@@ -39,14 +40,6 @@ Ids Written(const Hypothesis& hypothesis) {
   return ids;
 }
 
-template <typename Kind>
-const Kind& Load(const std::string& name) {
-  static std::map<std::string, std::unique_ptr<Kind>> models;
-  std::unique_ptr<Kind>& model = models[name];
-  if (!model) model = LoadModel<Kind>(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name);
-  return *model;
-}
-
 TEST(GenerationSettings, WriteWhatTransformersWrites) {
   int compared = 0;
   for (const JsonView& golden : Goldens()["texts"].Items()) {
@@ -55,10 +48,10 @@ TEST(GenerationSettings, WriteWhatTransformersWrites) {
     for (const JsonView& input : golden["inputs"].Items()) inputs.push_back(IdsOf(input));
     std::vector<std::vector<Hypothesis>> found;
     if (golden["model"].String().starts_with("gpt")) {
-      const auto& model = Load<LanguageModel>(golden["model"].String());
+      const auto& model = LoadOnce<LanguageModel>(golden["model"].String());
       found = Generate(model, inputs, ReadTextSettings(golden["settings"], model.limits()).generation);
     } else {
-      const auto& model = Load<EncoderDecoder>(golden["model"].String());
+      const auto& model = LoadOnce<EncoderDecoder>(golden["model"].String());
       Ids ids, lengths;
       for (const Ids& input : inputs) {
         ids.insert(ids.end(), input.begin(), input.end());
@@ -110,7 +103,7 @@ TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
 TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
   const auto first = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
-                                   Load<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
+                                   LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
                                    GenerationKind::translation)
         .decoding.search.first_token;
   };

@@ -28,6 +28,15 @@ inline Numbers ToDouble(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
+// The model of a folder of tests/testdata, loaded once.
+template <typename Kind>
+const Kind& LoadOnce(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<Kind>> models;
+  std::unique_ptr<Kind>& model = models[name];
+  if (!model) model = LoadModel<Kind>(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + name);
+  return *model;
+}
+
 // The largest difference, relative to the largest number expected.
 inline double Deviation(const Numbers& actual, const Numbers& expected) {
   EXPECT_EQ(actual.size(), expected.size());

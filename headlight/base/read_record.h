@@ -1,4 +1,4 @@
-// What was read of a model's folder, for `headlight info`.
+// A record of the files and settings of a model's folder that were read, for `headlight info`.
 #pragma once
 
 #include <map>

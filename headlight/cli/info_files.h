@@ -1,4 +1,4 @@
-// What `headlight info` says of the files of a model's folder: which are read, and why others are not.
+// The files of a model's folder that are read, and the reasons why others are not, for `headlight info`.
 #pragma once
 
 #include <string>

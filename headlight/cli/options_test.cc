@@ -52,8 +52,8 @@ bool IsNumber(const Option& option) {
   return !value.empty() && value.find('|') == std::string::npos && !kOtherValues.contains(value);
 }
 
-// What the checks of an option say of a value; "" if they allow it. To parse a command line for each value would take
-// ten times as long.
+// The error of the checks of an option for a value; "" if they allow it. To parse a command line for each value would
+// take ten times as long.
 std::string CheckedMessageFor(const Option& option, const std::string& value) {
   for (const OptionCheck& check : option.checks())
     if (std::string message = check(value); !message.empty()) return message;

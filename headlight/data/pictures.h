@@ -53,7 +53,7 @@ class HEADLIGHT_API PictureSet {
   static constexpr std::int64_t kMemory = std::int64_t{1} << 30;
 
   // Reads all files once, to know their hash and which of them belong to the share: a picture belongs to the same one
-  // wherever it lies and whatever it is called. Throws Error naming the files that are missing or, among those that are
+  // in any folder and under any name. Throws Error naming the files that are missing or, among those that are
   // kept, damaged. With `skipped` these are left out, each with its error there; then all files are decoded once.
   PictureSet(PictureList list, DecodeBytes decode, const TextShare& share = {}, std::int64_t memory = kMemory,
              std::vector<std::string>* skipped = nullptr);

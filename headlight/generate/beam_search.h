@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-// That of a text of so many chosen tokens.
+// The score of a text with `length` chosen tokens: log_probability / length^length_penalty.
 double ScoreOf(const SearchOptions& options, double log_probability, std::int32_t length);
 // How many of the likeliest tokens after each beam are needed, so that enough remain where all ends are among them.
 std::int64_t CandidatesOf(const SearchOptions& options);

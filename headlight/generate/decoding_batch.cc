@@ -22,10 +22,10 @@ namespace {
 // Texts that begin with so many tokens of another that is being read wait for it, and then share them.
 constexpr std::int32_t kWorthSharing = 16;
 
-// Of speculative decoding, before one pass of the weights verifies them.
+// Tokens that speculative decoding drafts before one pass of the weights verifies them.
 constexpr std::int32_t kMostDrafts = 3;
 
-// Of weights [1, heads, query, key], a row for each query.
+// Sums weights [1, heads, query, key] over the heads: a row for each query.
 std::vector<AttentionRow> RowsOf(const Tensor& weights) {
   const std::int64_t heads = weights.shape()[1], queries = weights.shape()[2], keys = weights.shape()[3];
   std::vector<AttentionRow> rows;
@@ -100,7 +100,7 @@ struct DecodingBatch::State {
             "the source's token {} is outside its vocabulary", id);
   }
 
-  // That of a search with the same states, or -1.
+  // The cached memory of a search with the same states, or -1.
   std::int32_t MemoryOf(const Search& search) const {
     if (search.memory >= 0 || search.request.memory.empty()) return search.memory;
     for (const auto& other : searches)
@@ -219,7 +219,7 @@ struct DecodingBatch::State {
 
   // The next token of every text that is read, then chunks of the others.
   Pass Parts() const {
-    constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those go on beside many others
+    constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those progress among many others
     Pass pass;
     std::int64_t left = limits.pass_tokens;
     for (const auto& search : searches)
@@ -382,7 +382,7 @@ struct DecodingBatch::State {
         search.cut = search.cut || std::ranges::find(ends, likeliest.columns[beam * k]) == ends.end();
         Force(likeliest, beam, ends.front());
       }
-    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, search.options(), banned);
+    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, options, banned);
 
     // A beam goes on with the cached texts of the one that it continues; those after the first copy them.
     std::vector<std::array<CachedBeam, 2>> continued;
@@ -463,6 +463,7 @@ struct DecodingBatch::State {
     const kernels::TopLogits<float> next = read(drafted);
     for (bool goes_on = true; goes_on && !searches.empty();) {
       const std::int32_t row = search.length - length;
+      tokens.CheckFinite(next, row, search.length);  // not those behind a rejected draft
       Advance(search, next, row, search.length, search.options());
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
       if (search.options().attention) rows.push_back(attention.front()[static_cast<std::size_t>(row)]);

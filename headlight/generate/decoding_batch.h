@@ -47,7 +47,7 @@ struct BatchLimits {
   std::int64_t cached_tokens = 0;
 };
 
-/// A running batch. The result of a text has the same bits alone, beside any others, after any prefix that is shared,
+/// A running batch. The result of a text has the same bits alone, in any batch, after any prefix that is shared,
 /// in any chunks, and when it was dropped from the cache and read again.
 ///
 /// A batch is for one thread at a time. A callback runs in the thread that calls Step, and must not call the batch.

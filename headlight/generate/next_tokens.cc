@@ -94,21 +94,21 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
       }
   kernels::TopLogits<float> likeliest =
       words_->Likeliest(context, states, lists, ends, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
-  CheckFinite(likeliest, length);
+  for (std::int64_t row = 0; row < likeliest.rows; ++row) CheckFinite(likeliest, row, length);
   return likeliest;
 }
 
-void NextTokens::CheckFinite(const kernels::TopLogits<float>& likeliest, std::int32_t length) const {
-  if (std::ranges::any_of(likeliest.values, [](float value) { return std::isnan(value); }))
+void NextTokens::CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const {
+  const auto values = std::span(likeliest.values).subspan(static_cast<std::size_t>(row * likeliest.k));
+  if (std::ranges::any_of(values.first(static_cast<std::size_t>(likeliest.k)),
+                          [](float value) { return std::isnan(value); }))
     output_.model->parameters().FailNotFinite(fmt::format("decoding step {}", length));
 }
 
 kernels::TopLogits<float> NextTokens::AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const {
-  kernels::TopLogits<float> likeliest = words_->Likeliest(
-      context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
-      search.MayEnd() ? std::span<const std::int32_t>() : search.options().end_ids, CandidatesOf(search.options()));
-  CheckFinite(likeliest, search.length);
-  return likeliest;
+  return words_->Likeliest(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
+                           search.MayEnd() ? std::span<const std::int32_t>() : search.options().end_ids,
+                           CandidatesOf(search.options()));
 }
 
 }  // namespace headlight

@@ -34,12 +34,13 @@ class NextTokens {
   kernels::TopLogits<float> After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
                                   std::vector<std::vector<std::int32_t>>& banned) const;
 
-  // The likeliest after each of the states [tokens, model] of one text's drafts. Throws Error likewise.
+  // The likeliest after each of the states [tokens, model] of one text's drafts. A row may have NaN (CheckFinite).
   kernels::TopLogits<float> AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const;
 
- private:
-  void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int32_t length) const;
+  // Throws Error if a row has NaN. `length` is that of the text with the token that is chosen.
+  void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
+ private:
   OutputLayer output_;
   const Shortlist* shortlist_;
   std::int64_t newest_ = -1;  // the id of the last text with a list in words_

@@ -26,7 +26,7 @@ struct OutputLayer {
 
 class OutputWords {
  public:
-  // With lists of tokens, each ascending, the layer has the tokens of all of them; a row may use those of its own.
+  // With lists of tokens, each ascending, the layer has the tokens of all of them; a row may use those of its list.
   OutputWords(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
   // The `count` likeliest tokens after each hidden state [rows, model], where row i has list lists[i], with their

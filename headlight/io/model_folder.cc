@@ -175,7 +175,7 @@ Safetensors Renamed(Safetensors file, const std::function<std::string(const std:
   return Safetensors::Of(std::move(path), std::move(tensors), std::make_shared<Safetensors>(std::move(file)));
 }
 
-// What other programs store beside a model's own tensors, and Transformers leaves unread.
+// Tensors that other programs store with a model's own, and that Transformers ignores.
 std::string ReasonToIgnore(std::string_view name) {
   if (name.starts_with("v_head.")) return "TRL's value head, which is for training";
   if (name.ends_with("encoder.version") || name.ends_with("decoder.version")) return "fairseq's version of the format";

@@ -245,10 +245,10 @@ TEST(ModelFolder, ABadIndexIsRefused) {
        "model-00002-of-00002.safetensors: there is no tensor 'd', which "},
       {R"("c": "model-00002-of-00002.safetensors")", R"("c": "other.safetensors")", "other.safetensors: cannot open"},
       {first, R"("a": "../model.safetensors")", "'../model.safetensors' is not the name of a .safetensors file"},
-      {first, R"("a": "/etc/model.safetensors")", "is not the name of a .safetensors file beside it"},
-      {first, R"("a": ".safetensors")", "is not the name of a .safetensors file beside it"},
+      {first, R"("a": "/etc/model.safetensors")", "is not the name of a .safetensors file in its folder"},
+      {first, R"("a": ".safetensors")", "is not the name of a .safetensors file in its folder"},
       {first, R"("a": "config.json")", "key 'weight_map.a': 'config.json' is not the name of a .safetensors file"},
-      {first, R"("a": "x\u0000.safetensors")", "is not the name of a .safetensors file beside it"},
+      {first, R"("a": "x\u0000.safetensors")", "is not the name of a .safetensors file in its folder"},
   };
   const auto error = [&] { return ErrorOf([&] { OpenModelFolder(folder.path()); }); };
   EXPECT_EQ(error(), "");

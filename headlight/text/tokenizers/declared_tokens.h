@@ -1,4 +1,4 @@
-// The files beside a tokenizer's vocabulary, and the special and added tokens that they declare.
+// The special and added tokens that the other files of a tokenizer's folder declare.
 #pragma once
 
 #include <cstdint>

@@ -189,7 +189,7 @@ void SetAddedTokens(const std::vector<JsonView>& parts, PipelineState& state) {
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-// A file's `added_tokens` with those that the files beside it declare.
+// A file's `added_tokens` with those that the other files of its folder declare.
 std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added,
                                    PipelineState& state) {
   TokenTable table;
