@@ -273,8 +273,8 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   const auto spoil_row = [&](std::size_t layer, std::int32_t position) {
     const ops::CachedKeys cached = cache.SelfKeys(layer);
     const std::int32_t row = cached.rows[static_cast<std::size_t>(position)];
-    for (const auto& blocks : {cached.keys, cached.values})
-      blocks[static_cast<std::size_t>(row / kernels::kBlockRows)].ViewRows(row % kernels::kBlockRows, 1).Fill(NAN);
+    for (const auto* blocks : {cached.keys, cached.values})
+      std::fill_n(reinterpret_cast<float*>(blocks->row(row)), blocks->columns(), NAN);
   };
   const auto spoil = [&](std::size_t layer, auto hidden) {
     for (std::int32_t cell = 0; cell < 6 * side; ++cell)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "headlight/base/random.h"
@@ -31,6 +32,7 @@ namespace headlight::decoding_batch_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
+using kernels::CacheType;
 
 // A model and the requests that schedules choose from.
 struct Subject {
@@ -39,8 +41,8 @@ struct Subject {
   std::vector<DecodingRequest> requests = {};
   const Shortlist* shortlist = nullptr;
 
-  DecodingBatch Batch(const BatchLimits& limits = {}) const {
-    return language != nullptr ? DecodingBatch(*language, limits) : DecodingBatch(*decoder, limits, shortlist);
+  DecodingBatch Batch(const DecodingBatchOptions& options = {}) const {
+    return language != nullptr ? DecodingBatch(*language, options) : DecodingBatch(*decoder, options, shortlist);
   }
 };
 
@@ -103,6 +105,7 @@ Subject OfMemories(const ConditionalDecoder& model, std::int64_t longest, const 
     request.memory = memories[i / 2];
     if (!sources.empty()) request.source = sources[i / 2];
     request.max_new_tokens = 1 + static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(longest)));
+    request.min_new_tokens = request.max_new_tokens / 2;
     subject.requests.push_back(std::move(request));
   }
   return subject;
@@ -231,10 +234,10 @@ struct Outcome {
   std::int64_t evictions = 0;
   std::string error = {};  // of the last that differs
 };
-Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed) {
+Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed, CacheType type = CacheType::unrounded) {
   std::vector<std::vector<Hypothesis>> alone;
   for (const DecodingRequest& request : subject.requests) {
-    DecodingBatch batch = subject.Batch();
+    DecodingBatch batch = subject.Batch({.cache_type = type});
     batch.Add(request);
     std::vector<Decoded> ended = Finish(batch);
     if (ended.front().error != nullptr) std::rethrow_exception(ended.front().error);
@@ -243,9 +246,9 @@ Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed) 
   Outcome outcome;
   Random random(seed);
   for (int schedule = 0; schedule < schedules; ++schedule) {
-    constexpr std::int64_t chunks[] = {1, 3, 16, 50, 512}, bounds[] = {0, 20, 40, 90, 200};
-    DecodingBatch batch =
-        subject.Batch({.pass_tokens = chunks[random.Below(5)], .cached_tokens = bounds[random.Below(5)]});
+    constexpr std::int64_t chunks[] = {1, 3, 16, 50, 512}, bounds[] = {0, 25, 32, 60, 120};
+    DecodingBatch batch = subject.Batch(
+        {.pass_tokens = chunks[random.Below(5)], .cached_tokens = bounds[random.Below(5)], .cache_type = type});
     std::map<std::int64_t, std::size_t> running;
     std::uint64_t left = 3 + random.Below(8);
     while (left > 0 || !batch.empty()) {
@@ -283,19 +286,23 @@ struct Kind {
   std::function<Subject()> make;
   int schedules;
 };
-class DecodingBatchSchedules : public testing::TestWithParam<Kind> {};
+class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, CacheType>> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
-    testing::Values(Kind{"gpt2", OfGpt, 60}, Kind{"marian", OfMarian, 60}, Kind{"t5", OfT5, 50},
-                    Kind{"shortlists", OfShortlists, 60}, Kind{"bart", OfBart, 60}, Kind{"captions", OfCaptions, 60},
-                    Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 20},
-                    Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); }, 30}),
-    [](const auto& kind) { return kind.param.name; });
+    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
+                                     Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
+                                     Kind{"captions", OfCaptions, 40},
+                                     Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 15},
+                                     Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); }, 20}),
+                     testing::Values(CacheType::unrounded, CacheType::bfloat16, CacheType::int8)),
+    [](const auto& of) { return fmt::format("{}_{}", std::get<0>(of.param).name, Name(std::get<1>(of.param))); });
 
 TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
+  const auto& [kind, type] = GetParam();
+  const int schedules = type == CacheType::unrounded ? kind.schedules : kind.schedules / 2;
   int evictions = 0, cancelled = 0;
-  ForEveryTarget([&] {
-    const Outcome outcome = RunSchedules(GetParam().make(), GetParam().schedules, 10);
+  ForEveryTarget([&, make = kind.make, type = type] {
+    const Outcome outcome = RunSchedules(make(), schedules, 10, type);
     EXPECT_EQ(outcome.differing, 0) << "of " << outcome.texts << ": " << outcome.error;
     evictions += static_cast<int>(outcome.evictions);
     cancelled += outcome.cancelled;
@@ -525,6 +532,25 @@ TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
   EXPECT_LE(most, tokens);
   // Keys and values of 24 numbers in 2 layers, in whole blocks.
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
+}
+
+// A cache of fewer bits takes that much less memory, and writes what the whole one writes where choices are clear.
+TEST_F(DecodingBatchTest, FewerBitsInTheCacheChangeLittle) {
+  const auto run = [&](CacheType type) {
+    DecodingBatch batch(model_, {.cache_type = type});
+    batch.Add({.prompt = SomePrompts(60).back(), .options = requests_.front().options, .max_new_tokens = 1});
+    const Decoded decoded = Finish(batch).front();
+    return std::pair(decoded.hypotheses.front().log_probability, batch.cache_bytes());
+  };
+  const auto [unrounded, bytes] = run(CacheType::unrounded);
+  const auto [bfloat16, half] = run(CacheType::bfloat16);
+  const auto [int8, quarter] = run(CacheType::int8);
+  EXPECT_EQ(half * 2, bytes);
+  EXPECT_EQ(quarter, bytes * (4 + 12) / (4 * 12));  // a scale and 12 integers instead of 12 float32
+  EXPECT_NE(bfloat16, unrounded);
+  EXPECT_NE(int8, unrounded);
+  EXPECT_NEAR(bfloat16, unrounded, 1e-3);
+  EXPECT_NEAR(int8, unrounded, 1e-3);
 }
 
 // Beams that are read again share what they begin with, as they did before.

@@ -51,14 +51,15 @@ void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t t
 }  // namespace
 
 struct DecodingBatch::State {
-  State(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, const BatchLimits& given,
+  State(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, const DecodingBatchOptions& given,
         const Shortlist* shortlist)
       : language(of_language),
         decoder(of_decoder),
-        limits(given),
-        tokens(language != nullptr ? OutputOf(*language) : OutputOf(*decoder), shortlist) {
-    Check(limits.pass_tokens >= 1, "pass_tokens must be at least 1, not {}", limits.pass_tokens);
-    Check(limits.cached_tokens >= 0, "cached_tokens must be at least 0, not {}", limits.cached_tokens);
+        batch_options(given),
+        tokens(language != nullptr ? OutputOf(*language) : OutputOf(*decoder), shortlist),
+        cache(given.cache_type) {
+    Check(batch_options.pass_tokens >= 1, "pass_tokens must be at least 1, not {}", batch_options.pass_tokens);
+    Check(batch_options.cached_tokens >= 0, "cached_tokens must be at least 0, not {}", batch_options.cached_tokens);
     vocabulary = language != nullptr ? language->limits().vocabulary : decoder->limits().target_vocabulary;
     positions = language != nullptr ? language->limits().positions : decoder->limits().positions;
     if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
@@ -197,7 +198,7 @@ struct DecodingBatch::State {
     for (const auto& search : searches) {
       if (!search->joined) {
         wanted += (whole_prompts ? search->unread() : search->distinct()) + std::ssize(search->beams) * kWorthSharing;
-        full = full || (limits.cached_tokens > 0 && wanted > limits.cached_tokens && joined() > 0);
+        full = full || (batch_options.cached_tokens > 0 && wanted > batch_options.cached_tokens && joined() > 0);
         if (full) continue;
       }
       Join(*search);
@@ -208,7 +209,7 @@ struct DecodingBatch::State {
       for (const Part& part : pass) sum += part.count;
       return sum;
     };
-    while (limits.cached_tokens > 0 && cache.used() + read() > limits.cached_tokens && joined() > 1) {
+    while (batch_options.cached_tokens > 0 && cache.used() + read() > batch_options.cached_tokens && joined() > 1) {
       LeaveCache(
           **std::ranges::find_if(searches.rbegin(), searches.rend(), [](const auto& one) { return one->joined; }));
       ++evictions;
@@ -221,13 +222,13 @@ struct DecodingBatch::State {
   Pass Parts() const {
     constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those progress among many others
     Pass pass;
-    std::int64_t left = limits.pass_tokens;
+    std::int64_t left = batch_options.pass_tokens;
     for (const auto& search : searches)
       if (search->joined && search->IsRunning())
         for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
           for (std::size_t which = 0; which < search->prompts(); ++which, --left)
             pass.push_back({search.get(), beam, which, 1});
-    left = std::max(left, std::min(fewest, limits.pass_tokens));
+    left = std::max(left, std::min(fewest, batch_options.pass_tokens));
     for (const auto& search : searches) {
       if (!search->joined || search->IsRunning()) continue;
       // The last tokens of all its beams are read in one pass, whose states the search needs together.
@@ -480,7 +481,7 @@ struct DecodingBatch::State {
   // The model, as a language model or as a decoder with cross-attention.
   const LanguageModel* language;
   const ConditionalDecoder* decoder;
-  BatchLimits limits;
+  DecodingBatchOptions batch_options;
   NextTokens tokens;
   std::int64_t vocabulary = 0, positions = 0;                          // of what the decoder reads
   bool whole_prompts = false;                                          // an encoder reads them
@@ -494,11 +495,12 @@ struct DecodingBatch::State {
   std::int64_t next_id = 0, evictions = 0;
 };
 
-DecodingBatch::DecodingBatch(const LanguageModel& model, const BatchLimits& limits)
-    : state_(std::make_unique<State>(&model, nullptr, limits, nullptr)) {}
+DecodingBatch::DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options)
+    : state_(std::make_unique<State>(&model, nullptr, options, nullptr)) {}
 
-DecodingBatch::DecodingBatch(const ConditionalDecoder& model, const BatchLimits& limits, const Shortlist* shortlist)
-    : state_(std::make_unique<State>(nullptr, &model, limits, shortlist)) {}
+DecodingBatch::DecodingBatch(const ConditionalDecoder& model, const DecodingBatchOptions& options,
+                             const Shortlist* shortlist)
+    : state_(std::make_unique<State>(nullptr, &model, options, shortlist)) {}
 
 DecodingBatch::~DecodingBatch() = default;
 

@@ -13,6 +13,7 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
+#include "headlight/kernels/cache_entries.h"
 #include "headlight/nn/conditional_decoder.h"
 #include "headlight/nn/language_model.h"
 
@@ -40,11 +41,13 @@ struct Decoded {
   std::exception_ptr error = nullptr;  ///< if set, why there are none; other texts are not affected
 };
 
-struct BatchLimits {
+struct DecodingBatchOptions {
   std::int64_t pass_tokens = 512;  ///< tokens of prompts in a pass: long prompts are read in chunks
   /// Tokens in the cache; 0: no limit. Beyond it, the text that joined last leaves the cache and is read again later.
   /// A single text may exceed it.
   std::int64_t cached_tokens = 0;
+  /// Of keys and values in the cache: bfloat16 takes half the memory of float32, int8 about a quarter.
+  kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 
 /// A running batch. The result of a text has the same bits alone, in any batch, after any prefix that is shared,
@@ -54,9 +57,9 @@ struct BatchLimits {
 class HEADLIGHT_API DecodingBatch {
  public:
   /// The model must outlive the batch. Throws Error if it has no head that predicts the next token.
-  explicit DecodingBatch(const LanguageModel& model, const BatchLimits& limits = {});
+  explicit DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options = {});
   /// `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive the batch.
-  explicit DecodingBatch(const ConditionalDecoder& model, const BatchLimits& limits = {},
+  explicit DecodingBatch(const ConditionalDecoder& model, const DecodingBatchOptions& options = {},
                          const Shortlist* shortlist = nullptr);
   ~DecodingBatch();
 

@@ -31,8 +31,8 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
-  const auto& [query, key, value, queries, keys, key_rows, key_blocks, value_blocks, present, heads, given_key_heads,
-               scale, mask, bias, dropout, compute] = input;
+  const auto& [query, key, value, queries, keys, key_rows, key_blocks, value_blocks, cache_type, present, heads,
+               given_key_heads, scale, mask, bias, dropout, compute] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
   Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
         heads, given_key_heads);
@@ -45,6 +45,8 @@ void CheckAttention(const AttentionInput<T>& input) {
   for (const std::size_t blocks : {key_blocks.size(), value_blocks.size()})
     Check(blocks == 0 || (!key_rows.empty() && std::cmp_less_equal(key.rows, blocks * kBlockRows)),
           "attention: {} key rows in {} blocks, which need an index", key.rows, blocks);
+  Check(cache_type == CacheType::unrounded || (!key_blocks.empty() && !value_blocks.empty()),
+        "attention: keys in {} without blocks of a cache", Name(cache_type));
   Check(key.rows == value.rows, "attention: {} rows of keys but {} of values", key.rows, value.rows);
   Check(queries.size() == keys.size(), "attention: {} sentences of queries but {} of keys", queries.size(),
         keys.size());

@@ -15,12 +15,10 @@
 #include "headlight/base/sequences.h"
 #include "headlight/kernels/attention_bias.h"
 #include "headlight/kernels/attention_mask.h"
+#include "headlight/kernels/cache_entries.h"
 #include "headlight/kernels/dropout_hash.h"
 
 namespace headlight::kernels {
-
-// Rows of a block of a cache.
-inline constexpr std::int32_t kBlockRows = 64;
 
 template <typename T>
 struct AttentionInput {
@@ -37,8 +35,9 @@ struct AttentionInput {
   std::span<const std::int32_t> key_rows;
 
   // With key_rows, perhaps the blocks of a cache instead of the data of key and value: row r of them is row
-  // r % kBlockRows of block r / kBlockRows.
-  std::span<const T*const> key_blocks, value_blocks;
+  // r % kBlockRows of block r / kBlockRows, and has an entry for each key head. kBlockPadding bytes follow a block.
+  std::span<const std::byte*const> key_blocks, value_blocks;
+  CacheType cache_type = CacheType::unrounded;
 
   // Where given, a mark for every row of key: no query sees a key whose mark is 0, such as a gap in an alignment.
   std::span<const std::uint8_t> present;

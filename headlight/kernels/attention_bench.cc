@@ -1,10 +1,12 @@
 // How fast attention is in the shapes that matter: training on short sentences, decoding, long sequences. GFLOP/s count
 // what plain matrix products would need: 2 products forward, 5 backward, half of them under a causal mask.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -128,6 +130,35 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
   problem.Forward();
   for (auto _ : state) backward ? problem.Backward() : problem.Forward();
   problem.Report(state, backward ? 5 : 2);
+}
+
+// One new token of each of some texts, whose keys are in a cache.
+void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
+  Problem problem(shape);
+  const std::int64_t entry = EntryBytes<float>(type, shape.head_dim), row_bytes = shape.heads * entry;
+  const std::int64_t blocks = (problem.key_rows + kBlockRows - 1) / kBlockRows;
+  const std::int64_t block_bytes = kBlockRows * row_bytes + kBlockPadding;
+  std::vector<const std::byte*> addresses[2];
+  std::vector<std::byte> memory[2];
+  for (const std::int64_t index : {0, 1}) {
+    memory[index].resize(static_cast<std::size_t>(blocks * block_bytes));
+    for (std::int64_t block = 0; block < blocks; ++block)
+      addresses[index].push_back(memory[index].data() + block * block_bytes);
+    const Matrix<float> from = problem.Part(problem.projection, index + 1);
+    for (std::int64_t row = 0; row < from.rows; ++row)
+      for (std::int64_t head = 0; head < shape.heads; ++head)
+        WriteEntry(type, from.row(row) + head * shape.head_dim, shape.head_dim,
+                   memory[index].data() + row / kBlockRows * block_bytes + row % kBlockRows * row_bytes + head * entry);
+  }
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(problem.key_rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  problem.input.key_rows = rows;
+  problem.input.key_blocks = addresses[0];
+  problem.input.value_blocks = addresses[1];
+  problem.input.cache_type = type;
+  problem.Forward();
+  for (auto _ : state) problem.Forward();
+  problem.Report(state, 2);
 }
 
 // The same as separate operations: products, a softmax and products for each sentence and head, which keep the weights
@@ -292,6 +323,10 @@ const bool registered = [] {
     benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false,
                                  Compute::float32)
         ->UseRealTime();
+    for (const CacheType type : {CacheType::unrounded, CacheType::bfloat16, CacheType::int8})
+      benchmark::RegisterBenchmark(fmt::format("forward {}, {} cache", shape.name, Name(type)).c_str(), OverACache,
+                                   shape, type)
+          ->UseRealTime();
   }
   for (const std::int32_t tokens : {2048, 4096, 8192, 16384, 32768})
     benchmark::RegisterBenchmark(("long " + std::to_string(tokens) + " 8x32").c_str(), Long, tokens)

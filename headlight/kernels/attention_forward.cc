@@ -53,10 +53,13 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   const std::int32_t value_columns = WholeVectors<T>(head.value_dim);
   using S = Scratch<T>;
+  const bool widens = input.cache_type != kernels::CacheType::unrounded;
+  const std::int32_t widest = widens ? std::max(head.head_dim, head.value_dim) : 0;
   S scratch(S::Size(queries, most_keys) + S::Size(queries, head.value_dim) + S::Size(head.head_dim, most_keys) +
-            S::Size(most_keys, head.value_dim));
+            S::Size(most_keys, head.value_dim) + S::Size(most_keys, widest));
   const Packed<T> scores = scratch.Take(queries, most_keys), sums = scratch.Take(queries, head.value_dim);
   const Packed<T> keys = scratch.Take(head.head_dim, most_keys), values = scratch.Take(most_keys, head.value_dim);
+  const Packed<T> widened = scratch.Take(most_keys, widest);
   RunningSoftmax<T> softmax[kForwardQueries];
 
   PrefetchNextRows(head.query, first_query, queries, head.head_dim);
@@ -69,11 +72,11 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
-    for (std::int32_t j = key; j < key + tile.keys; ++j) {
+    for (std::int32_t j = key; j < key + tile.keys && !widens; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
       if (ReadsUnpacked<T>(queries)) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
     }
-    TileScores(head, tile, keys, scores);
+    TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = AddBias(head, tile, scores);
     T maxima[kForwardQueries];
     for (std::int32_t i = 0; i < queries; ++i) {
@@ -84,7 +87,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
       const T factor = Exponentiate(scores.row(i), columns, maxima[i], dropout, softmax[i]);
       if (key != first_key && factor != 1) StoreScaled(sums.row(i), factor, value_columns, false, sums.row(i));
     }
-    AddValues(head, tile, scores, values, sums);
+    AddValues(head, tile, scores, RowsOfTile(head.value, key, tile.keys, head.value_dim, widened), values, sums);
   }
 
   StoreOutput(head, first_query, queries, sums, softmax, output, log_sum_exp);
@@ -178,15 +181,17 @@ void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   using S = Scratch<T>;
-  S scratch(S::Size(queries, most_keys) + S::Size(head.head_dim, most_keys));
+  const std::int32_t widest = input.cache_type != kernels::CacheType::unrounded ? head.head_dim : 0;
+  S scratch(S::Size(queries, most_keys) + S::Size(head.head_dim, most_keys) + S::Size(most_keys, widest));
   const Packed<T> scores = scratch.Take(queries, most_keys), keys = scratch.Take(head.head_dim, most_keys);
+  const Packed<T> widened = scratch.Take(most_keys, widest);
   constexpr T lowest = -std::numeric_limits<T>::infinity();
   T maxima[kForwardQueries];
   std::fill_n(maxima, queries, lowest);
   for (std::int32_t key = 0; key < head.keys; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
     const bool unseen = SeesNothing(head, tile);
-    if (!unseen) TileScores(head, tile, keys, scores);
+    if (!unseen) TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = unseen ? 1 : AddBias(head, tile, scores);
     for (std::int32_t i = 0; i < queries; ++i) {
       T* const to = weights.row(first_query + i) + key;

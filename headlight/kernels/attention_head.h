@@ -10,19 +10,24 @@
 
 namespace headlight::kernels {
 
-// The columns of one head in consecutive rows, or in the rows that an index names, perhaps in blocks.
+// The columns of one head in consecutive rows, or in the rows that an index names, perhaps in the blocks of a cache.
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
-  std::int64_t stride = 0;
+  std::int64_t stride = 0;  // numbers; in blocks, bytes
   const std::int32_t* index = nullptr;
-  const T* const* blocks = nullptr;
-  std::int64_t column = 0;  // of the head, in blocks
+  const std::byte* const* blocks = nullptr;
+  std::int64_t first_byte = 0;  // of the head's entry in a row of a block
+  CacheType type = CacheType::unrounded;
 
+  const std::byte* entry(std::int32_t position) const {
+    const auto row = static_cast<std::uint32_t>(index[position]);
+    return blocks[row / kBlockRows] + row % kBlockRows * stride + first_byte;
+  }
+  // Only where the numbers are unrounded.
   const T* row(std::int32_t position) const {
     if (blocks == nullptr) return data + (index ? index[position] : position) * stride;
-    const auto row = static_cast<std::uint32_t>(index[position]);
-    return blocks[row / kBlockRows] + row % kBlockRows * stride + column;
+    return reinterpret_cast<const T*>(entry(position));
   }
 };
 
@@ -107,14 +112,17 @@ struct AttentionHead {
     return {matrix.row(rows.begin) + index * dim, rows.length, dim, matrix.stride * rows.step};
   }
   static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {.data = matrix.data, .stride = matrix.stride}; }
-  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::span<const T* const> blocks, std::int32_t dim) const {
+  HeadRows<T> KeyedRowsOf(const Matrix<const T>& matrix, std::span<const std::byte* const> blocks,
+                          std::int32_t dim) const {
     if (input.key_rows.empty()) return RowsOf(OfKeys(matrix, dim));
     HeadRows<T> rows = RowsOf(Part(matrix, {}, key_head, dim));
     rows.index = input.key_rows.data() + key_rows.begin;
     if (blocks.empty()) return rows;
-    rows.stride = matrix.stride;
+    const std::int64_t entry = EntryBytes<T>(input.cache_type, dim);
+    rows.stride = KeyHeads(input) * entry;
     rows.blocks = blocks.data();
-    rows.column = std::int64_t{key_head} * dim;
+    rows.first_byte = key_head * entry;
+    rows.type = input.cache_type;
     return rows;
   }
 };

@@ -77,6 +77,58 @@ HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, st
     for (std::int32_t column = 0; column < dim; column += line) __builtin_prefetch(rows.row(i) + column, 0, 2);
 }
 
+// A tile's keys or values in float.
+template <typename T>
+struct TileRows {
+  HeadRows<T> rows;
+  std::int32_t first;
+};
+
+// to[count, whole vectors]: what the rows' entries stand for, in the first `dim` columns. The bits are those of plain
+// code on any target.
+template <typename T>
+void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<std::uint16_t, decltype(d)> d16;
+  const hn::RebindToUnsigned<decltype(d)> d32;
+  const hn::Rebind<std::int8_t, decltype(d)> d8;
+  const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  const bool scaled = rows.type == kernels::CacheType::int8;
+  const std::int64_t bytes = kernels::EntryBytes<T>(rows.type, dim);
+  for (std::int32_t i = 0; i < count; ++i) {
+    const std::byte* const entry = rows.entry(first + i);
+    for (std::int64_t byte = bytes; byte < 2 * bytes; byte += 64) hwy::Prefetch(entry + byte);  // of the next head
+    const auto* const halves = reinterpret_cast<const std::uint16_t*>(entry);
+    const auto* const integers = reinterpret_cast<const std::int8_t*>(entry + sizeof(float));
+    const float scale = scaled ? kernels::ScaleOfEntry(entry) : 1;
+    const auto numbers = [&](std::int32_t column) HWY_ATTR {
+      if (scaled)
+        return hn::Mul(
+            hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<decltype(d)>(), hn::LoadU(d8, integers + column))),
+            hn::Set(d, scale));
+      return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, halves + column))));
+    };
+    for (std::int32_t column = 0; column < dim; column += lanes) {
+      if constexpr (std::is_same_v<T, float>) {
+        hn::Store(numbers(column), d, to.row(i) + column);
+      } else {
+        HWY_ALIGN float widened[hn::MaxLanes(d)];
+        hn::Store(numbers(column), d, widened);
+        std::copy_n(widened, std::min(lanes, dim - column), to.row(i) + column);
+      }
+    }
+  }
+}
+
+// The `count` rows of a tile where they are, or widened from a cache of fewer bits into `widened`.
+template <typename T>
+HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
+                                  const Packed<T>& widened) {
+  if (rows.type == kernels::CacheType::unrounded) return {rows, first};
+  Widen(rows, first, count, dim, widened);
+  return {{.data = widened.data, .stride = widened.stride}, 0};
+}
+
 // The part of a head that one tile covers.
 struct TileRange {
   std::int32_t query, queries, key, keys;
@@ -129,8 +181,8 @@ constexpr bool ReadsUnpacked(std::int32_t queries) {
 
 // scores[queries, keys in whole vectors] = query . key, not scaled. `packed` is scratch for the keys [head_dim, keys].
 template <typename T>
-HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& packed,
-                           const Packed<T>& scores) {
+HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const TileRows<T>& keys,
+                           const Packed<T>& packed, const Packed<T>& scores) {
   const std::int32_t columns = WholeVectors<T>(tile.keys);
   if constexpr (std::is_same_v<T, float>)
     if (ReadsUnpacked<T>(tile.queries)) {
@@ -141,11 +193,11 @@ HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, 
           query[i] = head.query.row(tile.query + i);
           to[i] = scores.row(i);
         }
-        ScoresOf<queries>(query, head.key, tile.key, tile.keys, head.head_dim, to);
+        ScoresOf<queries>(query, keys.rows, keys.first, tile.keys, head.head_dim, to);
       });
       return;
     }
-  PackTransposed(head.key, tile.key, tile.keys, head.head_dim, packed.data, columns);
+  PackTransposed(keys.rows, keys.first, tile.keys, head.head_dim, packed.data, columns);
   Product<false, T>({head.query.row(tile.query), head.query.stride, packed.data, columns, scores.data, scores.stride,
                      head.head_dim, false},
                     tile.queries, columns);
@@ -155,7 +207,7 @@ HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, 
 // value_dim].
 template <typename T>
 HWY_INLINE void AddValues(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& weights,
-                          const Packed<T>& packed, const Packed<T>& sums) {
+                          const TileRows<T>& values, const Packed<T>& packed, const Packed<T>& sums) {
   if constexpr (std::is_same_v<T, float>)
     if (ReadsUnpacked<T>(tile.queries)) {
       ForFew(tile.queries, [&](auto queries) HWY_ATTR {
@@ -165,11 +217,11 @@ HWY_INLINE void AddValues(const AttentionHead<T>& head, const TileRange& tile, c
           from[i] = weights.row(i);
           to[i] = sums.row(i);
         }
-        AddWeighted<queries>(from, head.value, tile.key, tile.keys, head.value_dim, to);
+        AddWeighted<queries>(from, values.rows, values.first, tile.keys, head.value_dim, to);
       });
       return;
     }
-  PackRows(head.value, tile.key, tile.keys, head.value_dim, packed.data, packed.stride);
+  PackRows(values.rows, values.first, tile.keys, head.value_dim, packed.data, packed.stride);
   Product<false, T>({weights.data, weights.stride, packed.data, packed.stride, sums.data, sums.stride, tile.keys, true},
                     tile.queries, WholeVectors<T>(head.value_dim));
 }

@@ -149,7 +149,8 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
                   ops::Columns(projected, 2 * width_, width_), sentences, sentences, attention);
   Ensure(angles == nullptr, "a cache holds keys that are not turned");
   const auto layer = static_cast<std::size_t>(layer_);
-  context.cache->Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_));
+  context.cache->Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_),
+                       config_.heads);
   return AttendOverCache(context, query, context.cache->SelfKeys(layer), sentences, attention);
 }
 
@@ -166,7 +167,7 @@ Tensor MultiHeadAttention::CrossOverCache(Context& context, const Tensor& x, con
   const auto layer = static_cast<std::size_t>(layer_);
   if (!cache.new_memory().empty()) {
     const Tensor projected = KeysAndValues(context, cache.new_memory());
-    cache.WriteCross(layer, projected.ViewColumns(0, width_), projected.ViewColumns(width_, width_));
+    cache.WriteCross(layer, projected.ViewColumns(0, width_), projected.ViewColumns(width_, width_), config_.heads);
   }
   return AttendOverCache(context, (*query_)(context, x), cache.CrossKeys(layer), queries,
                          {.heads = config_.heads, .scale = config_.scale});

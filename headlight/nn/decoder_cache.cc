@@ -211,44 +211,39 @@ void DecoderCache::ProjectMemories() {
   }
 }
 
-void DecoderCache::Blocks::Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from_keys,
-                                 const Tensor& from_values) {
-  while (std::ssize(keys) * kernels::kBlockRows < all_rows) {
-    keys.push_back(Tensor::Empty({kernels::kBlockRows, from_keys.columns()}, from_keys.dtype()));
-    values.push_back(Tensor::Empty({kernels::kBlockRows, from_values.columns()}, from_values.dtype()));
-  }
-  Dispatch(from_keys.dtype(), [&]<typename T>(T) {
-    const auto copy = [&](const Tensor& from, const std::vector<Tensor>& to) {
-      const Matrix<T> source = from.matrix<T>();
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i] >= 0)
-          std::copy_n(source.row(static_cast<std::int64_t>(i)), source.columns,
-                      to[static_cast<std::size_t>(rows[i] / kernels::kBlockRows)].matrix<T>().row(rows[i] %
-                                                                                                  kernels::kBlockRows));
-    };
-    copy(from_keys, keys);
-    copy(from_values, values);
-  });
+void DecoderCache::SetLayers(std::size_t layers) {
+  while (layers_.size() < layers)
+    layers_.push_back({.self_keys = ops::CacheBlocks(type_),
+                       .self_values = ops::CacheBlocks(type_),
+                       .cross_keys = ops::CacheBlocks(type_),
+                       .cross_values = ops::CacheBlocks(type_)});
 }
 
-void DecoderCache::Write(std::size_t layer, const Tensor& keys, const Tensor& values) {
-  if (layers_.size() <= layer) layers_.resize(layer + 1);
-  layers_[layer].self.Write(new_rows_, self_rows_.size(), keys, values);
+DecoderCache::Layer& DecoderCache::LayerAt(std::size_t layer) {
+  SetLayers(layer + 1);
+  return layers_[layer];
 }
 
-void DecoderCache::WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values) {
-  if (layers_.size() <= layer) layers_.resize(layer + 1);
-  layers_[layer].cross.Write(new_memory_rows_, cross_rows_.size(), keys, values);
+void DecoderCache::Write(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads) {
+  Layer& to = LayerAt(layer);
+  to.self_keys.Write(new_rows_, self_rows_.size(), keys, heads);
+  to.self_values.Write(new_rows_, self_rows_.size(), values, heads);
+}
+
+void DecoderCache::WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads) {
+  Layer& to = LayerAt(layer);
+  to.cross_keys.Write(new_memory_rows_, cross_rows_.size(), keys, heads);
+  to.cross_values.Write(new_memory_rows_, cross_rows_.size(), values, heads);
 }
 
 ops::CachedKeys DecoderCache::SelfKeys(std::size_t layer) const {
-  const Blocks& blocks = layers_.at(layer).self;
-  return {blocks.keys, blocks.values, keys_, key_rows_};
+  const Layer& from = layers_.at(layer);
+  return {&from.self_keys, &from.self_values, keys_, key_rows_};
 }
 
 ops::CachedKeys DecoderCache::CrossKeys(std::size_t layer) const {
-  const Blocks& blocks = layers_.at(layer).cross;
-  return {blocks.keys, blocks.values, memory_keys_, memory_key_rows_};
+  const Layer& from = layers_.at(layer);
+  return {&from.cross_keys, &from.cross_values, memory_keys_, memory_key_rows_};
 }
 
 std::span<const std::int32_t> DecoderCache::RowsOf(std::size_t active) const {
@@ -259,9 +254,9 @@ std::span<const std::int32_t> DecoderCache::RowsOf(std::size_t active) const {
 std::int64_t DecoderCache::bytes() const {
   std::int64_t bytes = 0;
   for (const Layer& layer : layers_)
-    for (const Blocks* blocks : {&layer.self, &layer.cross})
-      for (const std::vector<Tensor>* tensors : {&blocks->keys, &blocks->values})
-        for (const Tensor& tensor : *tensors) bytes += tensor.elements() * SizeOf(tensor.dtype());
+    for (const ops::CacheBlocks* blocks :
+         {&layer.self_keys, &layer.self_values, &layer.cross_keys, &layer.cross_values})
+      bytes += blocks->bytes();
   return bytes;
 }
 

@@ -34,6 +34,9 @@ class HEADLIGHT_API CountedRows {
 // active text its next tokens. All of a text's results have the same bits whatever other texts there are, and however
 // its tokens are divided into passes.
 struct HEADLIGHT_API DecoderCache {
+  // `type` is that of the keys and values.
+  explicit DecoderCache(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
+
   // A text without tokens. `memory`, from AddMemory, is what its cross-attention reads; -1: nothing.
   std::int32_t AddText(std::int32_t memory = -1);
   // The memory of a text without tokens, instead of what it had.
@@ -66,15 +69,15 @@ struct HEADLIGHT_API DecoderCache {
   // wait for the next one.
   void Undo();
 
-  // Writes keys and values [new tokens, width] of a layer, in the order of the pass.
-  void Write(std::size_t layer, const Tensor& keys, const Tensor& values);
+  // Writes keys and values [new tokens, heads * head_dim] of a layer, in the order of the pass.
+  void Write(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
   // Those of all tokens of the active texts, for their queries.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
   // The states of active texts that no layer has projected yet, [tokens, model]; empty if there are none. Every layer
   // writes their keys and values in this pass.
   const Tensor& new_memory() const { return new_memory_; }
-  void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values);
+  void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
   // Those of the active texts' memories.
   ops::CachedKeys CrossKeys(std::size_t layer) const;
 
@@ -84,19 +87,13 @@ struct HEADLIGHT_API DecoderCache {
 
   bool empty() const { return active_.empty(); }
   std::size_t layers() const { return layers_.size(); }
-  void SetLayers(std::size_t layers) { layers_.resize(layers); }
+  void SetLayers(std::size_t layers);
   std::int32_t used() const { return self_rows_.used(); }  // rows of tokens that some text has
   std::int64_t bytes() const;                              // of all keys and values, also of free rows
 
  private:
-  // Keys and values [kernels::kBlockRows, width] of the rows of a block each.
-  struct Blocks {
-    std::vector<Tensor> keys, values;
-    void Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from_keys,
-               const Tensor& from_values);
-  };
   struct Layer {
-    Blocks self, cross;
+    ops::CacheBlocks self_keys, self_values, cross_keys, cross_values;
   };
   struct Text {
     bool used = false;
@@ -110,11 +107,13 @@ struct HEADLIGHT_API DecoderCache {
     bool projected = false;  // by the last pass
   };
 
+  Layer& LayerAt(std::size_t layer);
   Text& At(std::int32_t text);
   void DropMemory(std::int32_t memory);
   void ProjectMemories();
   void RememberLengths();
 
+  kernels::CacheType type_;
   std::vector<Layer> layers_;
   CountedRows self_rows_, cross_rows_;
   std::vector<Text> texts_;

@@ -23,10 +23,9 @@ void ExpectTokens(const ops::CachedKeys& cached, std::size_t text, const std::ve
   ASSERT_EQ(own.length, std::ssize(tokens));
   for (std::int32_t position = 0; position < own.length; ++position) {
     const std::int32_t row = cached.rows[static_cast<std::size_t>(own.row(position))];
-    const auto block = static_cast<std::size_t>(row / kernels::kBlockRows);
     const auto token = tokens[static_cast<std::size_t>(position)];
-    ASSERT_EQ(cached.keys[block].matrix<float>().row(row % kernels::kBlockRows)[2], token);
-    ASSERT_EQ(cached.values[block].matrix<float>().row(row % kernels::kBlockRows)[2], -token);
+    ASSERT_EQ(reinterpret_cast<const float*>(cached.keys->row(row))[2], token);
+    ASSERT_EQ(reinterpret_cast<const float*>(cached.values->row(row))[2], -token);
   }
 }
 
@@ -72,7 +71,7 @@ TEST(DecoderCache, KeepsTheTokensOfEveryText) {
     for (const auto& [text, tokens] : texts) all_tokens += tokens.size();
     most_tokens = std::max(most_tokens, all_tokens);
     for (const std::size_t layer : {0, 1}) {
-      cache.Write(layer, Numbered(added, 1), Numbered(added, -1));
+      cache.Write(layer, Numbered(added, 1), Numbered(added, -1), 1);
       for (std::size_t i = 0; i < active.size(); ++i) ExpectTokens(cache.SelfKeys(layer), i, texts[active[i]]);
     }
     EXPECT_LE(cache.used(), static_cast<std::int32_t>(all_tokens));
@@ -93,7 +92,7 @@ TEST(DecoderCache, KeepsMemoriesAsLongAsTextsReadThem) {
   DecoderCache cache;
   const auto write = [&](const std::vector<float>& numbers) {
     ASSERT_EQ(cache.new_memory().rows(), std::ssize(numbers));
-    cache.WriteCross(0, Numbered(numbers, 1), Numbered(numbers, -1));
+    cache.WriteCross(0, Numbered(numbers, 1), Numbered(numbers, -1), 1);
   };
   const std::int32_t first = cache.AddMemory(Tensor::Zeros({2, 5})), second = cache.AddMemory(Tensor::Zeros({3, 5}));
   const std::vector<std::int32_t> texts = {cache.AddText(first), cache.AddText(first), cache.AddText(second)};

@@ -118,7 +118,7 @@ Tensor GridAttention::Attend(Context& context, const Tensor& projected, const Gr
 Tensor GridAttention::AttendOverCache(Context& context, const Tensor& projected, const GridPass& pass) const {
   DecoderCache& cache = *context.cache;
   const auto layer = static_cast<std::size_t>(layer_);
-  cache.Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_));
+  cache.Write(layer, projected.ViewColumns(width_, width_), projected.ViewColumns(2 * width_, width_), config_.heads);
   const Tensor query = projected.ViewColumns(0, width_);
   const ops::CachedKeys all = cache.SelfKeys(layer);
   const ScaledDotProductAttention masked = {.heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout)};

@@ -51,6 +51,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
       .key_rows = {},
       .key_blocks = {},
       .value_blocks = {},
+      .cache_type = kernels::CacheType::unrounded,
       .present = options.present ? std::span<const std::uint8_t>(*options.present) : std::span<const std::uint8_t>(),
       .heads = options.heads,
       .key_heads = options.key_heads,
@@ -59,6 +60,30 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
       .bias = bias.data,
       .dropout = options.dropout,
       .compute = options.compute};
+}
+
+template <typename T>
+kernels::AttentionInput<T> InputOf(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
+                                   const AttentionOptions& options, const PassBias<T>& bias) {
+  const CacheBlocks &keys = *cached.keys, &values = *cached.values;
+  Ensure(keys.rows() > 0 && keys.dtype() == query.dtype() && values.dtype() == query.dtype(),
+         "Attention: {} queries over a cache of {} rows of {}", Name(query.dtype()), keys.rows(), Name(keys.dtype()));
+  return {.query = query.matrix<T>(),
+          .key = {nullptr, keys.rows(), keys.columns(), keys.columns()},
+          .value = {nullptr, values.rows(), values.columns(), values.columns()},
+          .queries = queries,
+          .keys = cached.sequences,
+          .key_rows = cached.rows,
+          .key_blocks = keys.blocks(),
+          .value_blocks = values.blocks(),
+          .cache_type = keys.type(),
+          .present = {},
+          .heads = options.heads,
+          .key_heads = options.key_heads,
+          .scale = static_cast<T>(options.scale),
+          .mask = options.mask,
+          .bias = bias.data,
+          .dropout = {}};
 }
 
 // True where two views of rows share elements.
@@ -128,32 +153,11 @@ Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences&
 Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
                  const AttentionOptions& options) {
   Ensure(!WantsGradient({&query, &options.bias.values}), "Attention: a cache has no gradient");
-  Ensure(!cached.keys.empty() && cached.keys.size() == cached.values.size(), "Attention: a cache without keys");
-  const std::int64_t rows = std::ssize(cached.keys) * kernels::kBlockRows;
-  const std::int64_t key_width = cached.keys[0].columns(), value_width = cached.values[0].columns();
   const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
-  const Tensor y = Tensor::Empty({query.rows(), value_width / key_heads * options.heads}, query.dtype());
+  const Tensor y = Tensor::Empty({query.rows(), cached.values->columns() / key_heads * options.heads}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const PassBias<T> bias(options.bias);
-    std::vector<const T*> keys, values;
-    for (const Tensor& block : cached.keys) keys.push_back(block.data<T>());
-    for (const Tensor& block : cached.values) values.push_back(block.data<T>());
-    kernels::AttentionForward<T>({.query = query.matrix<T>(),
-                                  .key = {nullptr, rows, key_width, key_width},
-                                  .value = {nullptr, rows, value_width, value_width},
-                                  .queries = queries,
-                                  .keys = cached.sequences,
-                                  .key_rows = cached.rows,
-                                  .key_blocks = keys,
-                                  .value_blocks = values,
-                                  .present = {},
-                                  .heads = options.heads,
-                                  .key_heads = options.key_heads,
-                                  .scale = static_cast<T>(options.scale),
-                                  .mask = options.mask,
-                                  .bias = bias.data,
-                                  .dropout = {}},
-                                 y.matrix<T>(), {});
+    kernels::AttentionForward<T>(InputOf<T>(query, cached, queries, options, bias), y.matrix<T>(), {});
   });
   return y;
 }
@@ -162,15 +166,13 @@ Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Seq
                         const AttentionOptions& options, std::int32_t sentence) {
   const auto b = static_cast<std::size_t>(sentence);
   Check(b < queries.size() && b < cached.sequences.size(), "AttentionWeights: there is no sentence {}", sentence);
-  const Sequence& seen = cached.sequences[b];
-  const Tensor keys = Tensor::Empty({seen.length, cached.keys[0].columns()}, query.dtype());
-  for (std::int32_t position = 0; position < seen.length; ++position) {
-    const std::int32_t row = cached.rows[static_cast<std::size_t>(seen.begin + position)];
-    keys.ViewRows(position, 1)
-        .CopyFrom(
-            cached.keys[static_cast<std::size_t>(row / kernels::kBlockRows)].ViewRows(row % kernels::kBlockRows, 1));
-  }
-  return AttentionWeights(query, keys, {queries[b]}, {{0, seen.length}}, options, 0);
+  const Tensor weights =
+      Tensor::Empty({1, options.heads, queries[b].length, cached.sequences[b].length}, query.dtype());
+  Dispatch(query.dtype(), [&]<typename T>(T) {
+    const PassBias<T> bias(options.bias);
+    kernels::AttentionWeights<T>(InputOf<T>(query, cached, queries, options, bias), sentence, weights.span<T>());
+  });
+  return weights;
 }
 
 }  // namespace headlight::ops

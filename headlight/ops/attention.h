@@ -10,6 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/kernels/attention.h"
+#include "headlight/ops/cache_blocks.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight::ops {
@@ -55,10 +56,9 @@ HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Ten
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries,
                                       const Sequences& keys, const AttentionOptions& options, std::int32_t sentence);
 
-// Keys and values of a cache, in blocks [kernels::kBlockRows, width]. Position p of sentence b is row
-// rows[sequences[b].begin + p].
+// Keys and values of a cache. Position p of sentence b is row rows[sequences[b].begin + p].
 struct CachedKeys {
-  std::span<const Tensor> keys, values;
+  const CacheBlocks *keys, *values;
   std::span<const Sequence> sequences;
   std::span<const std::int32_t> rows;
 };

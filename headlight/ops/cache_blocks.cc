@@ -1,0 +1,41 @@
+#include "headlight/ops/cache_blocks.h"
+
+#include "headlight/base/error.h"
+
+namespace headlight::ops {
+
+std::byte* CacheBlocks::row(std::int32_t row) const {
+  Line* const block = memory_[static_cast<std::size_t>(row / kernels::kBlockRows)].get();
+  return block->bytes + row % kernels::kBlockRows * row_bytes_;
+}
+
+void CacheBlocks::Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from,
+                        std::int32_t heads) {
+  Dispatch(from.dtype(), [&]<typename T>(T) {
+    const Matrix<T> source = from.matrix<T>();
+    const std::int64_t dim = source.columns / heads, entry = kernels::EntryBytes<T>(type_, dim);
+    if (blocks_.empty()) {
+      dtype_ = from.dtype();
+      columns_ = source.columns;
+      heads_ = heads;
+      row_bytes_ = heads * entry;
+      block_bytes_ = kernels::kBlockRows * row_bytes_;
+    }
+    Ensure(from.dtype() == dtype_ && source.columns == columns_ && heads == heads_ && dim * heads == columns_,
+           "rows of {} numbers in {} heads for a cache of {} in {}", source.columns, heads, columns_, heads_);
+    while (this->rows() < all_rows) {
+      constexpr std::int64_t line = sizeof(Line);
+      const auto lines = static_cast<std::size_t>((block_bytes_ + kernels::kBlockPadding + line - 1) / line);
+      memory_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
+      blocks_.push_back(memory_.back()[0].bytes);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      for (std::int32_t head = 0; head < heads; ++head)
+        kernels::WriteEntry(type_, source.row(static_cast<std::int64_t>(i)) + head * dim, dim,
+                            row(rows[i]) + head * entry);
+    }
+  });
+}
+
+}  // namespace headlight::ops
