@@ -180,8 +180,43 @@ void ActivationGradientChunk(Activation activation, Matrix<const T> x, Matrix<co
   });
 }
 
+template <typename T>
+void GatedChunk(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<T> y) {
+  const hn::ScalableTag<T> d;
+  ForFunction(activation, [&](auto function) HWY_ATTR {
+    for (std::int64_t row = 0; row < x.rows; ++row) {
+      const T *const of_gate = gate.row(row), *const of_x = x.row(row);
+      T* const out = y.row(row);
+      ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+        const auto open = function.Value(d, LoadLanes(d, of_gate + column, lanes));
+        StoreLanes(hn::Mul(open, LoadLanes(d, of_x + column, lanes)), d, out + column, lanes);
+      });
+    }
+  });
+}
+
+template <typename T>
+void GatedGradientChunk(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<const T> d_y,
+                        Matrix<T> d_gate, Matrix<T> d_x) {
+  const hn::ScalableTag<T> d;
+  ForFunction(activation, [&](auto function) HWY_ATTR {
+    for (std::int64_t row = 0; row < x.rows; ++row) {
+      const T *const of_gate = gate.row(row), *const of_x = x.row(row), *const d_out = d_y.row(row);
+      T *const to_gate = d_gate.row(row), *const to_x = d_x.row(row);
+      ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
+        const auto at = LoadLanes(d, of_gate + column, lanes), slope = LoadLanes(d, d_out + column, lanes);
+        const auto of_open = hn::Mul(slope, LoadLanes(d, of_x + column, lanes));
+        StoreLanes(hn::Mul(function.Slope(d, at), of_open), d, to_gate + column, lanes);
+        StoreLanes(hn::Mul(slope, function.Value(d, at)), d, to_x + column, lanes);
+      });
+    }
+  });
+}
+
 HEADLIGHT_KERNEL(ActivationChunk);
 HEADLIGHT_KERNEL(ActivationGradientChunk);
+HEADLIGHT_KERNEL(GatedChunk);
+HEADLIGHT_KERNEL(GatedGradientChunk);
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
@@ -192,6 +227,8 @@ namespace headlight::kernels {
 
 HEADLIGHT_EXPORT(ActivationChunk);
 HEADLIGHT_EXPORT(ActivationGradientChunk);
+HEADLIGHT_EXPORT(GatedChunk);
+HEADLIGHT_EXPORT(GatedGradientChunk);
 
 template <typename T>
 void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y) {
@@ -216,12 +253,38 @@ void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<con
   });
 }
 
+template <typename T>
+void GatedRows(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<T> y) {
+  const Profiled profiled("gated activation", 0, BytesOf(x, 3));
+  const auto chunk = HEADLIGHT_DISPATCH(GatedChunk, T);
+  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(activation, gate.Rows(first, rows), x.Rows(first, rows), y.Rows(first, rows));
+  });
+}
+
+template <typename T>
+void GatedRowsGradient(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<const T> d_y,
+                       Matrix<T> d_gate, Matrix<T> d_x) {
+  const Profiled profiled("gated activation gradient", 0, BytesOf(x, 5));
+  const auto chunk = HEADLIGHT_DISPATCH(GatedGradientChunk, T);
+  ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
+    chunk(activation, gate.Rows(first, rows), x.Rows(first, rows), d_y.Rows(first, rows), d_gate.Rows(first, rows),
+          d_x.Rows(first, rows));
+  });
+}
+
 template void ActivationRows(Activation, Matrix<const float>, Matrix<float>);
 template void ActivationRows(Activation, Matrix<const double>, Matrix<double>);
 template void Activate(Activation, Matrix<float>);
 template void Activate(Activation, Matrix<double>);
 template void ActivationRowsGradient(Activation, Matrix<const float>, Matrix<const float>, Matrix<float>);
 template void ActivationRowsGradient(Activation, Matrix<const double>, Matrix<const double>, Matrix<double>);
+template void GatedRows(Activation, Matrix<const float>, Matrix<const float>, Matrix<float>);
+template void GatedRows(Activation, Matrix<const double>, Matrix<const double>, Matrix<double>);
+template void GatedRowsGradient(Activation, Matrix<const float>, Matrix<const float>, Matrix<const float>,
+                                Matrix<float>, Matrix<float>);
+template void GatedRowsGradient(Activation, Matrix<const double>, Matrix<const double>, Matrix<const double>,
+                                Matrix<double>, Matrix<double>);
 
 }  // namespace headlight::kernels
 #endif

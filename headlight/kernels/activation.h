@@ -29,5 +29,14 @@ void Activate(Activation activation, Matrix<T> x);
 template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x);
 
+/// y = activation(gate) * x (Shazeer, "GLU Variants Improve Transformer", 2020). y may be an operand.
+template <typename T>
+void GatedRows(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<T> y);
+
+/// d_gate = d_y * x * slope at gate and d_x = d_y * activation(gate).
+template <typename T>
+void GatedRowsGradient(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<const T> d_y,
+                       Matrix<T> d_gate, Matrix<T> d_x);
+
 }  // namespace kernels
 }  // namespace headlight

@@ -8,6 +8,8 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include <algorithm>
+
 #include "headlight/base/error.h"
 #include "headlight/base/profile.h"
 #include "headlight/kernels/dispatch.h"
@@ -19,14 +21,14 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 
 template <typename T>
-void RotateChunk(Matrix<const T> x, Matrix<const T> cosines, Matrix<const T> sines, const std::int32_t* places,
-                 T direction, Matrix<T> y) {
+void RotateChunk(Matrix<const T> x, std::int64_t head_dim, Matrix<const T> cosines, Matrix<const T> sines,
+                 const std::int32_t* places, T direction, Matrix<T> y) {
   const hn::ScalableTag<T> d;
   const auto directions = hn::Set(d, direction);
   const std::int64_t half = cosines.columns;
   for (std::int64_t row = 0; row < x.rows; ++row) {
     const T *const cosine = cosines.row(places[row]), *const sine = sines.row(places[row]);
-    for (std::int64_t head = 0; head < x.columns; head += 2 * half) {
+    for (std::int64_t head = 0; head < x.columns; head += head_dim) {
       const T* const in = x.row(row) + head;
       T* const out = y.row(row) + head;
       ForLanes(d, half, [&](std::int64_t i, auto lanes) HWY_ATTR {
@@ -35,6 +37,7 @@ void RotateChunk(Matrix<const T> x, Matrix<const T> cosines, Matrix<const T> sin
         StoreLanes(hn::Sub(hn::Mul(first, c), hn::Mul(second, s)), d, out + i, lanes);
         StoreLanes(hn::Add(hn::Mul(second, c), hn::Mul(first, s)), d, out + half + i, lanes);
       });
+      if (out != in) std::copy(in + 2 * half, in + head_dim, out + 2 * half);
     }
   }
 }
@@ -51,21 +54,22 @@ namespace headlight::kernels {
 HEADLIGHT_EXPORT(RotateChunk);
 
 template <typename T>
-void RotateRows(Matrix<const T> x, Matrix<const T> cosines, Matrix<const T> sines, const std::int32_t* places,
-                bool back, Matrix<T> y) {
+void RotateRows(Matrix<const T> x, std::int64_t head_dim, Matrix<const T> cosines, Matrix<const T> sines,
+                const std::int32_t* places, bool back, Matrix<T> y) {
   const Profiled profiled("rotate", 0, BytesOf(x, 2));
-  Ensure(cosines.columns > 0 && x.columns % (2 * cosines.columns) == 0 && sines.columns == cosines.columns,
-         "{} columns are no heads of {} pairs", x.columns, cosines.columns);
+  Ensure(cosines.columns > 0 && head_dim >= 2 * cosines.columns && x.columns % head_dim == 0 &&
+             sines.columns == cosines.columns,
+         "{} columns are no heads of {} with {} pairs", x.columns, head_dim, cosines.columns);
   const auto chunk = HEADLIGHT_DISPATCH(RotateChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(x.Rows(first, rows), cosines, sines, places + first, back ? T{-1} : T{1}, y.Rows(first, rows));
+    chunk(x.Rows(first, rows), head_dim, cosines, sines, places + first, back ? T{-1} : T{1}, y.Rows(first, rows));
   });
 }
 
-template void RotateRows(Matrix<const float>, Matrix<const float>, Matrix<const float>, const std::int32_t*, bool,
-                         Matrix<float>);
-template void RotateRows(Matrix<const double>, Matrix<const double>, Matrix<const double>, const std::int32_t*, bool,
-                         Matrix<double>);
+template void RotateRows(Matrix<const float>, std::int64_t, Matrix<const float>, Matrix<const float>,
+                         const std::int32_t*, bool, Matrix<float>);
+template void RotateRows(Matrix<const double>, std::int64_t, Matrix<const double>, Matrix<const double>,
+                         const std::int32_t*, bool, Matrix<double>);
 
 }  // namespace headlight::kernels
 #endif

@@ -7,20 +7,25 @@ namespace {
 
 template <typename T>
 void CheckValues() {
-  for (const std::int64_t half : {1, 3, 8, 32, 33}) {
-    ForEveryTarget([&] {
+  for (const auto& [half, head_dim] : {std::pair(1, 2), {1, 5}, {3, 6}, {8, 16}, {8, 17}, {32, 64}, {33, 66}}) {
+    ForEveryTarget([&, half = std::int64_t{half}, head_dim = std::int64_t{head_dim}] {
       constexpr std::int64_t rows = 700, heads = 2;
-      const RowCase shape{rows, 2 * heads * half, 5, 1}, angles{4, half, 2, 3};
+      const RowCase shape{rows, heads * head_dim, 5, 1}, angles{4, half, 2, 3};
       const TestMatrix<T> x(shape, 1), cosines(angles, 2), sines(angles, 3);
       TestMatrix<T> y(shape, 0), back(shape, 0);
       for (auto* result : {&y, &back}) result->Unwritten();
       std::vector<std::int32_t> places;
       for (std::int32_t row = 0; row < rows; ++row) places.push_back(row % 4);
-      RotateRows<T>(x.view(), cosines.view(), sines.view(), places.data(), false, y.view());
-      RotateRows<T>(x.view(), cosines.view(), sines.view(), places.data(), true, back.view());
+      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), places.data(), false, y.view());
+      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), places.data(), true, back.view());
       for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t column = 0; column < shape.columns; ++column) {
-          const std::int64_t i = column % half, head = column / (2 * half) * 2 * half;
+          const std::int64_t head = column / head_dim * head_dim, i = (column - head) % half;
+          if (column - head >= 2 * half) {
+            ASSERT_EQ(y.at(row, column), x.at(row, column));
+            ASSERT_EQ(back.at(row, column), x.at(row, column));
+            continue;
+          }
           const bool second = column - head >= half;
           const double c = cosines.at(row % 4, i), s = sines.at(row % 4, i);
           const double own = x.at(row, column), other = x.at(row, second ? head + i : head + half + i);

@@ -13,6 +13,8 @@ namespace headlight::ops {
 struct RotaryAngles {
   Tensor cosines = {}, sines = {};        // [places, head_dim / 2]
   std::vector<std::int32_t> places = {};  // [tokens]
+  /// Where positive, a head's features, of which only the first 2 * pairs are turned (partial rotary positions).
+  std::int64_t head_dim = 0;
 };
 
 // x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same: in each head features i and

@@ -30,6 +30,16 @@ TEST(Rotary, Gradients) {
   }
 }
 
+TEST(Rotary, LeavesTheRestOfAPartialHead) {
+  const RotaryAngles angles{
+      .cosines = RandomTensor({3, 2}, 1), .sines = RandomTensor({3, 2}, 2), .places = {0, 2}, .head_dim = 7};
+  const Tensor x = RandomTensor({2, 14}, 3), y = Rotary(x, angles);
+  for (const std::int64_t row : {0, 1})
+    for (const std::int64_t column : {4, 5, 6, 11, 12, 13})
+      EXPECT_EQ(y.matrix<double>().row(row)[column], x.matrix<double>().row(row)[column]);
+  EXPECT_EQ(CheckGradients([&](const Inputs& in) { return Rotary(in[0], angles); }, {x}), "");
+}
+
 TEST(Rotary, NamesTheShapesThatDoNotFit) {
   const auto rotate = [](const Shape& x, std::vector<std::int32_t> places) {
     Rotary(RandomTensor(x, 1), {RandomTensor({2, 3}, 1), RandomTensor({2, 3}, 2), std::move(places)});
