@@ -89,9 +89,12 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   for (const Parameter& parameter : parameters.all()) {
     if (!parameter.trained) continue;
     const Numbers values = ToDouble(parameter.*member);
-    const std::size_t part = values.size() / parameter.names.size();
+    const std::size_t rows = parameter.names.size() > 1 ? static_cast<std::size_t>(parameter.shape[0]) : 1;
     for (std::size_t i = 0; i < parameter.names.size(); ++i) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * part);
+      const bool several = parameter.names.size() > 1;
+      const auto first = several ? static_cast<std::size_t>(parameter.FirstRow(i)) : 0,
+                 part = values.size() / rows * (several ? static_cast<std::size_t>(parameter.PartRows(i)) : 1);
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(values.size() / rows * first);
       Numbers& numbers = result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
       if (parameter.stored_transposed) numbers = Transposed(numbers, parameter.shape[1]);
       if (parameter.channels_last) {

@@ -24,8 +24,7 @@ double ScaleAtStart(int layer) { return layer < 18 ? 0.1 : layer < 24 ? 1e-5 : 1
 }  // namespace
 
 DalleLayer::DalleLayer(const Scope& scope, const DalleConfig& config, int layer)
-    : ffn_(config.ffn),
-      dropout_(config.dropout),
+    : dropout_(config.dropout),
       attention_norm_(scope / "attention_norm", config.model),
       feed_forward_norm_(scope / "feed_forward_norm", config.model),
       attention_(scope / "attention",
@@ -35,8 +34,13 @@ DalleLayer::DalleLayer(const Scope& scope, const DalleConfig& config, int layer)
                   .dropout = config.attention_dropout,
                   .kind = config.kinds[static_cast<std::size_t>(layer)]},
                  layer),
-      inner_(scope / "feed_forward", {"inner"}, config.model, 2 * config.ffn),
-      outer_(scope / "feed_forward", {"outer"}, config.ffn, config.model),
+      feed_forward_(scope / "feed_forward", {.model = config.model,
+                                             .ffn = config.ffn,
+                                             .activation = Activation::gelu,
+                                             .inner = {"inner"},
+                                             .outer = "outer",
+                                             .biases = true,
+                                             .gate = ops::GateHalf::second}),
       attention_scale_(
           &scope.Declare("attention_scale", {config.model}, Initialisation::Constant(ScaleAtStart(layer)))),
       feed_forward_scale_(
@@ -47,10 +51,7 @@ Tensor DalleLayer::operator()(Context& context, const Tensor& x, const GridPass&
     return ops::Multiply(attention_(context, input, pass), context.Use(*attention_scale_));
   });
   return PreNorm(context, attended, feed_forward_norm_, dropout_, [&](Context&, const Tensor& input) {
-    const Tensor both = inner_(context, input);
-    const Tensor gate = ops::Activate(Activation::gelu, ops::Columns(both, ffn_, ffn_));
-    const Tensor gated = ops::Multiply(ops::Columns(both, 0, ffn_), gate);
-    return ops::Multiply(outer_(context, gated), context.Use(*feed_forward_scale_));
+    return ops::Multiply(feed_forward_(context, input), context.Use(*feed_forward_scale_));
   });
 }
 

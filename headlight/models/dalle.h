@@ -47,11 +47,10 @@ class HEADLIGHT_API DalleLayer {
   Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  // [tokens, model] to the same
 
  private:
-  std::int64_t ffn_;
   double dropout_;
   LayerNorm attention_norm_, feed_forward_norm_;
   GridAttention attention_;
-  Linear inner_, outer_;
+  GatedFeedForward feed_forward_;
   const Parameter *attention_scale_, *feed_forward_scale_;
 };
 

@@ -28,8 +28,11 @@ DalleMiniLayer::DalleMiniLayer(const Scope& scope, const TransformerLayerConfig&
       self_(scope, "self_attn", config, kind, layer),
       gate_norm_(scope / "glu" / "ln0", config.model),
       inner_norm_(scope / "glu" / "ln1", config.ffn),
-      inner_(scope / "glu", {"fc0", "fc1"}, config.model, 2 * config.ffn, /*bias=*/false),
-      outer_(scope / "glu", {"fc2"}, config.ffn, config.model, /*bias=*/false) {
+      feed_forward_(scope / "glu", {.model = config.model,
+                                    .ffn = config.ffn,
+                                    .activation = config.activation,
+                                    .inner = {"fc0", "fc1"},
+                                    .outer = "fc2"}) {
   if (kind == AttentionKind::decoder_self) cross_.emplace(scope, "encoder_attn", config, AttentionKind::cross, layer);
 }
 
@@ -43,9 +46,7 @@ Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Seque
       return cross_->after(context, CrossAttention(context, cross_->attention, input, sentences, *memory));
     });
   return PreNorm(context, hidden, gate_norm_, config_.dropout, [&](Context&, const Tensor& input) {
-    const Tensor both = inner_(context, input);
-    const Tensor gate = ops::Activate(config_.activation, ops::Columns(both, 0, config_.ffn));
-    return outer_(context, inner_norm_(context, ops::Multiply(gate, ops::Columns(both, config_.ffn, config_.ffn))));
+    return feed_forward_.Outer(context, inner_norm_(context, feed_forward_.Inner(context, input)));
   });
 }
 

@@ -62,7 +62,7 @@ class HEADLIGHT_API DalleMiniLayer {
   Attention self_;
   std::optional<Attention> cross_;
   LayerNorm gate_norm_, inner_norm_;
-  Linear inner_, outer_;
+  GatedFeedForward feed_forward_;
 };
 
 class HEADLIGHT_API DalleMini : public DrawingModel {

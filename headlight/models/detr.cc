@@ -42,10 +42,7 @@ Tensor DetrAttention::operator()(Context& context, const Tensor& query, const Te
                                  const Sequences& queries, const Sequences& keys) const {
   const ScaledDotProductAttention attention = {.heads = heads_, .dropout = dropout_, .compute = output_.compute()};
   const Tensor q = query_(context, query), k = key_(context, key), v = value_(context, value);
-  if (context.sink)
-    for (std::int32_t picture = 0; picture < std::ssize(queries); ++picture)
-      context.sink({kind_, layer_, picture, attention.Weights(q, k, queries, keys, picture)});
-  return output_(context, attention(context, q, k, v, queries, keys));
+  return output_(context, attention.Attend(context, {kind_, layer_}, q, k, v, queries, keys));
 }
 
 DetrEncoderLayer::DetrEncoderLayer(const Scope& scope, const DetrConfig& config, int layer)

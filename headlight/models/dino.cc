@@ -28,16 +28,21 @@ std::int64_t InnerSize(const DinoConfig& config) {
   return config.gated ? (size * 2 / 3 + 7) / 8 * 8 : size;
 }
 
-// Gates and what they gate are one product.
-std::vector<std::string> InnerNames(const DinoConfig& config) {
-  if (config.kind != DinoKind::v3) return {config.gated ? "mlp.weights_in" : "mlp.fc1"};
-  return config.gated ? std::vector<std::string>{"mlp.gate_proj", "mlp.up_proj"}
-                      : std::vector<std::string>{"mlp.up_proj"};
-}
-
-std::string OuterName(const DinoConfig& config) {
-  if (config.kind == DinoKind::v3) return "mlp.down_proj";
-  return config.gated ? "mlp.weights_out" : "mlp.fc2";
+std::variant<FeedForward, GatedFeedForward> FeedForwardOf(const Scope& scope, const DinoConfig& config) {
+  const bool v3 = config.kind == DinoKind::v3;
+  if (!config.gated)
+    return FeedForward(
+        scope, config.model, InnerSize(config), config.activation,
+        v3 ? std::array<std::string, 2>{"up_proj", "down_proj"} : std::array<std::string, 2>{"fc1", "fc2"},
+        /*stored_transposed=*/false, config.ffn_biases);
+  GatedFeedForwardConfig gated = {.model = config.model, .ffn = InnerSize(config), .biases = config.ffn_biases};
+  if (v3) {
+    gated.activation = config.activation;
+  } else {
+    gated.inner = {"weights_in"};
+    gated.outer = "weights_out";
+  }
+  return GatedFeedForward(scope, gated);
 }
 
 MultiHeadAttentionConfig AttentionOf(const DinoConfig& config) {
@@ -77,22 +82,12 @@ const Parameter& DeclareScale(const Scope& scope, const DinoConfig& config) {
 DinoLayer::DinoLayer(const Scope& scope, const DinoConfig& config, int layer)
     : layer_(layer),
       layers_(config.layers),
-      activation_(config.gated && config.kind != DinoKind::v3 ? Activation::silu : config.activation),
-      gate_(config.gated ? InnerSize(config) : 0),
       attention_norm_(scope / "norm1", config.model, config.norm_epsilon),
       attention_(scope / "attention", AttentionOf(config), AttentionKind::encoder_self, layer),
       attention_scale_(&DeclareScale(scope / "layer_scale1", config)),
       feed_forward_norm_(scope / "norm2", config.model, config.norm_epsilon),
-      inner_(scope, InnerNames(config), config.model, InnerSize(config) + gate_, config.ffn_biases),
-      outer_(scope, {OuterName(config)}, InnerSize(config), config.model, config.ffn_biases),
+      feed_forward_(FeedForwardOf(scope / "mlp", config)),
       feed_forward_scale_(&DeclareScale(scope / "layer_scale2", config)) {}
-
-Tensor DinoLayer::FeedForward(Context& context, const Tensor& x) const {
-  if (gate_ == 0) return outer_(context, inner_(context, x, activation_));
-  const Tensor both = inner_(context, x);
-  return outer_(context, ops::Multiply(ops::Activate(activation_, ops::Columns(both, 0, gate_)),
-                                       ops::Columns(both, gate_, gate_)));
-}
 
 Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures,
                              const ops::RotaryAngles* angles) const {
@@ -102,7 +97,8 @@ Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences&
     return DropPath(context, scaled, pictures, layer_, layers_);
   });
   return PreNorm(context, attended, feed_forward_norm_, 0, [&](Context&, const Tensor& input) {
-    const Tensor scaled = ops::Multiply(FeedForward(context, input), context.Use(*feed_forward_scale_));
+    const Tensor changed = std::visit([&](const auto& network) { return network(context, input); }, feed_forward_);
+    const Tensor scaled = ops::Multiply(changed, context.Use(*feed_forward_scale_));
     return DropPath(context, scaled, pictures, layer_, layers_);
   });
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -61,16 +62,12 @@ class HEADLIGHT_API DinoLayer {
                     const ops::RotaryAngles* angles) const;
 
  private:
-  Tensor FeedForward(Context& context, const Tensor& x) const;
-
   int layer_, layers_;
-  Activation activation_;
-  std::int64_t gate_;  // inner features that are gates; 0 without
   LayerNorm attention_norm_;
   MultiHeadAttention attention_;
   const Parameter* attention_scale_;
   LayerNorm feed_forward_norm_;
-  Linear inner_, outer_;
+  std::variant<FeedForward, GatedFeedForward> feed_forward_;
   const Parameter* feed_forward_scale_;
 };
 

@@ -61,7 +61,9 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
       tokens_(scope / "embeddings" / "word_embeddings", config.encoder.vocabulary, config.encoder.model,
               Initialisation::Normal(0.02), /*scores=*/config.encoder.on_top.masked_words) {
   const BertConfig& encoder = config.encoder;
-  if (!config.rotary)
+  if (config.rotary)
+    rotary_ = RotaryPositions::Default(config.encoder.model / config.encoder.heads, config.rotary_base);
+  else
     positions_ = &(scope / "embeddings" / "position_embeddings")
                       .Declare("weight", {encoder.positions, encoder.model}, Initialisation::Normal(0.02));
   if (config.norm_before)
@@ -124,35 +126,6 @@ Tensor EsmEncoder::Embed(Context& context, std::span<const std::int32_t> ids, co
   return norm_before_ ? (*norm_before_)(context, x) : x;
 }
 
-ops::RotaryAngles EsmEncoder::Angles(const Tensor& hidden, const Sequences& texts,
-                                     std::span<const std::int32_t> first_positions) const {
-  const std::int64_t pairs = config_.encoder.model / config_.encoder.heads / 2;
-  ops::RotaryAngles angles;
-  angles.places.resize(static_cast<std::size_t>(hidden.rows()));
-  std::int32_t places = 0;
-  for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::int32_t first = first_positions.empty() ? 0 : first_positions[text];
-    const auto begin = angles.places.begin() + texts[text].begin;
-    std::iota(begin, begin + texts[text].length, first);
-    places = std::max(places, first + texts[text].length);
-  }
-  angles.cosines = Tensor::Empty({places, pairs}, hidden.dtype());
-  angles.sines = Tensor::Empty({places, pairs}, hidden.dtype());
-  std::vector<double> frequencies;
-  for (std::int64_t i = 0; i < pairs; ++i)
-    frequencies.push_back(std::pow(config_.rotary_base, -static_cast<double>(i) / static_cast<double>(pairs)));
-  Dispatch(hidden.dtype(), [&]<typename T>(T) {
-    for (std::int32_t place = 0; place < places; ++place) {
-      for (std::int64_t i = 0; i < pairs; ++i) {
-        const double angle = place * frequencies[static_cast<std::size_t>(i)];
-        angles.cosines.matrix<T>().row(place)[i] = static_cast<T>(std::cos(angle));
-        angles.sines.matrix<T>().row(place)[i] = static_cast<T>(std::sin(angle));
-      }
-    }
-  });
-  return angles;
-}
-
 Tensor EsmEncoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                               std::span<const std::int32_t> first_positions,
                               const std::function<void(const Tensor& states)>& seen) const {
@@ -163,10 +136,11 @@ Tensor EsmEncoder::operator()(Context& context, std::span<const std::int32_t> id
     Check(end <= longest_, "a text of {} tokens is longer than the model's {} positions", end, longest_);
   }
   Tensor hidden = Embed(context, ids, texts, first_positions);
-  const ops::RotaryAngles angles = config_.rotary ? Angles(hidden, texts, first_positions) : ops::RotaryAngles();
+  const ops::RotaryAngles angles =
+      rotary_ ? rotary_->Angles(texts, first_positions, hidden.dtype()) : ops::RotaryAngles();
   for (const EncoderLayer& layer : layers_) {
     if (seen) seen(hidden);
-    hidden = layer(context, hidden, texts, config_.rotary ? &angles : nullptr);
+    hidden = layer(context, hidden, texts, rotary_ ? &angles : nullptr);
   }
   hidden = (*norm_after_)(context, hidden);
   if (seen) seen(hidden);

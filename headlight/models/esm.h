@@ -12,7 +12,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/models/bert_descendant.h"
-#include "headlight/ops/rotary.h"
+#include "headlight/nn/rotary.h"
 
 namespace headlight {
 
@@ -67,13 +67,12 @@ class HEADLIGHT_API EsmEncoder {
  private:
   Tensor Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                std::span<const std::int32_t> first_positions) const;
-  ops::RotaryAngles Angles(const Tensor& hidden, const Sequences& texts,
-                           std::span<const std::int32_t> first_positions) const;
 
   EsmConfig config_;
   std::int64_t longest_;
   TokenEmbedding tokens_;
-  const Parameter* positions_ = nullptr;
+  const Parameter* positions_ = nullptr;  // absolute ones
+  std::optional<RotaryPositions> rotary_;
   std::optional<LayerNorm> norm_before_, norm_after_;
   std::deque<EncoderLayer> layers_;
   const Parameter *contact_weight_ = nullptr, *contact_bias_ = nullptr;

@@ -93,7 +93,7 @@ Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) co
   Tensor attended = attention(context, probes, keys, values, each, encoded.pictures);
   if (context.gradient_sink)
     attended = attention.WithGradients(context, attended, probes, keys, values, each, encoded.pictures,
-                                       AttentionKind::cross, config_.picture->layers);
+                                       {AttentionKind::cross, config_.picture->layers});
   return PreNorm(context, pool.output(context, attended), pool.norm, 0, pool.feed_forward);
 }
 

@@ -26,24 +26,28 @@ MultiHeadAttentionConfig AttentionOf(const T5Config& config) {
           .scale = 1};  // what 1 / sqrt(head_dim) does elsewhere is left to how the weights begin
 }
 
+std::variant<FeedForward, GatedFeedForward> NetworkOf(const Scope& scope, const T5Config& config) {
+  if (!config.gated)
+    return FeedForward(scope, config.model, config.ffn, config.activation, {"wi", "wo"}, /*stored_transposed=*/false,
+                       /*biases=*/false);
+  return GatedFeedForward(scope, {.model = config.model,
+                                  .ffn = config.ffn,
+                                  .activation = config.activation,
+                                  .inner = {"wi_0", "wi_1"},
+                                  .outer = "wo"});
+}
+
 }  // namespace
 
 T5FeedForward::T5FeedForward(const Scope& scope, const T5Config& config)
-    : config_(config),
-      inner_(scope, config.gated ? std::vector<std::string>{"wi_0", "wi_1"} : std::vector<std::string>{"wi"},
-             config.model, config.gated ? 2 * config.ffn : config.ffn, /*bias=*/false),
-      outer_(scope, {"wo"}, config.ffn, config.model, /*bias=*/false) {}
+    : dropout_(config.dropout), network_(NetworkOf(scope, config)) {}
 
 Tensor T5FeedForward::operator()(Context& context, const Tensor& x) const {
-  Tensor inner;
-  if (config_.gated) {
-    const Tensor both = inner_(context, x);
-    inner = ops::Multiply(ops::Activate(config_.activation, ops::Columns(both, 0, config_.ffn)),
-                          ops::Columns(both, config_.ffn, config_.ffn));
-  } else {
-    inner = inner_(context, x, config_.activation);
-  }
-  return outer_(context, ops::Drop(inner, context.NextDropout(config_.dropout)));
+  return std::visit(
+      [&](const auto& network) {
+        return network.Outer(context, ops::Drop(network.Inner(context, x), context.NextDropout(dropout_)));
+      },
+      network_);
 }
 
 T5Layer::T5Layer(const Scope& scope, const T5Config& config, int layer, bool decoder)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/attention.h"
@@ -48,8 +49,8 @@ class HEADLIGHT_API T5FeedForward {
   Tensor operator()(Context& context, const Tensor& x) const;  // [tokens, model] to the same
 
  private:
-  T5Config config_;
-  Linear inner_, outer_;
+  double dropout_;
+  std::variant<FeedForward, GatedFeedForward> network_;
 };
 
 // x + Attention(norm(x)), in a decoder x + CrossAttention(norm(x), memory), then x + FeedForward(norm(x)).

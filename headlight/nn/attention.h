@@ -36,6 +36,18 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   // The same over a cache.
   Tensor operator()(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries) const;
 
+  /// Gives the weights of every sentence to the context's sink, where it has one.
+  void Report(const Context& context, const AttentionSource& source, const Tensor& query, const Tensor& key,
+              const Sequences& queries, const Sequences& keys) const;
+  void Report(const Context& context, const AttentionSource& source, const Tensor& query, const ops::CachedKeys& cached,
+              const Sequences& queries) const;
+
+  /// operator(), and the context's sinks receive its weights and their gradients.
+  Tensor Attend(Context& context, const AttentionSource& source, const Tensor& query, const Tensor& key,
+                const Tensor& value, const Sequences& queries, const Sequences& keys) const;
+  Tensor Attend(const Context& context, const AttentionSource& source, const Tensor& query,
+                const ops::CachedKeys& cached, const Sequences& queries) const;
+
   // The weights of one sentence without dropout, [1, heads, query, key].
   Tensor Weights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
                  std::int32_t sentence) const;
@@ -45,8 +57,10 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   // `attended`, which operator() has made of these, as it is, but on the context's tape, whose Backward gives the
   // weights of each sentence and their gradient to the context's gradient_sink.
   Tensor WithGradients(Context& context, const Tensor& attended, const Tensor& query, const Tensor& key,
-                       const Tensor& value, const Sequences& queries, const Sequences& keys, AttentionKind kind,
-                       int layer) const;
+                       const Tensor& value, const Sequences& queries, const Sequences& keys,
+                       const AttentionSource& source) const;
+
+  std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
 
  private:
   ops::AttentionOptions OptionsFor(const Tensor& query, Dropout dropout_of_weights) const;
@@ -62,6 +76,9 @@ struct AttentionNames {
 struct MultiHeadAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
+  /// Heads of keys and values, each for heads / key_heads query heads (Ainslie et al., "GQA: Training Generalized
+  /// Multi-Query Transformer Models from Multi-Head Checkpoints", 2023); 0: as many as heads.
+  std::int32_t key_heads = 0;
   std::int64_t head_dim = 0;  // model / heads unless given
   double dropout = 0.1;       // of the weights, in training
   AttentionNames names = {};
@@ -77,13 +94,13 @@ struct MultiHeadAttentionConfig {
 // and value are one product; in cross-attention those of key and value are.
 class HEADLIGHT_API MultiHeadAttention {
  public:
-  // Declares query, key and value [heads * head_dim, model] and output [model, heads * head_dim].
-  // An AttentionSink receives `kind` and `layer` with its weights.
+  // Declares query [heads * head_dim, model], key and value [key heads * head_dim, model], and output [model, heads *
+  // head_dim]. An AttentionSink receives `kind` and `layer` with its weights.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
   // Self-attention: x [tokens, model] of the sentences, masked where causal, with a bias of the scores unless it is
   // empty, and queries and keys turned by `angles` unless that is null. With a cache in the context, x holds the
-  // sentences' newest tokens and the keys of all earlier ones come from the cache.
+  // sentences' newest tokens and the keys of all earlier ones come from the cache, which keeps them as they are turned.
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
               const ops::AttentionBias& bias = {}, const ops::RotaryAngles* angles = nullptr) const;
 
@@ -94,20 +111,15 @@ class HEADLIGHT_API MultiHeadAttention {
   // The same over the memories of the context's cache, whose new states it projects first.
   Tensor CrossOverCache(Context& context, const Tensor& x, const Sequences& queries) const;
 
-  // The states that are read, [key tokens, memory], projected: [key tokens, 2 * heads * head_dim].
+  // The states that are read, [key tokens, memory], projected: [key tokens, 2 * key heads * head_dim].
   Tensor KeysAndValues(Context& context, const Tensor& memory) const;
 
  private:
   Tensor QueryKeyValue(Context& context, const Tensor& x) const;
-  Tensor Attend(Context& context, const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
-                const Sequences& keys, const ScaledDotProductAttention& attention) const;
-  Tensor AttendOverCache(Context& context, const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
-                         const ScaledDotProductAttention& attention) const;
 
   MultiHeadAttentionConfig config_;
-  std::int64_t width_;  // heads * head_dim
-  AttentionKind kind_;
-  int layer_;
+  std::int64_t width_, key_width_;  // heads * head_dim, of queries and of keys
+  AttentionSource source_;
   std::optional<Linear> query_key_value_;                          // self
   const Parameter *query_bias_ = nullptr, *value_bias_ = nullptr;  // where keys have none
   std::optional<Linear> query_, key_value_;                        // cross

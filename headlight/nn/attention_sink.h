@@ -13,6 +13,12 @@ namespace headlight {
 // from each of the two to the other.
 enum class AttentionKind { encoder_self, decoder_self, cross, picture_self, text_to_picture, picture_to_text };
 
+/// Which of a model's attentions it is.
+struct AttentionSource {
+  AttentionKind kind = AttentionKind::encoder_self;
+  int layer = 0;
+};
+
 // The weights of one attention layer for one sentence.
 struct LayerAttention {
   AttentionKind kind = AttentionKind::encoder_self;

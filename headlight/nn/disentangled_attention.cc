@@ -118,10 +118,7 @@ Tensor DisentangledAttention::operator()(Context& context, const Tensor& query, 
         .make_float = Maker<float>(places),
         .make_double = Maker<double>(places)};
   }
-  if (context.sink)
-    for (std::int32_t text = 0; text < std::ssize(texts); ++text)
-      context.sink({AttentionKind::encoder_self, layer, text, attention.Weights(query, key, texts, texts, text)});
-  return attention(context, query, key, value, texts, texts);
+  return attention.Attend(context, {AttentionKind::encoder_self, layer}, query, key, value, texts, texts);
 }
 
 }  // namespace headlight

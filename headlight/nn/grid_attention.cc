@@ -102,11 +102,11 @@ Tensor GridAttention::Attend(Context& context, const Tensor& projected, const Gr
   const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
   ScaledDotProductAttention attention = {
       .heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout), .dropout = config_.dropout};
-  for (std::int32_t text = 0; context.sink && text < std::ssize(pass.texts); ++text)
-    context.sink({AttentionKind::decoder_self, layer_, text,
-                  attention.Weights(part(projected, 0), part(projected, 1), pass.texts, pass.texts, text)});
+  const AttentionSource source = {AttentionKind::decoder_self, layer_};
   if (config_.kind != GridAttentionKind::column)
-    return attention(context, part(projected, 0), part(projected, 1), part(projected, 2), pass.texts, pass.texts);
+    return attention.Attend(context, source, part(projected, 0), part(projected, 1), part(projected, 2), pass.texts,
+                            pass.texts);
+  attention.Report(context, source, part(projected, 0), part(projected, 1), pass.texts, pass.texts);
   attention.mask = {
       .causal = true, .block = static_cast<std::int32_t>(pass.layout.grid.height), .prefix = pass.layout.text};
   const Tensor turned = ops::Embedding(projected, pass.by_column);
@@ -122,9 +122,7 @@ Tensor GridAttention::AttendOverCache(Context& context, const Tensor& projected,
   const Tensor query = projected.ViewColumns(0, width_);
   const ops::CachedKeys all = cache.SelfKeys(layer);
   const ScaledDotProductAttention masked = {.heads = config_.heads, .mask = MaskOf(config_.kind, pass.layout)};
-  const bool shown = context.sink && !context.last_cross_attention;
-  for (std::int32_t text = 0; shown && text < std::ssize(pass.texts); ++text)
-    context.sink({AttentionKind::decoder_self, layer_, text, masked.Weights(query, all, pass.texts, text)});
+  masked.Report(context, {AttentionKind::decoder_self, layer_}, query, all, pass.texts);
 
   const GridPass::Keys& seen = pass.seen[static_cast<std::size_t>(config_.kind)];
   if (seen.sequences.empty()) return masked(query, all, pass.texts);

@@ -41,6 +41,7 @@ class HEADLIGHT_API LanguageModel : public Model {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  // the longest text, in tokens
     std::int32_t end_id = -1;    // ends a text; -1: none
+    std::int32_t begin_id = -1;  // stands before a text in training; -1: the one that ends a text does
   };
   const Limits& limits() const { return limits_; }
 

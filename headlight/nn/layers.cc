@@ -21,12 +21,13 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
 }  // namespace
 
 Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-               bool bias, bool stored_transposed, const LinearInitialisation& initialisation) {
-  Parameter& weight = scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed);
+               bool bias, bool stored_transposed, const LinearInitialisation& initialisation,
+               const std::vector<std::int64_t>& parts) {
+  Parameter& weight = scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed, parts);
   weight.initialisation = initialisation.weight;
   weight_ = &weight;
   if (!bias) return;
-  Parameter& shift = scope.DeclareVector(WithSuffix(names, ".bias"), outputs);
+  Parameter& shift = scope.DeclareVector(WithSuffix(names, ".bias"), outputs, parts);
   shift.initialisation = Initialisation::Constant(initialisation.bias);
   bias_ = &shift;
 }
@@ -57,13 +58,19 @@ Tensor RmsNorm::operator()(Context& context, const Tensor& x) const {
 }
 
 FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation,
-                         const std::array<std::string, 2>& names, bool stored_transposed)
-    : inner_(scope, {names[0]}, model, ffn, /*bias=*/true, stored_transposed),
-      outer_(scope, {names[1]}, ffn, model, /*bias=*/true, stored_transposed),
+                         const std::array<std::string, 2>& names, bool stored_transposed, bool biases)
+    : inner_(scope, {names[0]}, model, ffn, biases, stored_transposed),
+      outer_(scope, {names[1]}, ffn, model, biases, stored_transposed),
       activation_(activation) {}
 
-Tensor FeedForward::operator()(Context& context, const Tensor& x) const {
-  return outer_(context, inner_(context, x, activation_));
+GatedFeedForward::GatedFeedForward(const Scope& scope, const GatedFeedForwardConfig& config)
+    : activation_(config.activation),
+      gate_(config.gate),
+      inner_(scope, config.inner, config.model, 2 * config.ffn, config.biases),
+      outer_(scope, {config.outer}, config.ffn, config.model, config.biases) {}
+
+Tensor GatedFeedForward::Inner(Context& context, const Tensor& x) const {
+  return ops::GatedActivation(activation_, inner_(context, x), gate_);
 }
 
 PositionalEncoding PositionalEncoding::Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype) {

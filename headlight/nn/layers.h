@@ -1,5 +1,5 @@
-// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, TokenEmbedding,
-// PositionalEncoding, Embedding.
+// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, GatedFeedForward,
+// TokenEmbedding, PositionalEncoding, Embedding.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/parameters.h"
+#include "headlight/ops/gated_activation.h"
 #include "headlight/ops/residual.h"
 
 namespace headlight {
@@ -25,10 +26,11 @@ struct LinearInitialisation {
 class HEADLIGHT_API Linear {
  public:
   // Declares name.weight [outputs, inputs] and, with a bias, name.bias [outputs]; with several names the outputs are
-  // theirs, in equal parts, one after another (a fused projection). On disk the weight is [inputs, outputs] where
-  // `stored_transposed`.
+  // theirs, one after another (a fused projection), in `parts` of so many outputs, or in equal ones unless given. On
+  // disk the weight is [inputs, outputs] where `stored_transposed`.
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-         bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {});
+         bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
+         const std::vector<std::int64_t>& parts = {});
 
   // x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
@@ -88,15 +90,50 @@ Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropo
 // FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  // Declares W1 [ffn, model] and W2 [model, ffn], with biases, under these names; `stored_transposed` as in Linear.
+  // Declares W1 [ffn, model] and W2 [model, ffn], perhaps with biases, under these names; `stored_transposed` as in
+  // Linear.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
-              const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false);
+              const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
+              bool biases = true);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  // [..., model] to the same
+  /// [..., model] to the same.
+  Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
+
+  /// Its halves, for a dropout between them: [..., model] to [..., ffn], and back.
+  Tensor Inner(Context& context, const Tensor& x) const { return inner_(context, x, activation_); }
+  Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
  private:
   Linear inner_, outer_;
   Activation activation_;
+};
+
+struct GatedFeedForwardConfig {
+  std::int64_t model = 512, ffn = 1376;
+  Activation activation = Activation::silu;
+  std::vector<std::string> inner = {"gate_proj", "up_proj"};  // W and V, or the one tensor that both are
+  std::string outer = "down_proj";
+  bool biases = false;
+  ops::GateHalf gate = ops::GateHalf::first;
+};
+
+/// FFN(x) = (activation(x W) * x V) W2 (Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6). W and V are one
+/// product.
+class HEADLIGHT_API GatedFeedForward {
+ public:
+  /// Declares W and V [2 * ffn, model], and W2 [model, ffn].
+  GatedFeedForward(const Scope& scope, const GatedFeedForwardConfig& config);
+
+  Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
+
+  /// Its halves, for a norm or a dropout between them: [tokens, model] to [tokens, ffn], and back.
+  Tensor Inner(Context& context, const Tensor& x) const;
+  Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
+
+ private:
+  Activation activation_;
+  ops::GateHalf gate_;
+  Linear inner_, outer_;
 };
 
 // A vector for each position, added to the embeddings (Vaswani et al., 2017, section 3.5).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,6 +40,14 @@ std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
   const double scale = squares == 0 ? 0 : rule.value / std::sqrt(squares / static_cast<double>(waves.size()));
   for (double& value : waves) value *= scale;
   return waves;
+}
+
+void SetParts(Parameter& parameter, const std::vector<std::int64_t>& parts) {
+  if (parts.empty()) return;
+  Ensure(parts.size() == parameter.names.size() &&
+             std::accumulate(parts.begin(), parts.end(), std::int64_t{0}) == parameter.shape[0],
+         "{}: {} parts of {} rows", parameter.names.front(), parts.size(), parameter.shape[0]);
+  parameter.parts = parts;
 }
 
 void Fill(const Parameter& parameter, std::uint64_t seed) {
@@ -101,6 +110,16 @@ Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shap
   parameter.initialisation = initialisation;
   state_ = values_ = gradients_ = {};
   return parameter;
+}
+
+std::int64_t Parameter::PartRows(std::size_t index) const {
+  return parts.empty() ? shape[0] / static_cast<std::int64_t>(names.size()) : parts[index];
+}
+
+std::int64_t Parameter::FirstRow(std::size_t index) const {
+  std::int64_t first = 0;
+  for (std::size_t before = 0; before < index; ++before) first += PartRows(before);
+  return first;
 }
 
 void Parameters::Allocate() {
@@ -232,10 +251,11 @@ std::vector<std::string> Scope::Names(const std::vector<std::string>& names) con
   return full;
 }
 
-Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
-                                bool stored_transposed) const {
+Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed,
+                                const std::vector<std::int64_t>& parts) const {
   Ensure(shape.rank() == 2 || !stored_transposed, "a weight of shape {} is stored transposed", ToString(shape));
   Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
+  SetParts(parameter, parts);
   parameter.in_products = true;
   parameter.stored_transposed = stored_transposed;
   return parameter;
@@ -251,8 +271,11 @@ Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool 
   return parameter;
 }
 
-Parameter& Scope::DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const {
-  return parameters_->Declare(Names(names), {outputs}, Initialisation::Constant(0));
+Parameter& Scope::DeclareVector(const std::vector<std::string>& names, std::int64_t outputs,
+                                const std::vector<std::int64_t>& parts) const {
+  Parameter& parameter = parameters_->Declare(Names(names), {outputs}, Initialisation::Constant(0));
+  SetParts(parameter, parts);
+  return parameter;
 }
 
 }  // namespace headlight

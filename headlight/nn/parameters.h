@@ -43,9 +43,10 @@ struct FoldedNorm {
 };
 
 struct Parameter {
-  // On disk: one tensor, or several of equal shape that lie here one after another along the first axis, as a fused
-  // query-key-value projection does.
+  // On disk: one tensor, or several that lie here one after another along the first axis, as a fused query-key-value
+  // projection does.
   std::vector<std::string> names;
+  std::vector<std::int64_t> parts;  // of several: the rows of each; equal parts unless given
   Shape shape;
   Initialisation initialisation;
   bool trained = true;             // false: part of the checkpoint, but constant, or
@@ -64,6 +65,9 @@ struct Parameter {
   kernels::PackedMatrix<float> packed;  // for products; empty while it is not kept
   kernels::PackedMatrix<float> draft;   // the same in int8, for drafting tokens
 
+  /// The rows of names[index] along the first axis, and the first of them.
+  std::int64_t PartRows(std::size_t index) const;
+  std::int64_t FirstRow(std::size_t index) const;
   // The factors of `folded` for the outputs; empty where there is none.
   std::vector<float> Factors() const;
   // Packs the values, with those factors, for products of this type.
@@ -151,12 +155,13 @@ class HEADLIGHT_API Scope {
 
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
   // A matrix [outputs, inputs] of products, where the inputs may be several axes, and a vector [outputs] of biases, on
-  // disk under one name or in equal parts under several.
-  Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape,
-                           bool stored_transposed = false) const;
+  // disk under one name or in parts under several: of so many rows each, or of equal ones unless given.
+  Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed = false,
+                           const std::vector<std::int64_t>& parts = {}) const;
   // A convolution's weight, [outputs, height, width, inputs], a matrix of products unless `in_products` is false.
   Parameter& DeclareKernel(std::string_view name, const Shape& shape, bool in_products = true) const;
-  Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs) const;
+  Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs,
+                           const std::vector<std::int64_t>& parts = {}) const;
 
  private:
   std::string Name(std::string_view name) const;

@@ -89,11 +89,8 @@ Tensor AttentionAcross::operator()(Context& context, const Tensor& own, const Te
                                    const Sequences& keys) const {
   const std::int64_t width = own.columns() / 3;
   const ScaledDotProductAttention attention = {.heads = heads, .dropout = dropout};
-  const Tensor query = ops::Columns(own, 0, width), key = ops::Columns(other, width, width);
-  if (context.sink)
-    for (std::int32_t pair = 0; pair < std::ssize(queries); ++pair)
-      context.sink({kind, layer, pair, attention.Weights(query, key, queries, keys, pair)});
-  return attention(context, query, key, ops::Columns(other, 2 * width, width), queries, keys);
+  return attention.Attend(context, {kind, layer}, ops::Columns(own, 0, width), ops::Columns(other, width, width),
+                          ops::Columns(other, 2 * width, width), queries, keys);
 }
 
 AnswerHead::AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hidden, std::int64_t outputs)

@@ -17,16 +17,16 @@
 namespace headlight {
 namespace {
 
-// The shape of the slice of a parameter that is stored under one of its names.
-Shape PartShape(const Parameter& parameter) {
+// The shape of the slice of a parameter that is stored under names[index].
+Shape PartShape(const Parameter& parameter, std::size_t index) {
   if (parameter.names.size() == 1) return parameter.shape;  // which may have no axis
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
-  axes[0] /= static_cast<std::int64_t>(parameter.names.size());
+  axes[0] = parameter.PartRows(index);
   return Shape(axes);
 }
 
-Shape StoredShape(const Parameter& parameter) {
-  const Shape part = PartShape(parameter);
+Shape StoredShape(const Parameter& parameter, std::size_t index) {
+  const Shape part = PartShape(parameter, index);
   if (parameter.channels_last) return {part[0], part[3], part[1], part[2]};
   return parameter.stored_transposed ? Shape{part[1], part[0]} : part;
 }
@@ -48,8 +48,8 @@ bool Reordered(const Parameter& parameter) { return parameter.stored_transposed 
 // From the order on disk to that in memory: one matrix transposed, or for each output of a convolution that of
 // [inputs, taps].
 template <typename T>
-void ReadInOrder(const Parameter& parameter, const T* stored, T* to) {
-  const Shape part = PartShape(parameter);
+void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored, T* to) {
+  const Shape part = PartShape(parameter, index);
   if (parameter.stored_transposed)
     return Transpose<T>({stored, part[1], part[0], part[0]}, {to, part[0], part[1], part[1]});
   const std::int64_t taps = part[1] * part[2], inputs = part[3];
@@ -59,8 +59,8 @@ void ReadInOrder(const Parameter& parameter, const T* stored, T* to) {
 
 // And back.
 template <typename T>
-void WriteInOrder(const Parameter& parameter, const T* from, T* stored) {
-  const Shape part = PartShape(parameter);
+void WriteInOrder(const Parameter& parameter, std::size_t index, const T* from, T* stored) {
+  const Shape part = PartShape(parameter, index);
   if (parameter.stored_transposed)
     return Transpose<T>({from, part[0], part[1], part[1]}, {stored, part[1], part[0], part[0]});
   const std::int64_t taps = part[1] * part[2], inputs = part[3];
@@ -70,8 +70,7 @@ void WriteInOrder(const Parameter& parameter, const T* from, T* stored) {
 
 Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) {
   if (parameter.names.size() == 1) return value;
-  const std::int64_t rows = PartShape(parameter)[0];
-  return value.ViewRows(static_cast<std::int64_t>(index) * rows, rows);
+  return value.ViewRows(parameter.FirstRow(index), parameter.PartRows(index));
 }
 
 // At most eight names, so that an error is one line.
@@ -117,14 +116,16 @@ struct Quantized {
 
 Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   Quantized quantized;
-  for (const std::string& name : parameter.names) {
+  for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+    const std::string& name = parameter.names[index];
     const StoredTensor& stored = AtOfType(file, name, StoredType::i8, parameter.names.front());
     AddScales(name, file, quantized.scales);
     const auto* bytes = reinterpret_cast<const std::int8_t*>(stored.bytes.data());
     if (parameter.names.size() > 1 || Reordered(parameter))
       quantized.copy.insert(quantized.copy.end(), bytes, bytes + stored.bytes.size());
     if (Reordered(parameter))
-      ReadInOrder<std::int8_t>(parameter, bytes, quantized.copy.data() + quantized.copy.size() - stored.bytes.size());
+      ReadInOrder<std::int8_t>(parameter, index, bytes,
+                               quantized.copy.data() + quantized.copy.size() - stored.bytes.size());
     quantized.values.data = bytes;
   }
   if (!quantized.copy.empty()) quantized.values.data = quantized.copy.data();
@@ -162,7 +163,8 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
       const Tensor stored = file.Read(parameter.names[index], whole.dtype());
       const Tensor part = Part(parameter, whole, index);
       if (Reordered(parameter))
-        Dispatch(part.dtype(), [&]<typename T>(T) { ReadInOrder<T>(parameter, stored.data<T>(), part.data<T>()); });
+        Dispatch(part.dtype(),
+                 [&]<typename T>(T) { ReadInOrder<T>(parameter, index, stored.data<T>(), part.data<T>()); });
       else
         part.CopyFrom(stored);
     }
@@ -240,16 +242,17 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
       misshapen.push_back(fmt::format("{} has {} instead of {}", name, ToString(file.At(name).shape), ToString(shape)));
   };
   for (const Parameter& parameter : parameters.all()) {
-    for (const std::string& name : parameter.names) {
+    for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+      const std::string& name = parameter.names[index];
       const bool quantizes = parameter.in_products || parameter.looked_up;
       const StoredType type = quantizes && file.contains(name) ? file.At(name).type : StoredType::f32;
-      const Shape part = PartShape(parameter);
+      const Shape part = PartShape(parameter, index);
       if (type == StoredType::u8) {  // 4 bits per number
         const std::int64_t groups = kernels::Int4Groups(parameter.matrix_shape()[1]);
         expect(name, {part[0], groups * kernels::kInt4GroupBytes});
         expect(GroupScaleName(name), {part[0], groups});
       } else {
-        expect(name, StoredShape(parameter));
+        expect(name, StoredShape(parameter, index));
       }
       if (type == StoredType::u8 || type == StoredType::i8) expect(ScaleName(name), {part[0]});
     }
@@ -294,8 +297,9 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
       Tensor part = Part(parameter, parameter.value, index);
       if (!IsQuantized(type)) {
         if (Reordered(parameter)) {
-          const Tensor& stored = kept.emplace_back(Tensor::Empty(StoredShape(parameter), part.dtype()));
-          Dispatch(part.dtype(), [&]<typename T>(T) { WriteInOrder<T>(parameter, part.data<T>(), stored.data<T>()); });
+          const Tensor& stored = kept.emplace_back(Tensor::Empty(StoredShape(parameter, index), part.dtype()));
+          Dispatch(part.dtype(),
+                   [&]<typename T>(T) { WriteInOrder<T>(parameter, index, part.data<T>(), stored.data<T>()); });
           part = stored;
         }
         more.push_back(Stored(name, part));
@@ -326,9 +330,9 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
             kernels::QuantizeRow(part.matrix<float>().row(row), part.columns(), values.data() + row * part.columns());
       if (Reordered(parameter)) {
         const std::vector<std::int8_t> rows = values;
-        WriteInOrder<std::int8_t>(parameter, rows.data(), values.data());
+        WriteInOrder<std::int8_t>(parameter, index, rows.data(), values.data());
       }
-      more.push_back({name, StoredType::i8, StoredShape(parameter), std::as_bytes(std::span(values))});
+      more.push_back({name, StoredType::i8, StoredShape(parameter, index), std::as_bytes(std::span(values))});
       more.push_back(Stored(ScaleName(name), row_scales));
     }
   }

@@ -56,6 +56,58 @@ TEST(ConvolutionWeights, AreUsedAsTheMatrixOfAllTheirInputs) {
     ASSERT_EQ(weight.gradient.data<float>()[i], x.data<float>()[i % 40] + x.data<float>()[40 + i % 40]);
 }
 
+// Several tensors of a file are one matrix in memory, in parts of any sizes.
+TEST(Parameters, AreStoredInUnequalParts) {
+  const auto declare = [](Parameters& parameters) {
+    const Scope scope(parameters);
+    scope.DeclareMatrix({"q.weight", "k.weight", "v.weight"}, {9, 40}, /*stored_transposed=*/false, {6, 2, 1});
+    scope.DeclareMatrix({"a", "b"}, {5, 40}, /*stored_transposed=*/true, {1, 4});
+    scope.DeclareVector({"q.bias", "k.bias"}, 4, {1, 3});
+  };
+  const auto harmless = [](std::string_view) { return false; };
+  Parameters parameters;
+  declare(parameters);
+  parameters.Initialise(1);
+  for (const Parameter& parameter : parameters.all())
+    for (std::int64_t i = 0; i < parameter.value.elements(); ++i)
+      parameter.value.data<float>()[i] = static_cast<float>(i % 127 - 63) / 16;
+  const TemporaryFolder folder;
+  for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
+    SCOPED_TRACE(Name(compute));
+    const std::string path = folder.File("weights.safetensors");
+    SaveParameters(parameters, path, {}, compute);
+    const Safetensors file(path);
+    if (compute == Compute::float32) {
+      EXPECT_EQ(file.At("k.weight").shape, Shape({2, 40}));
+      EXPECT_EQ(file.At("b").shape, Shape({40, 4}));
+      EXPECT_EQ(file.At("k.bias").shape, Shape({3}));
+      EXPECT_EQ(file.Read("k.weight").data<float>()[0], parameters.all()[0].value.data<float>()[6 * 40]);
+      EXPECT_EQ(file.Read("b").data<float>()[1], parameters.all()[1].value.data<float>()[2 * 40]);
+    }
+    Parameters loaded, computing;
+    declare(loaded);
+    declare(computing);
+    computing.SetCompute(compute);
+    LoadParameters(loaded, file, harmless, LoadFor::everything);
+    LoadParameters(computing, file, harmless, LoadFor::computing);
+    const double tolerance = compute == Compute::float32 ? 0 : compute == Compute::int8 ? 0.03 : 0.4;
+    for (std::size_t index = 0; index < parameters.all().size(); ++index) {
+      const Parameter &expected = parameters.all()[index], &whole = loaded.all()[index];
+      for (std::int64_t i = 0; i < expected.value.elements(); ++i)
+        ASSERT_NEAR(whole.value.data<float>()[i], expected.value.data<float>()[i], tolerance) << index << " " << i;
+      if (!whole.in_products) continue;
+      const Tensor x = Tensor::Empty({1, 40});
+      x.Fill(1);
+      const Tensor y = ops::Linear(x, Context().UseWeight(computing.all()[index]));
+      for (std::int64_t output = 0; output < whole.shape[0]; ++output) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < 40; ++i) sum += static_cast<double>(whole.value.data<float>()[output * 40 + i]);
+        EXPECT_NEAR(y.data<float>()[output], sum, 0.1) << index << " " << output;
+      }
+    }
+  }
+}
+
 TEST(ConvolutionWeights, AreQuantizedPackedAndStoredLikeMatrices) {
   const TemporaryFolder folder;
   Parameters parameters;
