@@ -24,6 +24,7 @@
 #include "headlight/models/dalle_mini.h"
 #include "headlight/models/family.h"
 #include "headlight/models/gpt.h"
+#include "headlight/models/llama.h"
 #include "headlight/models/transformer.h"
 #include "headlight/nn/caption_model.h"
 #include "tests/parity_testing.h"
@@ -141,6 +142,24 @@ std::vector<Ids> SomePrompts(std::int64_t vocabulary) {
 Subject OfGpt() {
   static const std::unique_ptr<Gpt> model = [] {
     auto made = std::make_unique<Gpt>(SmallGpt());
+    made->parameters().Initialise(1);
+    return made;
+  }();
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+Subject OfLlama() {
+  static const std::unique_ptr<Llama> model = [] {
+    auto made = std::make_unique<Llama>(LlamaConfig{.model = 24,
+                                                    .layers = 2,
+                                                    .heads = 4,
+                                                    .key_heads = 2,
+                                                    .head_dim = 10,
+                                                    .ffn = 20,
+                                                    .vocabulary = 61,
+                                                    .positions = 160,
+                                                    .begin_id = 60,
+                                                    .end_id = 60});
     made->parameters().Initialise(1);
     return made;
   }();
@@ -289,9 +308,9 @@ struct Kind {
 class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, CacheType>> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
-    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
-                                     Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
-                                     Kind{"captions", OfCaptions, 40},
+    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40}, Kind{"marian", OfMarian, 40},
+                                     Kind{"t5", OfT5, 40}, Kind{"shortlists", OfShortlists, 40},
+                                     Kind{"bart", OfBart, 40}, Kind{"captions", OfCaptions, 40},
                                      Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 15},
                                      Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); }, 20}),
                      testing::Values(CacheType::unrounded, CacheType::bfloat16, CacheType::int8)),

@@ -181,6 +181,31 @@ TEST(TrainTexts, OffersNoOptionThatTheTaskDoesNotUse) {
   EXPECT_THAT(sizes.err, HasSubstr("--from cannot be given with --"));
 }
 
+TEST(TrainTexts, ALanguageModelOfAnotherFamilyIsTrained) {
+  const Setting setting("family_gpt2.json");
+  const auto train = [&](std::vector<std::string> more) {
+    for (const char* one : {"--epochs", "2", "--warmup", "2", "--batch-tokens", "64", "--tokenizer"})
+      more.emplace_back(one);
+    more.push_back(setting.tokenizer);
+    return setting.Train("language-model", setting.texts, more);
+  };
+  EXPECT_THAT(train({"--family", "llama", "--key-heads", "3"}).err, HasSubstr("--key-heads 3 does not divide"));
+  EXPECT_THAT(train({"--family", "llama", "--dropout", "0.1"}).err, HasSubstr("--dropout: a llama has none"));
+  EXPECT_THAT(train({"--key-heads", "1"}).err, HasSubstr("--key-heads: a gpt2 has as many"));
+  EXPECT_THAT(train({"--family", "lama"}).err, HasSubstr("--family must be "));
+  const Outcome trained = train({"--family", "llama", "--key-heads", "1"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  const JsonView config = ReadJson(setting.folder.File("model") + "/config.json");
+  EXPECT_EQ(config["model_type"].String(), "llama");
+  EXPECT_EQ(config["num_key_value_heads"].Integer(), 1);
+  EXPECT_EQ(config["intermediate_size"].Integer(), 64);  // 8/3 of 16, up to a multiple of 32
+  const Outcome written = RunProgram({"generate", setting.folder.File("model"), "the dog", "--max-new-tokens", "3"});
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  const Outcome look = RunProgram(
+      {"look", setting.folder.File("model"), "--text", "the dog runs", "--out", setting.folder.File("look.html")});
+  EXPECT_EQ(look.exit_code, 0) << look.err;
+}
+
 TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
   const Setting setting("family_bert_uncased.json");
   const auto refused = [&](const char* task, const std::string& data, std::vector<std::string> more) {

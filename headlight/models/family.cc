@@ -59,6 +59,19 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
   return family;
 }
 
+std::int64_t NewLanguageModel::Ffn(std::int64_t model) const {
+  const auto size = static_cast<std::int64_t>(ffn_of_model * static_cast<double>(model));
+  return std::max<std::int64_t>(1, (size + ffn_step - 1) / ffn_step) * ffn_step;
+}
+
+std::vector<NewLanguageModel> NewLanguageModels() {
+  std::vector<NewLanguageModel> all;
+  for (const Family* family : Families())
+    all.insert(all.end(), family->from_scratch.begin(), family->from_scratch.end());
+  std::ranges::sort(all, {}, &NewLanguageModel::name);
+  return all;
+}
+
 bool LeavesOutTypes(const ModelFolder& files) {
   const std::string path = files.File("tokenizer_config.json");
   if (!Exists(path)) return false;

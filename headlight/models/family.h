@@ -18,20 +18,46 @@
 
 namespace headlight {
 
+/// The sizes of a language model that is trained from scratch.
+struct LanguageModelSizes {
+  std::int64_t model = 256, ffn = 1024;
+  std::int32_t heads = 4;
+  std::int32_t key_heads = 0;  // of keys and values; 0: as many as heads
+  int layers = 4;
+  std::int64_t positions = 512, vocabulary = 0;
+  std::int32_t begin_id = -1, end_id = -1;  // stand before a text and end it; -1: none
+  double dropout = 0;                       // of embeddings and sublayers
+  double attention_dropout = 0;
+};
+
+/// A language model that a family makes from scratch.
+struct NewLanguageModel {
+  std::string_view name;  // its model type
+  std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes& sizes);
+  bool dropout = true;        // its sublayers have dropout
+  bool grouped_keys = false;  // it may have fewer heads of keys than of queries
+  double ffn_of_model = 4;    // the usual inner size of its feed-forward network, of the model's size,
+  std::int64_t ffn_step = 1;  // rounded up to a multiple of this
+
+  std::int64_t Ffn(std::int64_t model) const;
+};
+
 struct Family {
   std::vector<std::string> model_types;
   std::type_index model;  // the family's class
   std::string_view kind;  // kKind of the interface that the class implements: TextEncoder, LanguageModel, ...
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
+  std::vector<NewLanguageModel> from_scratch = {};
 };
 
 // The family of class M, whose file has a function `load` that reads one from a folder.
 template <typename M, auto load>
-Family MakeFamily(std::vector<std::string> model_types) {
+Family MakeFamily(std::vector<std::string> model_types, std::vector<NewLanguageModel> from_scratch = {}) {
   return {std::move(model_types), typeid(M), M::kKind,
           [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<Model> {
             return load(files, options);
-          }};
+          },
+          std::move(from_scratch)};
 }
 
 // `load` of a family whose folders say all in config.json and hold nothing but its parameters.
@@ -45,6 +71,9 @@ std::unique_ptr<M> LoadWhole(const ModelFolder& files, const LoadModelOptions& o
 }
 
 std::vector<const Family*> Families();
+
+/// The language models that are trained from scratch, in the order of their names.
+HEADLIGHT_API std::vector<NewLanguageModel> NewLanguageModels();
 
 // The family of a folder. Throws Error that lists the known ones where it is none of them.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);

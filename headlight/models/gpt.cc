@@ -5,6 +5,7 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/end_id.h"
 #include "headlight/models/files/gpt2_stack.h"
 
 namespace headlight {
@@ -126,17 +127,6 @@ std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   return banded;
 }
 
-// eos_token_id, a number or several, of which the first counts here (generation_config.json is for the others); -1
-// where it is no word of the vocabulary.
-std::int32_t ReadEndId(const JsonView& config, std::int32_t fallback, std::int64_t vocabulary) {
-  const Json* const given = config.value().Find("eos_token_id");
-  if (given != nullptr && given->is_null()) return -1;
-  const JsonView ids = config.Get("eos_token_id", fallback);
-  const JsonView id = ids.value().As<Json::Array>() != nullptr && !ids.Items().empty() ? ids.Items().front() : ids;
-  const std::int64_t end = id.Integer(-1, kLargestSize);
-  return end < vocabulary ? static_cast<std::int32_t>(end) : -1;
-}
-
 void DescribeNeoAttention(ConfigTable& table, GptConfig& config) {
   if (table.reads())
     config.banded = ReadBanded(
@@ -193,8 +183,8 @@ void Describe(ConfigTable& table, GptConfig& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size(names.positions, config.positions, "the number of positions");
-  if (table.reads()) config.end_id = ReadEndId(table.json(), config.end_id, config.vocabulary);
-  const Json end_id = config.end_id < 0 ? Json() : Json(config.end_id);
+  if (table.reads()) config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
+  const Json end_id = WriteTokenId(config.end_id);
   if (config.layout != GptLayout::gpt) table.Note("bos_token_id", end_id);
   table.Note("eos_token_id", end_id);
   if (config.layout == GptLayout::gpt2) {
@@ -228,6 +218,19 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   return model;
 }
 
+std::unique_ptr<LanguageModel> NewGpt2(const LanguageModelSizes& sizes) {
+  return std::make_unique<Gpt>(GptConfig{.model = sizes.model,
+                                         .layers = sizes.layers,
+                                         .heads = sizes.heads,
+                                         .ffn = sizes.ffn,
+                                         .dropout = sizes.dropout,
+                                         .embedding_dropout = sizes.dropout,
+                                         .attention_dropout = sizes.attention_dropout,
+                                         .vocabulary = sizes.vocabulary,
+                                         .positions = sizes.positions,
+                                         .end_id = sizes.end_id});
+}
+
 }  // namespace
 
 std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix) {
@@ -242,7 +245,8 @@ std::vector<std::string> GptMasks(const GptConfig& config, const std::string& pr
 }
 
 namespace families {
-extern const Family gpt = MakeFamily<Gpt, LoadGpt>({"openai-gpt", "gpt2", "gpt_neo"});
+extern const Family gpt =
+    MakeFamily<Gpt, LoadGpt>({"openai-gpt", "gpt2", "gpt_neo"}, {{.name = "gpt2", .make = NewGpt2}});
 }  // namespace families
 
 void Gpt::Save(const std::string& folder, Compute compute) const {

@@ -15,4 +15,14 @@ inline constexpr ConfigName<Activation> kActivationNames[] = {{"relu", Activatio
                                                               {"quick_gelu", Activation::quick_gelu},
                                                               {"tanh", Activation::tanh}};
 
+/// The same, with the names first that models with gates write.
+inline constexpr ConfigName<Activation> kGateNames[] = {{"silu", Activation::silu},
+                                                        {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                        {"gelu", Activation::gelu},
+                                                        {"relu", Activation::relu},
+                                                        {"swish", Activation::silu},
+                                                        {"gelu_new", Activation::gelu_tanh},
+                                                        {"quick_gelu", Activation::quick_gelu},
+                                                        {"tanh", Activation::tanh}};
+
 }  // namespace headlight

@@ -11,18 +11,20 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
                                const TeacherForcingOptions& options) {
   CheckTeacherForcing(options);
   const LanguageModel::Limits limits = model.limits();
-  const bool ends = limits.end_id >= 0;
+  const std::int32_t begin = limits.begin_id >= 0 ? limits.begin_id : limits.end_id;
+  const bool begins = begin >= 0, ends = limits.end_id >= 0;
   for (const auto& [set, purpose] : {std::pair(&texts.train, "learn from"), std::pair(&texts.valid, "validate on")})
-    CheckTexts(*set, purpose, ends ? 1 : 2, limits.positions - (ends ? 1 : 0));
-  const AppendText append = [ends, limits](const TextExample& text, Random&, TokenBatch& batch) {
+    CheckTexts(*set, purpose, begins ? 1 : 2, limits.positions - (begins ? 1 : 0));
+  const AppendText append = [=](const TextExample& text, Random&, TokenBatch& batch) {
     std::vector<std::int32_t> inputs = text.ids, labels = text.ids;
-    if (ends) {
-      inputs.insert(inputs.begin(), limits.end_id);
-      labels.push_back(limits.end_id);
-    } else {
-      inputs.pop_back();
+    if (begins)
+      inputs.insert(inputs.begin(), begin);
+    else
       labels.erase(labels.begin());
-    }
+    if (ends)
+      labels.push_back(limits.end_id);
+    else
+      inputs.pop_back();
     batch.target_inputs.insert(batch.target_inputs.end(), inputs.begin(), inputs.end());
     AppendRows(batch.labels, batch.target, labels);
   };

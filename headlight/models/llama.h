@@ -1,0 +1,78 @@
+// Llama (Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; "Llama 2", 2023; Grattafiori et
+// al., "The Llama 3 Herd of Models", 2024): GPT-2 with three changes (LLaMA, section 2.2), which are norms without a
+// mean (RMSNorm), a gate in the feed-forward network (SwiGLU) and rotary positions in every layer. From Llama 2 on
+// several query heads share a head of keys and values.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/files/rotary_settings.h"
+#include "headlight/nn/attention.h"
+#include "headlight/nn/language_model.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+/// The defaults are LLaMA 7B.
+struct LlamaConfig {
+  std::int64_t model = 4096;
+  int layers = 32;
+  std::int32_t heads = 32;
+  std::int32_t key_heads = 0;  // of keys and values; 0: as many as heads
+  std::int64_t head_dim = 0;   // 0: model / heads
+  std::int64_t ffn = 11008;
+  Activation activation = Activation::silu;  // of the gate
+  bool attention_biases = false;             // of all four projections
+  bool ffn_biases = false;
+  double attention_dropout = 0;  // of attention weights; there is no other
+  double norm_epsilon = 1e-6;
+  RotarySettings rotary = {};
+  std::int64_t vocabulary = 32000;
+  std::int64_t positions = 2048;
+  std::int32_t begin_id = 1, end_id = 2;  // -1: none
+  bool tie_output = false;                // the tokens' table also scores the next token
+  std::string scope = "model";            // of the names of all but the output table; empty in some files
+
+  std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
+  std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
+};
+HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);
+
+/// x + Attention(RMSNorm(x)), then x + FeedForward(RMSNorm(x)).
+class HEADLIGHT_API LlamaLayer {
+ public:
+  LlamaLayer(const Scope& scope, const LlamaConfig& config, int layer);
+  /// [tokens, model] to the same; queries and keys are turned by `angles`.
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const;
+
+ private:
+  RmsNorm attention_norm_;
+  MultiHeadAttention attention_;
+  RmsNorm feed_forward_norm_;
+  GatedFeedForward feed_forward_;
+};
+
+class HEADLIGHT_API Llama : public LanguageModel {
+ public:
+  /// Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  /// hyperparameter and the rule where there can be no such model.
+  explicit Llama(const LlamaConfig& config, DType dtype = DType::float32);
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
+  const LlamaConfig& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ private:
+  LlamaConfig config_;
+  RotaryPositions rotary_;
+  std::optional<TokenEmbedding> tokens_;
+  std::deque<LlamaLayer> layers_;
+  std::optional<RmsNorm> final_norm_;
+};
+
+}  // namespace headlight

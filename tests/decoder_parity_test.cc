@@ -1,0 +1,187 @@
+// Models with a decoder alone against Hugging Face Transformers: tools/make_gpt_goldens.py and
+// tools/make_decoder_goldens.py describe the folders in testdata/gpt and testdata/decoders. A new folder is a new case.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
+#include "headlight/generate/generate.h"
+#include "headlight/nn/decoder_cache.h"
+#include "headlight/ops/arithmetic.h"
+#include "tests/decoder_parity_testing.h"
+
+namespace headlight::decoder_parity_test {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+std::vector<std::string> Folders() {
+  std::vector<std::string> folders;
+  for (const char* group : {"gpt", "decoders"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(HEADLIGHT_SOURCE_DIR "/tests/testdata/" + std::string(group)))
+      if (std::filesystem::exists(entry.path() / "generation.json")) folders.push_back(entry.path().string());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+class DecoderParity : public testing::TestWithParam<std::string> {
+ protected:
+  const std::string folder_ = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(, DecoderParity, testing::ValuesIn(Folders()),
+                         [](const auto& which) { return std::filesystem::path(which.param).filename().string(); });
+
+TEST_P(DecoderParity, GivesWhatTransformersGives) {
+  const DecoderGolden golden(folder_);
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(folder_);
+  model->parameters().PrepareTraining();
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  int attentions = 0;
+  context.sink = [&](const LayerAttention& seen) {
+    EXPECT_EQ(seen.kind, AttentionKind::decoder_self);
+    EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence)), kDecoderTolerance);
+    ++attentions;
+  };
+  const Tensor hidden = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, hidden);
+  EXPECT_GT(attentions, 0);
+  EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), kDecoderTolerance);
+  EXPECT_LT(Deviation(ToDouble(logits), golden.Rows("logits")), kDecoderTolerance);
+  const Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), kDecoderTolerance);
+  tape.Backward(loss);
+  EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file)), kDecoderTolerance);
+}
+
+// A text in pieces over a cache, first several tokens and then one after another, packed and computed in every
+// precision.
+TEST_P(DecoderParity, DecodesTheSameOverItsCache) {
+  const DecoderGolden golden(folder_);
+  const Numbers expected = golden.Rows("logits");
+  for (const auto& [compute, tolerance] : {std::pair(Compute::float32, kDecoderTolerance),
+                                           std::pair(Compute::bfloat16, 0.05), std::pair(Compute::int8, 0.15)}) {
+    if (!kernels::CpuHas(compute)) continue;
+    const auto model = LoadDecoder(folder_, {.compute = compute, .purpose = LoadFor::computing});
+    for (const Sequence& text : golden.texts) {
+      DecoderCache cache;
+      Context context;
+      context.cache = &cache;
+      Numbers logits;
+      for (std::int32_t begin = 0, length; begin < text.length; begin += length) {
+        length = begin == 0 ? (text.length + 1) / 2 : 1;
+        const auto ids = std::span(golden.ids)
+                             .subspan(static_cast<std::size_t>(text.begin + begin), static_cast<std::size_t>(length));
+        const Numbers some = ToDouble(model->Logits(context, model->Decode(context, ids, Sequences{{0, length}})));
+        logits.insert(logits.end(), some.begin(), some.end());
+      }
+      const auto columns = static_cast<std::ptrdiff_t>(model->outputs());
+      EXPECT_LT(Deviation(logits, {expected.begin() + text.begin * columns, expected.begin() + text.end() * columns}),
+                tolerance)
+          << Name(compute);
+    }
+  }
+}
+
+TEST_P(DecoderParity, GeneratesTheSameTokens) {
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(folder_);
+  const auto integers = [](const JsonView& json) {
+    Ids ids;
+    for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+    return ids;
+  };
+  for (const JsonView& run : ReadJson(folder_ + "/generation.json").Items()) {
+    const JsonView said = run["options"];
+    GenerationOptions options{.max_new_tokens = 8};
+    if (model->limits().end_id >= 0) options.search.end_ids = {model->limits().end_id};
+    options.search.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
+    options.search.n_best = std::min(2, options.search.beam_size);
+    options.search.length_penalty = said.Get("length_penalty", 1.0).Number();
+    options.search.processors.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
+    options.search.processors.no_repeat_ngram_size =
+        static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    if (const Json early = said.Get("early_stopping", false).value(); early != Json(false))
+      options.search.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
+    options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
+    std::vector<Ids> prompts;
+    for (const JsonView& prompt : run["prompts"].Items()) prompts.push_back(integers(prompt));
+    const std::vector<std::vector<Hypothesis>> ours = Generate(*model, prompts, options);
+    const std::vector<JsonView> theirs = run["texts"].Items(), scores = run["scores"].Items();
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      for (std::size_t n = 0; n < ours[i].size(); ++n) {
+        Ids ids = ours[i][n].ids;
+        if (ours[i][n].ended) ids.push_back(model->limits().end_id);
+        EXPECT_EQ(ids, integers(theirs[i].Items()[n])) << said.value().Line() << " text " << i;
+        if (scores.empty()) continue;
+        EXPECT_NEAR(ours[i][n].score, scores[i].Items()[n].Number(), 1e-4);
+      }
+  }
+}
+
+// For texts that end by their length, by the end token and by the callback.
+TEST_P(DecoderParity, WritesWithADraftWhatItWritesWithout) {
+  const DecoderGolden golden(folder_);
+  const auto without = LoadDecoder(folder_, {.purpose = LoadFor::computing});
+  const auto with = LoadDecoder(folder_, {.purpose = LoadFor::computing_with_draft});
+  const Ids prompt(golden.ids.begin(), golden.ids.begin() + 2);
+  int plain_steps = 0, drafted_steps = 0;
+  for (const bool forever : {false, true})
+    for (const std::int32_t enough : {3, 100})
+      for (const std::int32_t min_new_tokens : {0, 6}) {
+        const auto written = [&](const LanguageModel& model, int& steps) {
+          Ids told;
+          GenerationOptions options{.max_new_tokens = 11,
+                                    .min_new_tokens = min_new_tokens,
+                                    .cancelled = [&] { return ++steps < 0; },
+                                    .on_token =
+                                        [&](std::size_t, std::int32_t id) {
+                                          told.push_back(id);
+                                          return std::ssize(told) < enough;
+                                        }};
+          if (!forever)
+            for (std::int32_t id = 0; id < model.limits().vocabulary / 3; ++id) options.search.end_ids.push_back(id);
+          const Hypothesis text = Generate(model, {prompt}, options).front().front();
+          EXPECT_EQ(told, text.ids);
+          return std::tuple(text.ids, text.log_probability, text.ended);
+        };
+        EXPECT_EQ(written(*with, drafted_steps), written(*without, plain_steps));
+      }
+  EXPECT_LT(drafted_steps, plain_steps * 3 / 4);
+}
+
+TEST_P(DecoderParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(folder_);
+  const TemporaryFolder folder, quantized;
+  model->Save(folder.path());
+  const std::unique_ptr<LanguageModel> again = LoadDecoder(folder.path());
+  EXPECT_EQ(again->limits().end_id, model->limits().end_id);
+  EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
+
+  // int8 rounds each weight to a hundredth of its row's largest. Of a folder with rounded weights only the activations
+  // are rounded once more.
+  const DecoderGolden golden(folder_);
+  for (const Compute compute : {Compute::int8, Compute::int4}) {
+    SCOPED_TRACE(Name(compute));
+    model->Save(quantized.path(), compute);
+    const auto logits = [&](LoadFor purpose) {
+      const std::unique_ptr<LanguageModel> small = LoadDecoder(quantized.path(), {.purpose = purpose});
+      Context context;
+      return ToDouble(small->Logits(context, small->Decode(context, golden.ids, golden.texts)));
+    };
+    const Numbers rounded = logits(LoadFor::everything), computed = logits(LoadFor::computing);
+    EXPECT_LT(Deviation(computed, rounded), 0.1);
+    if (compute == Compute::int8) {
+      EXPECT_LT(Deviation(rounded, golden.Rows("logits")), 0.1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headlight::decoder_parity_test

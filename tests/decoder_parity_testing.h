@@ -1,0 +1,76 @@
+// The goldens of models with a decoder alone, as tools/make_gpt_goldens.py and tools/make_decoder_goldens.py describe
+// them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/sequences.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "headlight/nn/language_model.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+
+// Of either kind of model: one that has a tokenizer, and one of pictures.
+inline std::unique_ptr<LanguageModel> LoadDecoder(const std::string& folder, const LoadModelOptions& options = {}) {
+  std::unique_ptr<Model> model = LoadModel(folder, options);
+  EXPECT_NE(dynamic_cast<LanguageModel*>(model.get()), nullptr);
+  return std::unique_ptr<LanguageModel>(static_cast<LanguageModel*>(model.release()));
+}
+
+// The texts of the golden file, without padding.
+struct DecoderGolden {
+  explicit DecoderGolden(const std::string& folder) : file(folder + "/golden.safetensors") {
+    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        if (static_cast<std::size_t>(b) == first.size()) first.push_back(i);
+        kept.push_back(b * all.columns() + i);
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+      }
+      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
+  // [texts, longest, columns] without the rows of padding.
+  Numbers Rows(const std::string& name) const {
+    const Tensor padded = file.Read(name, DType::float64);
+    Numbers result;
+    for (const std::int64_t row : kept) {
+      const double* values = padded.matrix<double>().row(row);
+      result.insert(result.end(), values, values + padded.columns());
+    }
+    return result;
+  }
+  // One text's [heads, query, key] without padding.
+  Numbers Attention(int layer, std::int32_t text) const {
+    const Tensor all = file.Read("attentions." + std::to_string(layer), DType::float64);
+    const std::int64_t heads = all.shape()[1], longest = all.shape()[2];
+    const auto index = static_cast<std::size_t>(text);
+    Numbers result;
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (std::int64_t query = first[index]; query < first[index] + texts[index].length; ++query) {
+        const double* row = all.matrix<double>().row((text * heads + head) * longest + query) + first[index];
+        result.insert(result.end(), row, row + texts[index].length);
+      }
+    return result;
+  }
+
+  Safetensors file;
+  std::vector<std::int32_t> ids;
+  std::vector<std::int64_t> first, kept;
+  Sequences texts;
+};
+
+inline constexpr double kDecoderTolerance = 2e-5;  // of the scale
+
+}  // namespace headlight

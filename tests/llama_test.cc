@@ -1,0 +1,117 @@
+// Llama: tools/make_decoder_goldens.py describes the folders in testdata/decoders.
+#include "headlight/models/llama.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/models/family.h"
+#include "tests/parity_testing.h"
+
+namespace headlight::llama_test {
+namespace {
+
+using testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/" + name; }
+
+// The folder with a change of its configuration.
+class Changed {
+ public:
+  Changed(const std::string& name, const std::string& from, const std::string& to) {
+    std::filesystem::copy(FolderOf(name), folder_.path(), std::filesystem::copy_options::recursive);
+    std::string config = ReadFile(folder_.File("config.json"));
+    const std::size_t at = config.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
+  }
+  std::unique_ptr<Llama> Load() const { return LoadModel<Llama>(folder_.path()); }
+  std::string Error() const {
+    return ErrorOf([&] { Load(); });
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
+  const auto newer = LoadModel<Llama>(FolderOf("llama_grouped_tied")),
+             older = LoadModel<Llama>(FolderOf("llama_biases"));
+  EXPECT_EQ(newer->config().rotary.base, 500);
+  EXPECT_EQ(newer->config().key_heads, 2);
+  EXPECT_EQ(newer->config().head_dim, 6);
+  EXPECT_EQ(older->config().rotary.base, 10000);
+  EXPECT_EQ(older->config().head_dim, 2);  // that of the model by its heads
+
+  const auto of_older = [](const char* to) { return Changed("llama_biases", "\"rope_theta\": 10000.0", to); };
+  EXPECT_EQ(of_older("\"rope_theta\": 77").Load()->config().rotary.base, 77);
+  EXPECT_EQ(of_older("\"rope_theta\": 77, \"head_dim\": null").Load()->config().rotary.base, 77);
+  EXPECT_EQ(
+      of_older("\"rope_parameters\": {\"rope_theta\": 88, \"rope_type\": \"default\"}").Load()->config().rotary.base,
+      88);
+  EXPECT_EQ(of_older("\"rope_theta\": 5, \"rope_parameters\": {\"rope_theta\": 88}").Load()->config().rotary.base, 88);
+  EXPECT_EQ(of_older("\"rope_theta\": 5, \"rope_parameters\": {\"type\": \"default\"}").Load()->config().rotary.base,
+            5);
+  EXPECT_EQ(
+      Changed("llama_biases", "\"num_key_value_heads\": 4", "\"num_key_value_heads\": null").Load()->config().key_heads,
+      4);
+}
+
+TEST(Llama, RefusesWhatItDoesNotHave) {
+  const auto with = [](const char* from, const char* to) { return Changed("llama_grouped_tied", from, to).Error(); };
+  EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"yarn\""), HasSubstr("rope_parameters.rope_type"));
+  EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"factor\": 2"), HasSubstr("factor"));
+  EXPECT_THAT(with("\"rope_theta\": 500.0", "\"rope_theta\": -1"), HasSubstr("rope_theta"));
+  EXPECT_THAT(with("\"vocab_size\"", "\"rope_scaling\": {\"type\": \"linear\"}, \"vocab_size\""),
+              HasSubstr("rope_parameters says the same"));
+  EXPECT_THAT(with("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"), HasSubstr("3 does not divide 4"));
+  EXPECT_THAT(with("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 4"), HasSubstr("other shapes"));
+  EXPECT_THAT(with("\"head_dim\": 6", "\"head_dim\": 5"), HasSubstr("pairs"));
+  EXPECT_THAT(with("\"num_attention_heads\": 4", "\"num_attention_heads\": 16777216"), HasSubstr("together"));
+  EXPECT_THAT(with("\"hidden_act\": \"silu\"", "\"hidden_act\": \"mish\""), HasSubstr("hidden_act"));
+  EXPECT_THAT(with("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), HasSubstr("lm_head.weight"));
+  EXPECT_THAT(with("\"vocab_size\"", "\"sliding_window\": 3, \"vocab_size\""), HasSubstr("sliding_window"));
+  EXPECT_EQ(with("\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
+  EXPECT_EQ(Changed("llama_grouped_tied", "\"bos_token_id\": 1", "\"bos_token_id\": null").Load()->limits().begin_id,
+            -1);
+
+  const auto model = LoadModel<Llama>(FolderOf("llama_grouped_tied"));
+  Context context;
+  EXPECT_THAT(ErrorOf([&] {
+                model->Decode(context, Ids(25, 1), Sequences{{0, 25}});
+              }),
+              HasSubstr("25 tokens is longer than"));
+  EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
+}
+
+// Older files hold the frequencies of each layer, some a tied table under both names, and some no prefix.
+TEST(Llama, ReadsOtherNames) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(FolderOf("llama_grouped_tied") + "/config.json", folder.File("config.json"));
+  const Safetensors file(FolderOf("llama_grouped_tied") + "/model.safetensors");
+  std::vector<StoredTensor> tensors;
+  const Tensor frequencies = Tensor::Zeros({3});
+  for (auto [name, tensor] : file.tensors()) {
+    EXPECT_TRUE(tensor.name.starts_with("model."));
+    tensor.name.erase(0, 6);
+    tensors.push_back(tensor);
+    if (tensor.name == "embed_tokens.weight") {
+      tensor.name = "lm_head.weight";
+      tensors.push_back(tensor);
+    }
+  }
+  tensors.push_back(Stored("layers.1.self_attn.rotary_emb.inv_freq", frequencies));
+  WriteSafetensors(folder.File("model.safetensors"), tensors);
+  const auto other = LoadModel<Llama>(folder.path()), usual = LoadModel<Llama>(FolderOf("llama_grouped_tied"));
+  EXPECT_EQ(other->parameters().values().ToVector<float>(), usual->parameters().values().ToVector<float>());
+}
+
+}  // namespace
+}  // namespace headlight::llama_test

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Makes tests/testdata/decoders/: tiny decoders saved by Hugging Face Transformers, and PyTorch's outputs for them.
+
+    pip install torch==2.15.0 transformers==5.24.0
+    tools/make_decoder_goldens.py [NAME ...]
+
+One folder per model: config.json and model.safetensors as save_pretrained writes them, perhaps with the configuration
+as it was spelt before Transformers 5, and
+golden.safetensors: a batch of texts of several lengths, with padding on the right, and for it, in double precision
+without dropout (stored in single)
+    last_hidden_state, logits, attentions.L
+    loss, gradient.NAME        of every parameter, under its name in model.safetensors
+generation.json: texts, options of `generate`, and the tokens that it added to each text (with beams the two best, and
+their scores).
+
+Weights are rounded to bfloat16, in which most models are published, and in which the files hold them.
+"""
+
+import copy
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from safetensors import safe_open  # noqa: E402
+from safetensors.torch import save_file  # noqa: E402
+from transformers import AutoModelForCausalLM, LlamaConfig  # noqa: E402
+
+transformers.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "decoders"
+
+SMALL = dict(hidden_size=8, intermediate_size=6, num_hidden_layers=2, num_attention_heads=4, vocab_size=13,
+             max_position_embeddings=24, bos_token_id=1, eos_token_id=2)
+
+
+def older_rope(config):
+    """rope_theta with rope_scaling beside it, and head_dim left out, as files from before Transformers 5 have them."""
+    rope = config.pop("rope_parameters")
+    theta, kind = rope.pop("rope_theta"), rope.pop("rope_type")
+    config.update(rope_theta=theta, rope_scaling={"type": kind, **rope} if kind != "default" else None)
+    config.pop("head_dim", None)
+
+
+# The configuration, and perhaps a function that changes config.json.
+MODELS = {
+    "llama_grouped_tied": (LlamaConfig(**SMALL, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
+                                       rope_parameters={"rope_type": "default", "rope_theta": 500.0}), None),
+    "llama_biases": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "hidden_act": "gelu_pytorch_tanh"},
+                                 num_key_value_heads=4, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3), older_rope),
+}
+TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
+PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]
+GENERATE = [
+    dict(num_beams=1),
+    dict(num_beams=1, repetition_penalty=1.4, min_new_tokens=6),
+    dict(num_beams=3, length_penalty=0.6),
+]
+
+
+def padded(texts, value):
+    longest = max(map(len, texts))
+    return torch.tensor([text + [value] * (longest - len(text)) for text in texts])
+
+
+def initialise(model, seed):
+    """Large enough that attention is sharp and every bias and gain matters."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            gain = "norm" in name and name.endswith("weight")
+            value.copy_((value + 0.2 * noise if gain else (0.2 if name.endswith("bias") else 0.45) * noise).bfloat16())
+
+
+def golden(model, folder):
+    mask = padded([[1] * len(text) for text in TEXTS], 0)
+    inputs = {"input_ids": padded(TEXTS, 0), "attention_mask": mask}
+    output = model(**inputs, output_attentions=True, output_hidden_states=True)
+    real = mask.bool()
+    tensors = {**inputs, "last_hidden_state": output.hidden_states[-1], "logits": output.logits}
+    # Of all that comes out, weighed so that no part of it is without a gradient.
+    weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+    loss = weigh(output.hidden_states[-1][real]) + weigh(output.logits[real])
+    loss.backward()
+    tensors["loss"] = loss
+    for layer, weights in enumerate(output.attentions):
+        tensors[f"attentions.{layer}"] = weights
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():
+            tensors[f"gradient.{name}"] = parameters[name].grad
+    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
+    for name, value in tensors.items():
+        tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value
+    save_file(tensors, folder / "golden.safetensors")
+
+
+def generation(model, folder):
+    runs = []
+    for options in GENERATE:
+        run = {"options": options, "prompts": PROMPTS, "texts": [], "scores": []}
+        several = 2 if options["num_beams"] > 1 else 1
+        for prompt in PROMPTS:
+            found = model.generate(torch.tensor([prompt]), **options, do_sample=False, max_new_tokens=8, pad_token_id=0,
+                                   num_return_sequences=several, return_dict_in_generate=True, output_scores=True)
+            texts = []
+            for row in found.sequences:
+                new = row[len(prompt):].tolist()
+                if model.config.eos_token_id in new:
+                    new = new[:new.index(model.config.eos_token_id) + 1]  # what follows is padding
+                texts.append(new)
+            run["texts"].append(texts)
+            if several > 1:
+                run["scores"].append(found.sequences_scores.tolist())
+        runs.append(run)
+    (folder / "generation.json").write_text(json.dumps(runs) + "\n")
+
+
+def main():
+    for seed, (name, (config, change)) in enumerate(MODELS.items()):
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        folder = OUT / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+        initialise(model, seed)
+        copy.deepcopy(model).bfloat16().save_pretrained(folder)  # the frequencies of the angles are not rounded
+        (folder / "generation_config.json").unlink(missing_ok=True)
+        if change:
+            written = json.loads((folder / "config.json").read_text())
+            change(written)
+            (folder / "config.json").write_text(json.dumps(written, indent=2) + "\n")
+        model.double()
+        golden(model, folder)
+        generation(model, folder)
+        print(name, sum(path.stat().st_size for path in folder.iterdir()))
+
+
+main()
