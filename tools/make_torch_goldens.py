@@ -43,6 +43,9 @@ STATE._metadata = collections.OrderedDict({"": {"version": 1}})
 torch.save(STATE, FOLDER / "archive.bin")
 torch.save(STATE, FOLDER / "protocol_4.bin", pickle_protocol=4)
 torch.save(STATE, FOLDER / "older.bin", _use_new_zipfile_serialization=False)
+VALUES = {"epoch": 3, "rate": 0.1, "a": torch.tensor([1.0, 2.0]), "names": ["x"], "nothing": None, "large": 2**70,
+          "optimizer": {"state": {0: {"step": torch.tensor(3.0)}}, "param_groups": [{"betas": (0.9, 0.999)}]}}
+torch.save(VALUES, FOLDER / "values.bin")
 torch.serialization.set_crc32_options(False)
 torch.save({"a": torch.tensor([1.0, 2.0])}, FOLDER / "no_checksums.bin")
 save_file({name: tensor.detach().contiguous().clone() for name, tensor in STATE.items()},

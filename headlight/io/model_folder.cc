@@ -73,9 +73,10 @@ std::string_view WeightsIn(const std::string& folder) {
   return "";
 }
 
-Safetensors OpenWeightsFile(const std::string& path) {
+// The names of values that are no tensors go to `others`, but not those of weights in several files.
+Safetensors OpenWeightsFile(const std::string& path, std::vector<std::string>& others) {
   if (path.ends_with(".json")) return Safetensors::Sharded(path);
-  return path.ends_with(".bin") ? ReadTorchFile(path) : Safetensors(path);
+  return path.ends_with(".bin") ? ReadTorchFile(path, &others) : Safetensors(path);
 }
 
 bool IsOfTokenizer(std::string_view name) {
@@ -183,12 +184,10 @@ std::string ReasonToIgnore(std::string_view name) {
   return "";
 }
 
-}  // namespace
-
-Safetensors OpenWeights(const std::string& folder) {
+Safetensors OpenWeights(const std::string& folder, std::vector<std::string>& others) {
   const std::string_view weights = WeightsIn(folder);
   if (weights.empty()) RefuseWeights(folder);
-  Safetensors file = OpenWeightsFile(File(folder, weights));
+  Safetensors file = OpenWeightsFile(File(folder, weights), others);
   std::string prefix;
   for (bool longer = !file.tensors().empty(); longer;) {
     longer = false;
@@ -204,6 +203,13 @@ Safetensors OpenWeights(const std::string& folder) {
   }
   if (prefix.empty()) return file;
   return Renamed(std::move(file), [&](const std::string& name) { return name.substr(prefix.size()); });
+}
+
+}  // namespace
+
+Safetensors OpenWeights(const std::string& folder) {
+  std::vector<std::string> others;
+  return OpenWeights(folder, others);
 }
 
 ModelFolder OpenModelFolder(const std::string& path) {
@@ -222,13 +228,15 @@ ModelFolder OpenModelFolder(const std::string& path) {
   }
   JsonView config = ReadJson(File(path, kConfig));
   config["model_type"].String();
-  Safetensors weights = OpenWeights(path);
+  std::vector<std::string> others;
+  Safetensors weights = OpenWeights(path, others);
   std::vector<IgnoredTensor> left_out;
   for (const auto& [name, tensor] : weights.tensors())
     if (std::string reason = ReasonToIgnore(name); !reason.empty()) left_out.push_back({name, std::move(reason)});
   if (!left_out.empty())
     weights = Renamed(std::move(weights),
                       [](const std::string& name) { return ReasonToIgnore(name).empty() ? name : std::string(); });
+  for (std::string& name : others) left_out.push_back({std::move(name), "is no tensor"});
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
           std::move(weights), std::move(left_out)};

@@ -154,6 +154,16 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(model.weights.path(), path + "/pytorch_model.bin");
   EXPECT_THAT(model.weights.Read("bf16").ToVector<float>()[0], 1.5F);
   EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
+  EXPECT_TRUE(model.ignored.empty());
+
+  // With other values.
+  fs::copy_file(data + "values.bin", path + "/pytorch_model.bin", fs::copy_options::overwrite_existing);
+  const ModelFolder with_values = OpenModelFolder(path);
+  EXPECT_EQ(with_values.weights.tensors().size(), 1U);
+  ASSERT_EQ(with_values.ignored.size(), 6U);
+  EXPECT_EQ(with_values.ignored[0].name, "epoch");
+  EXPECT_EQ(with_values.ignored[0].reason, "is no tensor");
+  fs::copy_file(data + "archive.bin", path + "/pytorch_model.bin", fs::copy_options::overwrite_existing);
 
   // In several files.
   fs::rename(path + "/pytorch_model.bin", path + "/pytorch_model-00001-of-00002.bin");

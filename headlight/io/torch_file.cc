@@ -186,6 +186,8 @@ class Builder {
     content_.tensors.push_back(std::move(stored));
   }
 
+  void Skip(std::string_view name) { content_.others.emplace_back(name); }
+
   TorchContent Take() && { return std::move(content_); }
 
  private:
@@ -223,21 +225,31 @@ TorchContent ParseTorchFile(Bytes file, const std::string& source) {
     const PickleValue &key = items[i], &value = items[i + 1];
     Check(key.kind == Kind::text && IsName(key.text), "{}: the {} {} is not the name of a tensor", source,
           Name(key.kind), Quoted(key.text));
-    Check(value.kind == Kind::tensor, "{}: {} is a {} instead of a tensor: save the state dict alone", source,
-          Quoted(key.text), Name(value.kind));
-    Check(names.insert(key.text).second, "{}: two tensors are called {}", source, Quoted(key.text));
-    builder.Add(key.text, read.pickle.tensors[static_cast<std::size_t>(value.number)]);
+    Check(names.insert(key.text).second, "{}: two values are called {}", source, Quoted(key.text));
+    if (value.kind == Kind::tensor)
+      builder.Add(key.text, read.pickle.tensors[static_cast<std::size_t>(value.number)]);
+    else
+      builder.Skip(key.text);
   }
-  return std::move(builder).Take();
+  TorchContent content = std::move(builder).Take();
+  if (content.tensors.empty() && !items.empty()) {
+    // A checkpoint may have its state dict under a key.
+    std::size_t at = 0;
+    while (at + 2 < items.size() && items[at + 1].kind != Kind::dict) at += 2;
+    Fail("{}: {} is a {} instead of a tensor, and no other value is one: save the state dict alone", source,
+         Quoted(items[at].text), Name(items[at + 1].kind));
+  }
+  return content;
 }
 
-Safetensors ReadTorchFile(const std::string& path) {
+Safetensors ReadTorchFile(const std::string& path, std::vector<std::string>* others) {
   struct Held {
     MappedFile file;
     TorchContent content;
   };
   const auto held = std::make_shared<Held>(Held{MappedFile(path), {}});
   held->content = ParseTorchFile(held->file.bytes(), path);
+  if (others != nullptr) *others = std::move(held->content.others);
   return Safetensors::Of(path, held->content.tensors, held);
 }
 

@@ -105,6 +105,15 @@ TEST(TorchFile, FilesOfTheTestAreRead) {
   }
 }
 
+// As in Transformers, which reports them as unexpected keys.
+TEST(TorchFile, ValuesThatAreNoTensorsAreLeftOut) {
+  std::vector<std::string> others;
+  const Safetensors file = ReadTorchFile(kTestData + "values.bin", &others);
+  EXPECT_EQ(file.tensors().size(), 1U);
+  EXPECT_THAT(file.Read("a").ToVector<float>(), ElementsAre(1, 2));
+  EXPECT_THAT(others, ElementsAre("epoch", "rate", "names", "nothing", "large", "optimizer"));
+}
+
 TEST(TorchFile, ViewsStayInTheirStorage) {
   const auto error_of = [](std::int64_t offset, const std::vector<std::int64_t>& shape,
                            const std::vector<std::int64_t>& strides) {
@@ -201,9 +210,11 @@ TEST(TorchFile, RefusesBadPickles) {
       {Dict("N" + good), "the None '' is not the name of a tensor"},
       {Dict(Text("a\n") + good), "the str 'a\\x0a' is not the name"},
       {Dict(Text("") + good), "the str '' is not the name"},
-      {Dict(Text("epoch") + Int(3)), "'epoch' is a int instead of a tensor"},
-      {Dict(Text("state_dict") + "}"), "'state_dict' is a dict instead of a tensor"},
-      {Dict(Text("a") + good + Text("a") + good), "two tensors are called 'a'"},
+      {Dict(Text("epoch") + Int(3)), "'epoch' is a int instead of a tensor, and no other value is one"},
+      {Dict(Text("epoch") + Int(3) + Text("model") + Dict(Text("a") + good)), "'model' is a dict instead of a tensor"},
+      {Dict(Int(3) + good), "the int '' is not the name of a tensor"},
+      {Dict(Text("a") + good + Text("a") + good), "two values are called 'a'"},
+      {Dict(Text("a") + good + Text("a") + Int(3)), "two values are called 'a'"},
   };
   for (const auto& [opcodes, message] : cases) {
     EXPECT_THAT(ParseError(Archive(Pickle(opcodes), kFour)), HasSubstr(message)) << message;
