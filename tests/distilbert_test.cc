@@ -53,7 +53,6 @@ TEST(DistilBertFolder, RefusesWhatItIsNot) {
     WriteFile(folder.File("config.json"), config.replace(config.find('{'), 1, "{" + settings + ","));
     return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
   };
-  EXPECT_THAT(error(R"("tie_weights_": false)"), testing::HasSubstr("output table of its own"));
   EXPECT_THAT(error(R"("type_vocab_size": 2)"), testing::HasSubstr("type_vocab_size"));
 }
 

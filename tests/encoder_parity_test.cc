@@ -165,6 +165,61 @@ std::string ErrorWith(const std::string& name, const std::string& from, const st
   return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
+// As by Transformers, the setting of an output table is ignored by a model that has none.
+TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
+  for (const std::string name :
+       {"bert_tags", "bert_answers_left", "roberta", "roberta_classes", "deberta", "deberta_v2_left", "distilbert",
+        "distilbert_tags", "esm", "esm_tags", "bert_classes_left", "roberta_masked_left", "deberta_masked_left",
+        "deberta_v3_masked", "distilbert_masked_left", "esm_masked_left"}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);
+    Json config = ReadJson(folder.File("config.json")).value();
+    config.Set("tie_word_embeddings", false);
+    WriteFile(folder.File("config.json"), config.Text());
+    std::unique_ptr<TextEncoder> model;
+    const std::string error = ErrorOf([&] { model = LoadModel<TextEncoder>(folder.path()); });
+    if (name.find("masked") != std::string::npos) {
+      EXPECT_THAT(error, HasSubstr("config.json: key 'tie_word_embeddings': an output table of its own")) << name;
+      continue;
+    }
+    ASSERT_EQ(error, "") << name;
+    const std::unique_ptr<TextEncoder> same = LoadModel<TextEncoder>(kFolders + name);
+    EXPECT_EQ(model->parameters().values().ToVector<float>(), same->parameters().values().ToVector<float>()) << name;
+    // With a head that scores words it has a tied table.
+    const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
+    masked->parameters().Initialise(1);
+    const std::string saved = folder.File("saved");
+    std::filesystem::create_directory(saved);
+    masked->Save(saved);
+    EXPECT_EQ(*ReadJson(saved + "/config.json").value().Find("tie_word_embeddings"), Json(true)) << name;
+  }
+}
+
+// Transformers fills the rest of a head with random numbers.
+TEST(Encoders, RefuseAPartOfAHead) {
+  for (const auto& [name, left_out] : {std::pair("bert_tags", "classifier.bias"),
+                                       {"roberta_masked_left", "lm_head.dense.weight"},
+                                       {"deberta_masked_left", "cls.predictions.transform.LayerNorm.weight"},
+                                       {"distilbert_masked_left", "vocab_projector.bias"},
+                                       {"distilbert_classes", "pre_classifier.bias"},
+                                       {"esm_tags", "classifier.weight"},
+                                       {"roberta_answers", "qa_outputs.bias"}}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + std::string(name), folder.path(), std::filesystem::copy_options::recursive);
+    const Safetensors weights(kFolders + std::string(name) + "/model.safetensors");
+    std::vector<StoredTensor> tensors;
+    for (const auto& [tensor, stored] : weights.tensors())
+      if (tensor != left_out) tensors.push_back(stored);
+    ASSERT_EQ(tensors.size() + 1, weights.tensors().size()) << left_out;
+    WriteSafetensors(folder.File("model.safetensors"), tensors);
+    const std::string error = ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
+    EXPECT_THAT(error, HasSubstr(folder.File("model.safetensors") + ": ")) << left_out;
+    // It names what is missing or, if that says which head it is, what is left.
+    const std::string stem(left_out, std::string_view(left_out).rfind('.'));
+    EXPECT_THAT(error, testing::AnyOf(HasSubstr(stem), HasSubstr("vocab_"))) << left_out;
+  }
+}
+
 TEST(Esm, ContactsAreTransformers) {
   for (const char* name : {"esm", "esm_masked_left", "esm_1b_masked", "esm_classes_left", "esm_tags"}) {
     const std::unique_ptr<Esm> model = LoadModel<Esm>(kFolders + name);

@@ -117,7 +117,13 @@ void DescribeBert(ConfigTable& table, BertConfig& config) {
   table.Only("position_embedding_type", "absolute");
   for (const char* decoder : {"is_decoder", "add_cross_attention"})
     table.Only(decoder, false, "an encoder that is a decoder");
+  DescribeOutputTable(table, config.on_top.masked_words);
+}
+
+void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
+  if (!scores_tokens) return table.Harmless({"tie_word_embeddings"});
   table.Only("tie_word_embeddings", true, "an output table of its own");
+  table.Note("tie_word_embeddings", true);  // the folder that the model was trained from may say false
 }
 
 void Describe(ConfigTable& table, BertConfig& config) {

@@ -43,6 +43,9 @@ HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
+// `tie_word_embeddings`: a model that scores all tokens does so by their embeddings. Other models read no output table.
+void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
+
 // As LoadWeights. Early checkpoints name a norm's gain and bias gamma and beta, as Transformers 5 does again of ESM.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);

@@ -31,8 +31,8 @@ void Describe(ConfigTable& table, DistilBertConfig& config) {
   table.Size("vocab_size", bert.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", bert.positions, "the number of positions");
   table.Integer("pad_token_id", bert.pad_id, "the padding's id", 0, kLargestSize);
-  for (const char* tied : {"tie_word_embeddings", "tie_weights_"}) table.Only(tied, true, "an output table of its own");
-  table.Harmless({"sinusoidal_pos_embds"});  // the positions are stored in either case
+  DescribeOutputTable(table, bert.on_top.masked_words);
+  table.Harmless({"tie_weights_", "sinusoidal_pos_embds"});  // the positions are stored in either case
 }
 
 TextHeadsLayout HeadsOf(const DistilBertConfig& config) {

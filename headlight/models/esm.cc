@@ -229,7 +229,7 @@ void DescribeEsm(ConfigTable& table, EsmConfig& config) {
   table.Require({"vocab_size"});
   for (const char* decoder : {"is_decoder", "add_cross_attention"})
     table.Only(decoder, false, "an encoder that is a decoder");
-  table.Only("tie_word_embeddings", true, "an output table of its own");
+  DescribeOutputTable(table, encoder.on_top.masked_words);
   table.Rule(!config.rotary || encoder.model / encoder.heads % 2 == 0,
              "rotary positions turn pairs: the {} numbers of a head are odd", encoder.model / encoder.heads);
   table.Rule(config.rotary || encoder.positions > encoder.pad_id + 1,

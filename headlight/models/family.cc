@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -25,6 +27,18 @@ bool IsArchitecture(const JsonView& config, std::string_view name) {
   if (!names.present()) return false;
   const std::vector<std::string> all = names.Strings();
   return std::ranges::find(all, name) != all.end();
+}
+
+// The tokenizers of Transformers 5.24 that give a second text its type unless told otherwise: by class, without
+// "Tokenizer" or "TokenizerFast" at the end, and by the model where no class is declared. PreTrainedTokenizerFast,
+// which did so until 5.0, does not.
+constexpr std::string_view kClassesWithTypes[] = {"Bert",    "ConvBert", "Deberta",    "DebertaV2",
+                                                  "Electra", "FNet",     "LayoutLM",   "LayoutLMv2",
+                                                  "Lxmert",  "MarkupLM", "MobileBert", "SqueezeBert"};
+constexpr std::string_view kTypesWithTypes[] = {"bert", "deberta", "deberta-v2", "distilbert"};
+
+bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::string WithArticle(std::string_view name) {
@@ -74,12 +88,16 @@ std::vector<NewLanguageModel> NewLanguageModels() {
 
 bool LeavesOutTypes(const ModelFolder& files) {
   const std::string path = files.File("tokenizer_config.json");
-  if (!Exists(path)) return false;
-  const JsonView settings = ReadJson(path), names = settings["model_input_names"];
-  if (names.present()) return std::ranges::count(names.Strings(), "token_type_ids") == 0;
-  // Of the classes of Transformers whose tokenizers know the type of a second text, these give none unless told to.
-  static constexpr std::string_view classes[] = {"DistilBertTokenizer", "DistilBertTokenizerFast", "TokenizersBackend"};
-  return std::ranges::find(classes, settings.Get("tokenizer_class", "").String()) != std::end(classes);
+  const JsonView settings = Exists(path) ? ReadJson(path) : JsonView(Json::Object{}, path);
+  if (const JsonView names = settings["model_input_names"]; names.present())
+    return std::ranges::count(names.Strings(), "token_type_ids") == 0;
+  const JsonView& declares = settings["tokenizer_class"].present() ? settings : files.config;
+  const std::string declared = declares.Get("tokenizer_class", "").String();
+  if (declared.empty()) return !IsOneOf(files.config["model_type"].String(), kTypesWithTypes);
+  std::string_view stem = declared;
+  if (stem.ends_with("Fast")) stem.remove_suffix(std::string_view("Fast").size());
+  constexpr std::string_view end = "Tokenizer";
+  return !stem.ends_with(end) || !IsOneOf(stem.substr(0, stem.size() - end.size()), kClassesWithTypes);
 }
 
 template <>

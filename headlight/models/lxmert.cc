@@ -188,7 +188,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Flag("visual_obj_loss", config.object_head);
   table.Flag("visual_attr_loss", config.attribute_head);
   table.Flag("visual_feat_loss", config.feature_head);
-  table.Only("tie_word_embeddings", true, "an output table of its own");
+  DescribeOutputTable(table, config.pretraining);
   // Of losses alone; the last says the three numbers of layers again.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,

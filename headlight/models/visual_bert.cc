@@ -116,6 +116,7 @@ Tensor VisualBert::AnswerLogits(Context& context, const Tensor& pooled) const {
 void Describe(ConfigTable& table, VisualBertConfig& config) {
   table.Note("model_type", "visual_bert");
   DescribeBert(table, config.bert);
+  DescribeOutputTable(table, config.task == VisualBertTask::pretraining);
   table.Size("visual_embedding_dim", config.features, "the numbers of a region");
   table.Rule(config.bert.types >= 2, "there must be two types of segments, of which the second is the regions'");
   table.Only("bypass_transformer", false, "regions that are read by one more layer alone");

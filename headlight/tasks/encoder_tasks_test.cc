@@ -103,8 +103,8 @@ TEST(Classifier, NamesThePoolerThatIsMissing) {
       folder.File("model.safetensors") + ": there is no 'bert.pooler.dense.weight', which 'classifier.weight' needs");
 }
 
-// Without token_type_ids in model_input_names a second text has the type 0, too. Transformers 5.24 gives DistilBERT's
-// tokenizers and TokenizersBackend such names.
+// Without token_type_ids in model_input_names a second text has the type 0, too. If a folder does not list them, the
+// class of its tokenizer in Transformers 5.24 does.
 TEST(Classifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
@@ -122,10 +122,23 @@ TEST(Classifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
     WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"tokenizer_class": "{}"}})", name));
     return Classifier::Load(path).Classify(pair).scores.ToVector<float>();
   };
-  for (const char* name : {"BertTokenizer", "ElectraTokenizerFast", "PreTrainedTokenizerFast"})
+  for (const char* name : {"BertTokenizer", "BertTokenizerFast", "ElectraTokenizerFast", "ConvBertTokenizer",
+                           "LxmertTokenizer", "MobileBertTokenizerFast", "SqueezeBertTokenizer", "LayoutLMTokenizer"})
     EXPECT_EQ(scores_of_class(name), with) << name;
-  for (const char* name : {"DistilBertTokenizer", "DistilBertTokenizerFast", "TokenizersBackend"})
+  for (const char* name :
+       {"DistilBertTokenizer", "DistilBertTokenizerFast", "TokenizersBackend", "PreTrainedTokenizerFast",
+        "PreTrainedTokenizer", "PythonBackend", "RobertaTokenizerFast", "MPNetTokenizerFast", "FunnelTokenizerFast",
+        "SplinterTokenizer", "RetriBertTokenizer", "RealmTokenizer", "DPRReaderTokenizer"})
     EXPECT_EQ(scores_of_class(name), without) << name;
+  // A class in config.json counts if tokenizer_config.json has none, and without any that of the type of the model.
+  std::filesystem::remove(path + "/tokenizer_config.json");
+  const auto loaded = [&] { return Classifier::Load(path).Classify(pair).scores.ToVector<float>(); };
+  EXPECT_EQ(loaded(), with);
+  Json config = ReadJson(path + "/config.json").value();
+  config.Set("tokenizer_class", "PreTrainedTokenizerFast");
+  WriteFile(path + "/config.json", config.Text());
+  EXPECT_EQ(loaded(), without);
+  EXPECT_EQ(scores_of_class("BertTokenizer"), with);
 }
 
 TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
