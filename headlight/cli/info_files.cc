@@ -13,6 +13,7 @@
 #include "headlight/base/file.h"
 #include "headlight/image/processor.h"
 #include "headlight/io/config_table.h"
+#include "headlight/io/transformers_config_keys.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/encoder_decoder.h"
@@ -73,9 +74,30 @@ std::string ReasonForFile(std::string_view path, const FolderRecord& read, std::
   return "is no file of a model that headlight knows";
 }
 
+// Why a key of tokenizer_config.json was not read.
+std::string ReasonForTokenizerKey(std::string_view key, bool has_tokenizer_json) {
+  if (IsOneOf(key, {"pad_to_multiple_of", "pad_token_type_id", "padding", "padding_side", "tokenizer_padding"}))
+    return "is for padding, which headlight does not need";
+  if (IsOneOf(key, {"max_len", "model_max_length"})) return "the model says how long a text may be";
+  if (IsOneOf(key, {"max_length", "return_attention_mask", "return_tensors", "return_token_type_ids", "stride",
+                    "tokenizer_truncation", "truncation", "truncation_strategy", "verbose"}))
+    return "is for calls of Transformers";
+  if (IsOneOf(key, {"chat_control_tokens", "chat_template", "grounded_generation_template", "response_schema",
+                    "response_template", "tool_use_template", "use_default_system_prompt"}))
+    return "is for conversations";
+  if (IsOneOf(key,
+              {"auto_map", "backend", "files_loaded", "from_slow", "init_inputs", "is_local", "local_files_only",
+               "merges_file", "name_or_path", "processor_class", "special_tokens_map_file", "spm_file",
+               "tokenizer_file", "tokenizers_version", "transformers_version", "use_fast", "version", "vocab_file"}))
+    return "says where the tokenizer is from";
+  if (fmt::format(" {}", kTransformersTokenizerKeys).find(fmt::format(" {} ", key)) == std::string::npos)
+    return "is known neither to headlight nor to Transformers";
+  return has_tokenizer_json ? "tokenizer.json holds the tokenizer" : "changes nothing in this tokenizer";
+}
+
 std::string ReasonForSetting(std::string_view file, const std::string& key, const FolderRecord& read) {
   if (file == "config.json") return std::string(ReasonToIgnoreKey(key));
-  if (file == kTokenizerConfig && read.Has(kTokenizer)) return "tokenizer.json holds the tokenizer";
+  if (file == kTokenizerConfig) return ReasonForTokenizerKey(key, read.Has(kTokenizer));
   return "changes nothing of what headlight computes";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
@@ -254,6 +255,42 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   const std::string text = RunProgram({"info", folder.path()}).out;
   EXPECT_THAT(text, testing::HasSubstr("\nignored           README.md (is documentation)\n"));
   EXPECT_THAT(text, testing::HasSubstr("\nread              tokenizer.json\n"));
+}
+
+// Each key that is not read has its reason.
+TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kData + "bert/sentences", folder.path(), std::filesystem::copy_options::recursive);
+  WriteFile(folder.File("tokenizer_config.json"), R"({
+    "tokenizer_class": "BertTokenizer", "do_lower_case": true, "image_token": "[IMG]", "model_max_length": 20,
+    "padding_side": "left", "stride": 0, "chat_template": "", "name_or_path": "x", "never_split": ["a"],
+    "do_basic_tokenise": true, "token": "x"})");
+  const auto info = [&] { return ParseJson(RunProgram({"info", folder.path(), "--json"}).out, "info"); };
+  const Json fast = info();
+  const std::string file = "tokenizer_config.json";
+  for (const char* key : {"tokenizer_class", "do_lower_case", "image_token"})
+    EXPECT_EQ(EntryOf(fast, "read", file, key), "read") << key;
+  const std::pair<const char*, const char*> reasons[] = {
+      {"model_max_length", "the model says how long a text may be"},
+      {"padding_side", "is for padding, which headlight does not need"},
+      {"stride", "is for calls of Transformers"},
+      {"chat_template", "is for conversations"},
+      {"name_or_path", "says where the tokenizer is from"},
+      {"do_basic_tokenise", "is known neither to headlight nor to Transformers"},
+      {"token", "is known neither to headlight nor to Transformers"}};
+  for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(fast, "ignored", file, key), reason);
+  EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "tokenizer.json holds the tokenizer");
+  // With the vocabulary alone.
+  std::string lines;
+  std::map<std::int64_t, std::string> pieces;
+  const JsonView tokenizer = ReadJson(folder.File("tokenizer.json"));
+  for (const auto& [piece, id] : tokenizer["model"]["vocab"].Members()) pieces[id.Integer()] = piece;
+  for (const auto& [id, piece] : pieces) lines += piece + "\n";
+  WriteFile(folder.File("vocab.txt"), lines);
+  std::filesystem::remove(folder.File("tokenizer.json"));
+  const Json older = info();
+  for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(older, "ignored", file, key), reason);
+  EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "changes nothing in this tokenizer");
 }
 
 // Settings of generation that are refused do not keep a folder from being described.

@@ -522,4 +522,40 @@ const std::string_view kTransformersConfigKeys =
     "window_size_per_stage with_box_refine word_embed_proj_dim word_timestamp_config x4_feat_dim x_layers "
     "xpath_unit_hidden_size xvector_output_dim z_loss_coefficient zero_expert_num zero_out ";
 
+// In the same form. 212 keys.
+const std::string_view kTransformersTokenizerKeys =
+    "add_blank add_bos_token add_eos_token add_prefix_space added_tokens_decoder additional_special_tokens "
+    "artists_file backend bod_token bos_token cell_trim_length chain_break_token chat_control_tokens "
+    "chat_template clean_text clean_up_tokenization_spaces "
+    "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output cls_token cls_token_box cls_token_id "
+    "default_velocity delimiter do_basic_tokenize do_clean_text do_lower_case do_lowercase "
+    "do_lowercase_and_remove_accent do_normalize do_phonemize do_split_on_punc do_subword_tokenize do_upper_case "
+    "do_word_tokenize emoji emoji_file empty_token encoding entity_1_token entity_2_token entity_mask2_token "
+    "entity_mask_token entity_pad_token entity_token_1 entity_token_2 entity_unk_token entity_vocab "
+    "entity_vocab_file eod_token eos_token eot_token errors extra_ids extra_special_tokens files_loaded "
+    "fill_token fix_mistral_regex from_slow generator genres_file gguf_file grounded_generation_template id2lang "
+    "ids_to_tokens init_inputs is_uroman jumanpp_kwargs keep_accents lang2id lang_codes langs language "
+    "language_codes legacy legacy_behaviour line_token lower_case lyrics_file mask_token mask_token_sent "
+    "max_cell_length max_column_id max_depth max_entity_length max_input_chars_per_word max_len max_length "
+    "max_mention_length max_n_lyric_tokens max_question_length max_row_id max_size max_width mecab_dic "
+    "mecab_kwargs mecab_option merges merges_file middle_token min_freq min_question_length mode "
+    "model_input_names model_max_length model_specific_special_tokens monolingual_vocab_file n_genres "
+    "name_or_path never_split normalization normalize normalize_text normalizer_file num_bars num_madeup_words "
+    "offset only_label_first_subword pad_to_multiple_of pad_token pad_token_box pad_token_id pad_token_label "
+    "pad_width padding padding_side phone_delimiter_token phonemize phonemizer_backend phonemizer_lang "
+    "post_processor predict_timestamps prefix_token preserve_case pretrained_vocab_file processor_class "
+    "question_encoder question_token reduce_len remove_space replace_word_delimiter_char response_schema "
+    "response_template return_attention_mask return_token_type_ids sentencepiece_model_ckpt sep_token "
+    "sep_token_box sep_token_id separate_vocabs should_strip_spaces source_lang source_spm sp_model_kwargs "
+    "space_token spaces_between_special_tokens special special_tokens special_tokens_pattern split_by_punct "
+    "split_special_tokens spm_file src_lang src_vocab_file strip_accents strip_column_names strip_handles "
+    "subword_tokenizer_type sudachi_config_path sudachi_dict_type sudachi_kwargs sudachi_projection "
+    "sudachi_resource_dir sudachi_split_mode suffix_first suffix_token tags_dict target_lang target_spm "
+    "target_vocab_file task tgt_lang tgt_vocab_file token_type_ids_include_special_tokens token_type_ids_pattern "
+    "tokenize_chinese_chars tokenizer tokenizer_class tokenizer_file tokenizer_object tokenizer_padding "
+    "tokenizer_path tokenizer_truncation tool_use_template trim_offsets trim_whitespace truncation "
+    "truncation_side unk_id unk_token update_answer_coordinates use_default_system_prompt use_fast_bert_tokenizer "
+    "verbose version vocab vocab_file vocab_list word_delimiter_token word_pronunciation_file word_shape_file "
+    "word_tokenizer_type wordpieces_prefix x_sep_token ";
+
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The keys of config.json that Transformers knows.
+// The keys of config.json and of tokenizer_config.json that Transformers knows.
 #pragma once
 
 #include <string_view>
@@ -6,6 +6,6 @@
 namespace headlight {
 
 /// Each with a space behind it.
-extern const std::string_view kTransformersConfigKeys;
+extern const std::string_view kTransformersConfigKeys, kTransformersTokenizerKeys;
 
 }  // namespace headlight

@@ -40,7 +40,7 @@ std::vector<JsonView> OtherRoles(const JsonView& config) {
   };
   for (const auto& [name, value] : config.Members())
     if (name.ends_with("_token") && std::ranges::find(kRoles, name) == kRoles.end() && names_token(value))
-      tokens.push_back(value);
+      tokens.push_back(config[name]);  // by name, which counts as read
   return tokens;
 }
 

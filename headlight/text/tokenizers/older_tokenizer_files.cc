@@ -160,7 +160,7 @@ Json ByteLevelJson(Files files, Json::Array merges) {
                            {"mask_token", "<mask>", true}});
     processor = SurroundJson("RobertaProcessing", files, tokens, files.Special("cls_token", "<s>"),
                              files.Special("sep_token", "</s>"));
-    processor.Set("trim_offsets", true);
+    processor.Set("trim_offsets", files.config.Get("trim_offsets", true).Bool());
     processor.Set("add_prefix_space", prefix);
   } else {
     tokens = files.Tokens({{"bos_token", "[CLS]"},

@@ -177,11 +177,11 @@ std::string WithVisibleSpaces(std::string_view bytes) {
 // Sets a member of a part of a tokenizer.json, if the part has that type and the settings have that key.
 void SetMember(const TokenizerSettings& settings, const char* key, const char* part, std::string_view type,
                const char* member, Json& file) {
-  const Json *const given = settings.config.value().Find(key), *const old = file.Find(part);
+  const Json* const old = file.Find(part);
   const Json* const of_type = old != nullptr ? old->Find("type") : nullptr;
-  if (given == nullptr || of_type == nullptr || *of_type != Json(type)) return;
+  if (settings.config.value().Find(key) == nullptr || of_type == nullptr || *of_type != Json(type)) return;
   Json changed = *old;
-  changed.Set(member, *given);
+  changed.Set(member, settings.config[key].value());  // also null
   file.Set(part, std::move(changed));
 }
 
