@@ -120,6 +120,54 @@ def cut_pairs():
     return rows
 
 
+SPACES = ["<x> y", "<x>  y", "a<x> y b", "<x>  <x> <z>", "<x>   <z>", "<x>     a", " y <z>", "<x>   ya", "  <z> y", "a <y>b<y> b"]
+CLASSES = [r"[[:punct:]]+", r"[^[:punct:]\s]", r"[[:word:]]+", r"[[:^word:]]", r"\h+", r"[\h-]+", r"\H", r"[[:xdigit:]]{2}", r"[[:graph:]]+",
+           r"[[:print:]&&[^a-z]]", r"\p{^L}+", r"[\p{^Alphabetic}]", r"\p{Word}+", r"\v|\e", "[:alpha:]"]
+
+
+def special_files():
+    """Whole files that are rare: vocabularies with holes, added tokens whose spaces overlap, templates, and classes."""
+    words = {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2}, "unk_token": "<unk>"}
+    empty = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None, "post_processor": None,
+             "decoder": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": words}
+    added = lambda id, content, **flags: {"id": id, "content": content, "single_word": False, "lstrip": False, "rstrip": False,
+                                          "normalized": False, "special": True, **flags}
+    # Ids without a piece. The next token gets the number of pieces as its id.
+    yield {**empty, "model": {**words, "vocab": {"<unk>": 3, "a": 1, "b": 9}}}
+    yield {**empty, "model": {**words, "vocab": {"<unk>": 0, "a": 1, "b": 9}}, "added_tokens": [added(3, "<x>"), added(4, "<z>")]}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    alphabet = {piece: 2 * i for i, piece in enumerate("abxyz<>\u0120")}
+    yield {**empty, "pre_tokenizer": byte_level, "decoder": byte_level, "model": {
+        "type": "BPE", "vocab": {**alphabet, "ab": 41, "\u0120a": 31}, "merges": [["a", "b"], ["\u0120", "a"]]}}
+    yield {**empty, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}, "model": {
+        "type": "WordPiece", "vocab": {"[UNK]": 5, "a": 0, "##b": 9, "y": 4}, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100}}
+    # A token that begins with a space after one that takes spaces.
+    for flags in ({}, {"special": False}, {"normalized": True, "special": False}):
+        yield {**empty, "added_tokens": [added(3, "<x>", rstrip=True, **flags), added(4, " y", **flags), added(5, "  ", **flags),
+                                         added(6, "<z>", lstrip=True, **flags), added(7, " <y>", lstrip=True, single_word=True, **flags)]}
+    part = lambda name, value, type_id=0: {name: {"id": value, "type_id": type_id}}
+    a, first, second = part("SpecialToken", "a", 1), part("Sequence", "A"), part("Sequence", "B", 1)
+    for single, pair in (([first], [first, a]), ([first], [second]), ([first], []), ([a], [first, second]), ([], [second, a, first]),
+                         ([first, a, first], [first, first, second, second])):
+        yield {**empty, "post_processor": {"type": "TemplateProcessing", "single": single, "pair": pair,
+                                           "special_tokens": {"a": {"id": "a", "ids": [1, 2], "tokens": ["a", "b"]}}}}
+    for regex in CLASSES:
+        yield {**empty, "pre_tokenizer": {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}}
+
+
+def special_goldens():
+    goldens = []
+    for file in special_files():
+        theirs = Tokenizer.from_str(json.dumps(file))
+        texts = TEXTS if "Split" in json.dumps(file) else SPACES
+        pairs = [theirs.encode(first, second) for first, second in (("a", "b b"), ("", "a"))]
+        goldens.append({"file": file, "texts": texts, "results": [result(theirs, text) for text in texts],
+                        "pairs": [{"ids": pair.ids, "type_ids": pair.type_ids} for pair in pairs],
+                        "decoded": [theirs.decode([id, 0], skip_special_tokens=False) for id in range(12)]})
+    return goldens
+
+
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else None
     more = int(sys.argv[2]) if len(sys.argv) > 2 else 300 if program else 0
@@ -151,7 +199,7 @@ def main():
             wrong = [(t, o, e) for t, o, e in zip(TEXTS, ours, expected) if o != e][:1]
             print(f"{len(goldens) - 1}: {json.dumps(parts, ensure_ascii=False)}\n  {done.stderr.strip()[:300]} {wrong}")
     (ROOT / "tests" / "testdata" / "tokenizer_components.json").write_text(json.dumps(
-        {"texts": TEXTS, "pipelines": goldens[:GOLDENS], "cut_pairs": cut_pairs()}, ensure_ascii=False, separators=(",", ":")) + "\n")
+        {"texts": TEXTS, "pipelines": goldens[:GOLDENS], "special": special_goldens(), "cut_pairs": cut_pairs()}, ensure_ascii=False, separators=(",", ":")) + "\n")
     if program:
         print(f"{differing} of {len(goldens)} pipelines differ")
 

@@ -42,7 +42,7 @@ std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool re
       continue;
     }
     std::size_t begin = at, end = at + token->content.size(), last = 0;
-    at = end;
+    at = end;  // a token that begins with white space may follow in what this one takes by rstrip
     if (token->special && !read_special) continue;
     if (token->single_word) {
       if (begin > 0 && IsWordCharacter(LastCharacter(text.substr(0, begin), last))) continue;
@@ -50,6 +50,7 @@ std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool re
     }
     if (token->lstrip) {
       while (begin > done && IsWhiteSpace(LastCharacter(text.substr(0, begin), last))) begin = last;
+      begin = std::clamp(begin, std::min(done, end), end);
     }
     if (token->rstrip) {
       while (end < text.size()) {
@@ -61,7 +62,6 @@ std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool re
     add(-1, done, begin);
     add(token->id, begin, end);
     done = end;
-    at = std::max(at, end);
   }
   add(-1, done, text.size());
   return parts;

@@ -32,7 +32,7 @@ class AddedTokens {
     TextSpan span;
   };
   // The parts of the text, none empty: leftmost matches, the longest at each place. Special tokens are text unless
-  // `read_special`.
+  // `read_special`. As in the tokenizers library a match may begin in the white space that the one before includes.
   std::vector<Part> Split(std::string_view text, bool read_special) const;
 
  private:

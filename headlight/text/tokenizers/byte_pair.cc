@@ -20,7 +20,8 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
                                      const BytePairOptions& options, const std::string& name)
     : options_(options) {
   std::unordered_map<std::string_view, std::int32_t> numbers;
-  for (std::size_t id = 0; id < pieces.size(); ++id) numbers.emplace(pieces[id], static_cast<std::int32_t>(id));
+  for (std::size_t id = 0; id < pieces.size(); ++id)
+    if (!pieces[id].empty()) numbers.emplace(pieces[id], static_cast<std::int32_t>(id));
   const std::string& prefix = options.continuing_subword_prefix;
   for (const std::pair<std::string, std::string>& merge : merges) {
     const auto number = [&](const std::string& piece) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
@@ -81,6 +82,62 @@ void AddDecoder(const JsonView& decoder, TokenTable& table) {
 
 }  // namespace
 
+const std::vector<RoleToken>& UsualTokens(TokenizerFamily family) {
+  static const std::vector<RoleToken> none;
+  static const std::vector<RoleToken> bert = {{"unk_token", "[UNK]"},
+                                              {"sep_token", "[SEP]"},
+                                              {"pad_token", "[PAD]"},
+                                              {"cls_token", "[CLS]"},
+                                              {"mask_token", "[MASK]"}};
+  static const std::vector<RoleToken> clip = {{"bos_token", "<|startoftext|>"},
+                                              {"eos_token", "<|endoftext|>"},
+                                              {"unk_token", "<|endoftext|>"},
+                                              {"pad_token", "<|endoftext|>"}};
+  static const std::vector<RoleToken> deberta = {
+      {"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}, {"unk_token", "[UNK]"},  {"sep_token", "[SEP]"},
+      {"pad_token", "[PAD]"}, {"cls_token", "[CLS]"}, {"mask_token", "[MASK]"}};
+  static const std::vector<RoleToken> gpt1 = {{"unk_token", "<unk>"}};
+  static const std::vector<RoleToken> gpt2 = {
+      {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}, {"unk_token", "<|endoftext|>"}};
+  static const std::vector<RoleToken> roberta = {
+      {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},  {"sep_token", "</s>"},
+      {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>"}};
+  static const std::vector<RoleToken> mbart = {
+      {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},        {"sep_token", "</s>"},
+      {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>", true}};
+  static const std::vector<RoleToken> siglip = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "</s>"}};
+  static const std::vector<RoleToken> t5 = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
+  switch (family) {
+    case TokenizerFamily::bert:
+      return bert;
+    case TokenizerFamily::clip:
+      return clip;
+    case TokenizerFamily::deberta:
+    case TokenizerFamily::deberta_v2:
+      return deberta;
+    case TokenizerFamily::gpt1:
+      return gpt1;
+    case TokenizerFamily::gpt2:
+      return gpt2;
+    case TokenizerFamily::mbart:
+    case TokenizerFamily::mbart50:
+      return mbart;
+    case TokenizerFamily::roberta:
+    case TokenizerFamily::xlm_roberta:
+      return roberta;
+    case TokenizerFamily::siglip:
+      return siglip;
+    case TokenizerFamily::t5:
+      return t5;
+    case TokenizerFamily::unknown:
+    case TokenizerFamily::pipeline:
+    case TokenizerFamily::esm:
+    case TokenizerFamily::marian:
+      break;
+  }
+  return none;
+}
+
 std::string TokenizerSettings::Special(const char* name, const char* fallback) const {
   return TextOfToken(config.Get(name, fallback));
 }
@@ -100,10 +157,13 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
   const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr;
   const JsonView settings(std::move(config), path);
   ReadRecord::Add(path, settings);
-  return {
-      folder, settings, ReadObject(folder + "/added_tokens.json"),
-      FamilyOf(declared.Get("tokenizer_class", "").String(), model.Get("model_type", "").String(), declared.place()),
-      number != nullptr ? *number : 0};
+  const std::string name = declared.Get("tokenizer_class", "").String();
+  return {folder,
+          settings,
+          ReadObject(folder + "/added_tokens.json"),
+          FamilyOf(name, model.Get("model_type", "").String(), declared.place()),
+          !TakesFileAsItIs(name),
+          number != nullptr ? *number : 0};
 }
 
 void TokenTable::Number(const std::string& content, std::int64_t id, const std::string& place) {
@@ -115,14 +175,19 @@ void TokenTable::Number(const std::string& content, std::int64_t id, const std::
   size = std::max(size, number + 1);
 }
 
-void TokenTable::Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token) {
-  if (!contents_.insert(content).second) return;
+void TokenTable::Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token,
+                     std::size_t keep) {
+  const auto [known, is_new] = places_.emplace(content, added.size());
+  if (!is_new && known->second < keep) return;
   if (ids.emplace(content, size).second) ++size;
   Json entry = AddedTokenJson(static_cast<std::size_t>(ids.at(content)), content, special, lstrip);
   entry.Set("normalized", normalized);
   for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
     if (const Json* const given = token.Find(flag)) entry.Set(flag, *given);
-  added.push_back(std::move(entry));
+  if (is_new)
+    added.push_back(std::move(entry));
+  else
+    added[known->second] = std::move(entry);
 }
 
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
@@ -150,9 +215,10 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
       table.Add(content, special.contains(content), !special.contains(content), false);
   }
 
+  const std::size_t of_files = table.added.size();
   const auto add = [&](const std::string& content, const Json& token, bool lstrip) {
     const bool has_row = settings.model_vocabulary == 0 || table.size < settings.model_vocabulary;
-    if (has_row || table.ids.contains(content)) table.Add(content, true, false, lstrip, token);
+    if (has_row || table.ids.contains(content)) table.Add(content, true, false, lstrip, token, of_files);
   };
   for (const char* role : kRoles) {
     const auto usual = std::ranges::find(family, std::string_view(role), &RoleToken::role);

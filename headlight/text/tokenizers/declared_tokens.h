@@ -1,11 +1,12 @@
 // The special and added tokens that the other files of a tokenizer's folder declare.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "headlight/base/json.h"
@@ -19,6 +20,7 @@ struct TokenizerSettings {
   JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
+  bool builds_parts = false;          ///< its class does not take a tokenizer.json as it is
   std::int64_t model_vocabulary = 0;  ///< `vocab_size` of the model's config.json; 0: it has none
 
   std::string Special(const char* name, const char* fallback) const;  ///< such as "eos_token"
@@ -34,26 +36,32 @@ struct RoleToken {
   bool lstrip = false;
 };
 
+/// Those of a family in Transformers 5.24.
+const std::vector<RoleToken>& UsualTokens(TokenizerFamily family);
+
 /// The tokens of a vocabulary by their ids, with the `added_tokens` of a tokenizer.json.
 struct TokenTable {
   std::unordered_map<std::string, std::int32_t> ids;
-  std::int32_t size = 0;  ///< largest id + 1
+  std::int32_t size = 0;  ///< the id of the next token without one
   Json::Array added;
 
   /// Gives the token an id, which it may already have. Throws Error, which begins with `place`, where it has another.
   void Number(const std::string& content, std::int64_t id, const std::string& place);
-  /// Adds an entry to `added`, with the flags in the object `token` if it is one. The first entry of a token counts. A
-  /// token without an id gets the next one.
-  void Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token = Json());
+  /// Adds an entry to `added`, with the flags in the object `token` if it is one. A token without an id gets the next
+  /// one. An entry of the same token is kept if it is one of the first `keep`, and else replaced.
+  void Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token = Json(),
+           std::size_t keep = kAll);
 
  private:
-  std::unordered_set<std::string> contents_;  // of `added`
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  std::unordered_map<std::string, std::size_t> places_;  // in `added`, by content
 };
 
 /// Adds to `table`, as Transformers (5.24) does, in this order: the `added_tokens_decoder`, the entries of a
 /// tokenizer.json, those of added_tokens.json if there is no decoder, the special tokens of `family` and of the
 /// settings, and the additional ones. A special token that no file numbers gets the next id, if the model has a row for
-/// it. Throws Error naming the file where two of them disagree.
+/// it. Of the special tokens of settings the last counts if several are the same. Throws Error naming the file where
+/// two of them disagree.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table);
 

@@ -100,7 +100,11 @@ std::string VocabularyJson(const std::vector<std::string>& pieces) {
 }
 
 std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::string& name) {
-  return PiecesById(JsonView(ParseJson(text, name), name));
+  const JsonView vocabulary(ParseJson(text, name), name);
+  std::vector<std::string> pieces = PiecesById(vocabulary);
+  Check(pieces.size() == vocabulary.Object().size(), "{}: {} pieces have ids up to {}, which leave some out", name,
+        vocabulary.Object().size(), pieces.size() - 1);
+  return pieces;
 }
 
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest) {

@@ -43,8 +43,8 @@ struct Vocabulary {
 };
 
 // Adds the tokens that are looked for in a text: special ones, and those that a user added.
-void AddTokens(Vocabulary& vocabulary, const std::vector<RoleToken>& family) {
-  AddDeclaredTokens(vocabulary.settings, {}, family, vocabulary.tokens);
+void AddTokens(Vocabulary& vocabulary) {
+  AddDeclaredTokens(vocabulary.settings, {}, UsualTokens(vocabulary.settings.family), vocabulary.tokens);
   for (const SentencePiece& piece : vocabulary.pieces)
     if (piece.type == Type::control || piece.type == Type::user_defined)
       vocabulary.tokens.Add(piece.text, piece.type == Type::control, false, false);
@@ -105,10 +105,6 @@ void NumberAsFairseq(Vocabulary& vocabulary) {
   vocabulary.pieces.insert(vocabulary.pieces.end(), given.begin() + 3, given.end());
 }
 
-const std::vector<RoleToken> kFairseqTokens = {
-    {"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},        {"sep_token", "</s>"},
-    {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>", true}};
-
 Json PrecompiledJson(const Vocabulary& vocabulary) {
   if (vocabulary.model.charsmap.empty()) return Json();
   return Json::Object{{"type", "Precompiled"}, {"precompiled_charsmap", EncodeBase64(vocabulary.model.charsmap)}};
@@ -119,7 +115,7 @@ Json T5(Vocabulary& vocabulary) {
   const std::int64_t extra = vocabulary.settings.config.Get("extra_ids", 100).Integer(0, kMostExtraIds);
   for (std::int64_t id = extra; id-- > 0;) vocabulary.Append(fmt::format("<extra_id_{}>", id), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}});
+  AddTokens(vocabulary);
   const std::string eos = vocabulary.Special("eos_token", "</s>");
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos}, {"$A", eos, "$B", eos});
 }
@@ -128,7 +124,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   NumberAsFairseq(vocabulary);
   vocabulary.Append(vocabulary.Special("mask_token", "<mask>"), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, kFairseqTokens);
+  AddTokens(vocabulary);
   const std::string bos = vocabulary.Special("bos_token", "<s>"), eos = vocabulary.Special("eos_token", "</s>");
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
@@ -140,7 +136,7 @@ Json Mbart(Vocabulary& vocabulary, bool fifty) {
     vocabulary.Append(kLanguages[i], Type::control);
   vocabulary.Append(vocabulary.Special("mask_token", "<mask>"), Type::control);
   vocabulary.Number();
-  AddTokens(vocabulary, kFairseqTokens);
+  AddTokens(vocabulary);
   const std::string language = vocabulary.Special("src_lang", "en_XX"), eos = vocabulary.Special("eos_token", "</s>");
   if (!fifty)
     return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {"$A", eos, language}, {"$A", "$B", eos, language});
@@ -152,13 +148,7 @@ Json Mbart(Vocabulary& vocabulary, bool fifty) {
 Json DebertaV2(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
-  AddTokens(vocabulary, {{"bos_token", "[CLS]"},
-                         {"eos_token", "[SEP]"},
-                         {"unk_token", "[UNK]"},
-                         {"sep_token", "[SEP]"},
-                         {"pad_token", "[PAD]"},
-                         {"cls_token", "[CLS]"},
-                         {"mask_token", "[MASK]"}});
+  AddTokens(vocabulary);
   const std::string cls = vocabulary.Special("cls_token", "[CLS]"), sep = vocabulary.Special("sep_token", "[SEP]");
   const bool lower = vocabulary.settings.config.Get("do_lower_case", false).Bool();
   return FamilyJson(vocabulary,
@@ -172,7 +162,7 @@ Json DebertaV2(Vocabulary& vocabulary) {
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
-  AddTokens(vocabulary, {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "</s>"}});
+  AddTokens(vocabulary);
   const std::string eos = vocabulary.Special("eos_token", "</s>");
   const bool lower = vocabulary.settings.config.Get("do_lower_case", true).Bool();
   return FamilyJson(

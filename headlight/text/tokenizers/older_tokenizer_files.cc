@@ -36,13 +36,13 @@ struct Files : TokenizerSettings {
   Json::Object vocabulary;  // pieces and their ids
 
   // The vocabulary with the tokens of the family and those that the files declare.
-  TokenTable Tokens(const std::vector<RoleToken>& roles) const {
+  TokenTable Tokens() const {
     TokenTable table;
     table.ids.reserve(vocabulary.size());
     for (const auto& [piece, id] : vocabulary)
       table.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     table.size = static_cast<std::int32_t>(vocabulary.size());
-    AddDeclaredTokens(*this, {}, roles, table);
+    AddDeclaredTokens(*this, {}, UsualTokens(family), table);
     return table;
   }
 };
@@ -76,13 +76,10 @@ Json BpeJson(Json::Object vocabulary, Json::Array merges) {
 }
 
 Json BertJson(Files files) {
+  files.family = TokenizerFamily::bert;  // also if nothing is declared
   const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
   const std::string unk = files.Special("unk_token", "[UNK]");
-  TokenTable tokens = files.Tokens({{"unk_token", "[UNK]"},
-                                    {"sep_token", "[SEP]"},
-                                    {"pad_token", "[PAD]"},
-                                    {"cls_token", "[CLS]"},
-                                    {"mask_token", "[MASK]"}});
+  TokenTable tokens = files.Tokens();
   Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece"}})"_json;
   json.Set("added_tokens", std::move(tokens.added));
   json.Set("normalizer", BertNormalizerJson(files.config));
@@ -97,7 +94,7 @@ Json BertJson(Files files) {
 // ESM's: every piece is found wherever it stands, spaces are none, and what stands between is one unknown token.
 Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
-  TokenTable tokens = files.Tokens({});
+  TokenTable tokens = files.Tokens();
   for (const auto& [piece, id] : files.vocabulary)
     if (!piece.empty() && !piece.starts_with(kReplaced)) tokens.Add(piece, /*special=*/piece.size() > 1, false, false);
   Json json = R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "decoder": null})"_json;
@@ -116,7 +113,7 @@ Json Gpt1Json(Files files, Json::Array merges) {
   const std::string unk = files.Special("unk_token", "<unk>");
   Json json = R"({"pre_tokenizer": {"type": "BertPreTokenizer"},
                   "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})"_json;
-  json.Set("added_tokens", files.Tokens({{"unk_token", "<unk>"}}).added);
+  json.Set("added_tokens", files.Tokens().added);
   json.Set("normalizer", BertNormalizerJson(files.config));
   Json model = BpeJson(std::move(files.vocabulary), std::move(merges));
   model.Set("unk_token", unk);
@@ -135,7 +132,7 @@ Json ByteLevelJson(Files files, Json::Array merges) {
   TokenTable tokens;
   if (files.family == TokenizerFamily::gpt2) {
     constexpr const char* end = "<|endoftext|>";
-    tokens = files.Tokens({{"bos_token", end}, {"eos_token", end}, {"unk_token", end}});
+    tokens = files.Tokens();
     level.Set("trim_offsets", false);
     processor = std::move(level);
     std::vector<std::string> single, pair;
@@ -151,25 +148,13 @@ Json ByteLevelJson(Files files, Json::Array merges) {
         return static_cast<std::uint64_t>(IdOf(token, files, tokens));
       });
   } else if (files.family == TokenizerFamily::roberta) {
-    tokens = files.Tokens({{"bos_token", "<s>"},
-                           {"eos_token", "</s>"},
-                           {"unk_token", "<unk>"},
-                           {"sep_token", "</s>"},
-                           {"pad_token", "<pad>"},
-                           {"cls_token", "<s>"},
-                           {"mask_token", "<mask>", true}});
+    tokens = files.Tokens();
     processor = SurroundJson("RobertaProcessing", files, tokens, files.Special("cls_token", "<s>"),
                              files.Special("sep_token", "</s>"));
     processor.Set("trim_offsets", files.config.Get("trim_offsets", true).Bool());
     processor.Set("add_prefix_space", prefix);
   } else {
-    tokens = files.Tokens({{"bos_token", "[CLS]"},
-                           {"eos_token", "[SEP]"},
-                           {"unk_token", "[UNK]"},
-                           {"sep_token", "[SEP]"},
-                           {"pad_token", "[PAD]"},
-                           {"cls_token", "[CLS]"},
-                           {"mask_token", "[MASK]", true}});
+    tokens = files.Tokens();
     processor = SurroundJson("BertProcessing", files, tokens, files.Special("cls_token", "[CLS]"),
                              files.Special("sep_token", "[SEP]"));
   }
@@ -182,10 +167,7 @@ Json ByteLevelJson(Files files, Json::Array merges) {
 Json ClipJson(Files files, Json::Array merges) {
   const std::string bos = files.Special("bos_token", "<|startoftext|>"),
                     eos = files.Special("eos_token", "<|endoftext|>");
-  TokenTable tokens = files.Tokens({{"bos_token", "<|startoftext|>"},
-                                    {"eos_token", "<|endoftext|>"},
-                                    {"unk_token", "<|endoftext|>"},
-                                    {"pad_token", "<|endoftext|>"}});
+  TokenTable tokens = files.Tokens();
   Json json = R"({"decoder": {"type": "ByteLevel"}})"_json;
   json.Set("added_tokens", std::move(tokens.added));
   json.Set("normalizer", SequenceJson("normalizers", {R"({"type": "NFC"})"_json, ReplaceJson("Regex", "\\s+", " "),
@@ -257,7 +239,7 @@ std::optional<Json> TokenizerJson(Files files) {
 }  // namespace
 
 Json EsmTokenizerJson() {
-  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, TokenizerFamily::esm, 0}, {}};
+  Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, TokenizerFamily::esm}, {}};
   const auto add = [&](std::string piece) { files.vocabulary.push_back({std::move(piece), files.vocabulary.size()}); };
   for (const char* special : {"<cls>", "<pad>", "<eos>", "<unk>"}) add(special);
   for (const char residue : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) add(std::string(1, residue));

@@ -214,9 +214,11 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) 
   if (type == "Unigram") {
     SetUnigram(part, scores_are, state);
   } else if (type == "BPE" || type == "WordLevel" || type == "WordPiece") {
-    state.pieces = PiecesById(part["vocab"]);
+    const JsonView vocabulary = part["vocab"];
+    state.pieces = PiecesById(vocabulary);
     Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
-    for (std::size_t id = 0; id < state.pieces.size(); ++id) state.ids.emplace(state.pieces[id], id);
+    for (const auto& [piece, id] : vocabulary.Object())
+      state.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     state.is_bpe = type == "BPE";
     if (state.is_bpe) {
       state.model = ParseBytePair(part, state);

@@ -194,8 +194,10 @@ std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std:
                                    PipelineState& state) {
   TokenTable table;
   table.ids = std::move(state.ids);
-  table.size = static_cast<std::int32_t>(state.pieces.size());
-  AddDeclaredTokens(settings, added, {}, table);
+  // The next id is the number of pieces, as in the tokenizers library, also if a piece has a larger one.
+  table.size = static_cast<std::int32_t>(table.ids.size());
+  AddDeclaredTokens(settings, added, UsualTokens(settings.builds_parts ? settings.family : TokenizerFamily::unknown),
+                    table);
   state.ids = std::move(table.ids);
   return JsonView(std::move(table.added), settings.folder).Items();
 }

@@ -187,6 +187,7 @@ void SetMember(const TokenizerSettings& settings, const char* key, const char* p
 
 // Classes of Transformers build some parts by their settings, also where a tokenizer.json says otherwise.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
+  if (!settings.builds_parts) return;
   if (settings.family == TokenizerFamily::bert) {
     for (const auto& [key, member] : {std::pair("do_lower_case", "lowercase"),
                                       {"strip_accents", "strip_accents"},
@@ -260,6 +261,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
   std::vector<std::string> texts;
   for (const std::int32_t id : ids) {
     if (!Holds(id, size()) || (skip_special && state_->special[id])) continue;
+    if (Piece(id).empty() && Find("") != id) continue;  // no token has this id
     const auto written = state_->written.find(id);
     texts.push_back(written == state_->written.end() ? state_->pieces[id] : written->second);
   }

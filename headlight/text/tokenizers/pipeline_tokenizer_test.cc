@@ -207,8 +207,10 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
     const char *family, *config;
   } merged[] = {{"gpt1", R"({"tokenizer_class": "OpenAIGPTTokenizer"})"},
                 {"gpt2", R"({"tokenizer_class": "GPT2Tokenizer"})"},
-                {"roberta", R"({"tokenizer_class": "RobertaTokenizer"})"},
-                {"roberta_prefix", R"({"tokenizer_class": "BartTokenizer", "add_prefix_space": true})"}};
+                {"roberta", R"({"tokenizer_class": "RobertaTokenizer",
+                                "mask_token": {"content": "<mask>", "lstrip": true}})"},
+                {"roberta_prefix", R"({"tokenizer_class": "BartTokenizer", "add_prefix_space": true,
+                                       "mask_token": {"content": "<mask>", "lstrip": true}})"}};
   for (const auto& [family, config] : merged) {
     folder = folder_of(family);
     const JsonView file(JsonOf(family), family);
@@ -234,8 +236,9 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   const PipelineTokenizer deberta = PipelineTokenizer::Load(folder);
   const auto id = [&](const char* piece) { return *deberta.Find(piece); };
   const Encoding pair = deberta.EncodePair("a [MASK]", "b");
-  EXPECT_THAT(pair.ids, ElementsAre(id("[CLS]"), id("a"), id("[MASK]"), id("[SEP]"), id("b"), id("[SEP]")));
-  EXPECT_THAT(pair.type_ids, ElementsAre(0, 0, 0, 0, 1, 1));
+  EXPECT_THAT(pair.ids,
+              ElementsAre(id("[CLS]"), id("a"), id("\u0120"), id("[MASK]"), id("[SEP]"), id("b"), id("[SEP]")));
+  EXPECT_THAT(pair.type_ids, ElementsAre(0, 0, 0, 0, 0, 1, 1));
   folder = temporary.File(merged[3].family);
   WriteFile(folder + "/merges.txt", merged[0].family);
   EXPECT_THROW(PipelineTokenizer::Load(folder), Error);
@@ -299,6 +302,30 @@ TEST(PipelineTokenizer, GivesTheLibrarysTokensForEveryComponent) {
   }
 }
 
+// Vocabularies with holes, added tokens whose spaces overlap, templates without a text, and classes of characters.
+TEST(PipelineTokenizer, GivesTheLibrarysTokensForRareFiles) {
+  const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizer_components.json");
+  const std::vector<JsonView> files = goldens["special"].Items();
+  ASSERT_GE(files.size(), 28u);
+  for (const JsonView& golden : files) {
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(golden["file"].value().Line(), golden.place());
+    const std::vector<std::string> texts = golden["texts"].Strings(), decoded = golden["decoded"].Strings();
+    const std::vector<JsonView> results = golden["results"].Items(), pairs = golden["pairs"].Items();
+    ASSERT_EQ(results.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) ExpectGolden(tokenizer, texts[i], results[i]);
+    ASSERT_EQ(pairs.size(), 2U);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Encoding pair = i == 0 ? tokenizer.EncodePair("a", "b b") : tokenizer.EncodePair("", "a");
+      EXPECT_EQ(pair.ids, IdsOf(pairs[i]["ids"])) << pairs[i].place();
+      EXPECT_EQ(pair.type_ids, IdsOf(pairs[i]["type_ids"])) << pairs[i].place();
+    }
+    for (std::int32_t id = 0; id < std::ssize(decoded); ++id)
+      EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{id, 0}, /*skip_special=*/false),
+                decoded[static_cast<std::size_t>(id)])
+          << golden.place() << id;
+  }
+}
+
 TEST(PipelineTokenizer, RefusesBadPatterns) {
   const Json json = JsonOf("clip");
   const auto error = [&](const char* place, const Json& value) {
@@ -306,7 +333,7 @@ TEST(PipelineTokenizer, RefusesBadPatterns) {
       PipelineTokenizer::Parse(With(json, std::string("/pre_tokenizer/pretokenizers/0/") + place, value).Line(), "t");
     });
   };
-  EXPECT_THAT(error("pattern/Regex", R"(\h)"), HasSubstr("pretokenizers[0].pattern.Regex': the regular expression"));
+  EXPECT_THAT(error("pattern/Regex", R"(\X)"), HasSubstr("pretokenizers[0].pattern.Regex': the regular expression"));
   EXPECT_THAT(error("pattern/Regex", ""), HasSubstr("it is empty"));
   EXPECT_THAT(error("behavior", "isolated"), HasSubstr("behavior"));
   EXPECT_THAT(error("pattern", Json::Object{{"Text", "x"}}), HasSubstr("pattern"));

@@ -19,55 +19,119 @@ constexpr int kStartsPerLook = 64;             // at the clock
 // Lines end at \n alone, and ^ and $ match at each.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
 
-// Refuses what the two libraries read differently, or ICU not at all. Returns the pattern with \w, \W, \b and \B
-// written out.
-std::string ForIcu(std::string_view pattern, const std::string& place) {
-  std::string written;
-  const auto refuse = [&](std::string_view part) {
-    Fail("{}: the regular expression {} has {}, which is not supported", place, Quoted(pattern), Quoted(part));
-  };
-  int sets = 0;  // how deep inside of [...]
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const std::string_view rest = pattern.substr(at);
-    if (rest[0] == '\\') {
-      const char next = rest.size() > 1 ? rest[1] : '\0';
-      const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
-      if (letter && std::string_view("sSdDwWpPbBnrtfxuAzZk").find(next) == std::string_view::npos)
-        refuse(rest.substr(0, 2));
-      if (rest.size() > 2 && rest.substr(2).starts_with("{^")) refuse(rest.substr(0, 4));  // \p{^L}
-      ++at;
-      // Oniguruma's \w has no joiners, and outside of [...] it has some digits of Latin-1.
-      const std::string word = fmt::format(R"(\p{{Alphabetic}}\p{{M}}\p{{Nd}}\p{{Pc}}{})",
-                                           sets == 0 ? R"(\u00B2\u00B3\u00B9\u00BC-\u00BE)" : "");
-      if (next == 'w') {
-        written += fmt::format("[{}]", word);
-      } else if (next == 'W') {
-        written += fmt::format("[^{}]", word);
-      } else if (sets == 0 && (next == 'b' || next == 'B')) {  // ICU's leave marks out
-        const bool inside = next == 'B';
-        written += fmt::format("(?:(?<=[{0}])(?{1}[{0}])|(?<![{0}])(?{2}[{0}]))", word, inside ? "=" : "!",
-                               inside ? "!" : "=");
-      } else {
-        written += rest.substr(0, 2);
-      }
-      continue;
-    } else if (sets > 0) {
-      for (const char* operation :
-           {"--", "[:punct:]", "[:^punct:]", "[:word:]", "[:graph:]", "[:print:]", "[:xdigit:]"})
-        if (rest.starts_with(operation)) refuse(operation);
-      if (rest.starts_with("[:")) {
-        const std::size_t end = rest.find(":]");
-        const std::size_t bytes = end == std::string_view::npos ? 1 : end + 2;
-        written += rest.substr(0, bytes);
-        at += bytes - 1;
-        continue;
-      }
-      if (rest[0] == '[') ++sets;
-      if (rest[0] == ']') --sets;
-    } else if (rest[0] == '[') {
-      sets = 1;
+// What Oniguruma reads as classes of characters, as the content of a set. Its \w has no joiners, and outside of [...]
+// it has some digits of Latin-1.
+constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})",
+                           kDigitsOfWords = R"(\u00B2\u00B3\u00B9\u00BC-\u00BE)";
+constexpr std::string_view kHex = "0-9A-Fa-f";
+
+std::string SetOf(std::string_view members, bool negated, bool inside) {
+  return negated ? fmt::format("[^{}]", members) : inside ? std::string(members) : fmt::format("[{}]", members);
+}
+
+std::string Word(bool negated, bool inside) {
+  return SetOf(fmt::format("{}{}", kWord, inside ? "" : kDigitsOfWords), negated, inside);
+}
+
+// \b or \B; ICU's leave marks out.
+std::string Boundary(bool inverted) {
+  const std::string word = Word(false, false);
+  return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", word, inverted ? "=" : "!", inverted ? "!" : "=");
+}
+
+// The class [:NAME:] in a set; nothing if Oniguruma has none of that name.
+std::string PosixClass(std::string_view name) {
+  const bool negated = name.starts_with('^');
+  if (negated) name.remove_prefix(1);
+  if (name == "punct") return SetOf(R"(\p{P}\p{S})", negated, true);
+  if (name == "word") return SetOf(kWord, negated, true);
+  if (name == "xdigit") return SetOf(kHex, negated, true);
+  for (const std::string_view same :
+       {"alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "space", "upper"})
+    if (name == same) return fmt::format("[:{}{}:]", negated ? "^" : "", name);
+  return "";
+}
+
+// \p{NAME}, or \P if `negated`. The names of properties have any case, and any spaces, - and _.
+std::string Property(std::string_view name, bool negated, bool inside) {
+  std::string plain;
+  for (const char character : name)
+    if (std::string_view(" -_").find(character) == std::string_view::npos)
+      plain += static_cast<char>(character >= 'A' && character <= 'Z' ? character - 'A' + 'a' : character);
+  if (plain == "word") return Word(negated, inside);
+  if (plain == "xdigit") return SetOf(kHex, negated, inside);
+  return fmt::format("\\{}{{{}}}", negated ? 'P' : 'p', name);
+}
+
+// Writes a regular expression of Oniguruma for ICU. Refuses what the two libraries read differently, or ICU not at all.
+class Translation {
+ public:
+  Translation(std::string_view pattern, const std::string& place) : pattern_(pattern), place_(place) {}
+
+  std::string Run() {
+    while (at_ < pattern_.size()) {
+      const std::string_view rest = pattern_.substr(at_);
+      if (rest[0] == '\\')
+        Escape(rest);
+      else if (sets_ > 0)
+        InSet(rest);
+      else
+        Outside(rest);
+    }
+    return std::move(written_);
+  }
+
+ private:
+  [[noreturn]] void Refuse(std::string_view part) const {
+    Fail("{}: the regular expression {} has {}, which is not supported", place_, Quoted(pattern_), Quoted(part));
+  }
+
+  void Write(std::string_view text, std::size_t bytes) {
+    written_ += text;
+    at_ += bytes;
+  }
+
+  void Escape(std::string_view rest) {
+    const std::string_view escape = rest.substr(0, 2);
+    const char next = rest.size() > 1 ? rest[1] : '\0';
+    const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
+    const bool inside = sets_ > 0;
+    if (next == 'w' || next == 'W') return Write(Word(next == 'W', inside), 2);
+    if (next == 'h' || next == 'H') return Write(SetOf(kHex, next == 'H', inside), 2);
+    if (next == 'v') return Write("\\u000B", 2);
+    if (next == 'e') return Write("\\u001B", 2);
+    if ((next == 'b' || next == 'B') && !inside) return Write(Boundary(next == 'B'), 2);
+    if (next == 'p' || next == 'P') {
+      const std::size_t end = rest.find('}');
+      if (!rest.substr(2).starts_with('{') || end == std::string_view::npos) Refuse(escape);
+      std::string_view name = rest.substr(3, end - 3);
+      const bool inverted = name.starts_with('^');
+      if (inverted) name.remove_prefix(1);
+      return Write(Property(name, (next == 'P') != inverted, inside), end + 1);
+    }
+    if (letter && std::string_view("sSdDBnrtfxuAzZkb").find(next) == std::string_view::npos) Refuse(escape);
+    Write(escape, 2);
+  }
+
+  void InSet(std::string_view rest) {
+    if (rest.starts_with("--")) Refuse("--");
+    if (rest.starts_with("[:")) {
+      const std::size_t end = std::min(rest.find(":]"), rest.size() - 2);
+      const std::string written = PosixClass(rest.substr(2, end - 2));
+      if (written.empty()) Refuse(rest.substr(0, end + 2));
+      return Write(written, end + 2);
+    }
+    if (rest[0] == '[') ++sets_;
+    if (rest[0] == ']') --sets_;
+    Write(rest.substr(0, 1), 1);
+  }
+
+  void Outside(std::string_view rest) {
+    if (rest[0] == '[') {
       // A ] that comes first is itself.
-      if (rest.starts_with("[]") || rest.starts_with("[^]")) refuse(rest.substr(0, rest.find(']') + 1));
+      if (rest.starts_with("[]") || rest.starts_with("[^]")) Refuse(rest.substr(0, rest.find(']') + 1));
+      sets_ = 1;
+      if (rest.starts_with("[:")) return Write("[\\:", 2);  // a class only within a set
     } else if (rest.starts_with("(?")) {
       std::size_t end = 2;
       while (end < rest.size() && ((rest[end] >= 'a' && rest[end] <= 'z') || rest[end] == '-')) ++end;
@@ -75,13 +139,18 @@ std::string ForIcu(std::string_view pattern, const std::string& place) {
       const bool set_here = end < rest.size() && (rest[end] == ')' || rest[end] == ':');
       // (?i) in the middle of alternatives would reach over the next |.
       const bool whole =
-          flags.empty() || (set_here && (rest[end] == ':' || at == 0) && (flags == "i" || flags == "-i"));
-      if (!whole) refuse(rest.substr(0, std::min(end + 1, rest.size())));
+          flags.empty() || (set_here && (rest[end] == ':' || at_ == 0) && (flags == "i" || flags == "-i"));
+      if (!whole) Refuse(rest.substr(0, std::min(end + 1, rest.size())));
     }
-    written += rest[0];
+    Write(rest.substr(0, 1), 1);
   }
-  return written;
-}
+
+  std::string_view pattern_;
+  const std::string& place_;
+  std::size_t at_ = 0;
+  int sets_ = 0;  // how deep inside of [...]
+  std::string written_;
+};
 
 // ICU's units of 10,000 steps of backtracking that a search may take: a millisecond each.
 std::int32_t MostSteps(std::size_t bytes) { return static_cast<std::int32_t>(200 + bytes / 100); }
@@ -118,8 +187,8 @@ TextPattern TextPattern::Regular(const std::string& expression, const std::strin
         expression.size(), kLongestPattern);
   UParseError where;
   UErrorCode status = U_ZERO_ERROR;
-  std::unique_ptr<icu::RegexPattern> compiled(
-      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(ForIcu(expression, place)), kFlags, where, status));
+  std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(
+      icu::UnicodeString::fromUTF8(Translation(expression, place).Run()), kFlags, where, status));
   Check(U_SUCCESS(status), "{}: the regular expression {} cannot be read: {}", place, Quoted(expression),
         u_errorName(status));
   TextPattern pattern("");

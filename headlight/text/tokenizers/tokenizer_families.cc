@@ -128,8 +128,12 @@ const Table& ModelTypes() {
 
 }  // namespace
 
+bool TakesFileAsItIs(const std::string& tokenizer_class) {
+  return std::ranges::find(kAny, tokenizer_class) != kAny.end();
+}
+
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place) {
-  if (tokenizer_class.empty() || std::ranges::find(kAny, tokenizer_class) != kAny.end()) {
+  if (tokenizer_class.empty() || TakesFileAsItIs(tokenizer_class)) {
     const auto found = ModelTypes().find(model_type);
     return found == ModelTypes().end() ? unknown : found->second;
   }

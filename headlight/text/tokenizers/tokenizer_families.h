@@ -24,6 +24,10 @@ enum class TokenizerFamily {
   xlm_roberta
 };
 
+/// True where a class is declared that takes a tokenizer.json as it is, such as "PreTrainedTokenizerFast". Others build
+/// some of its parts themselves.
+bool TakesFileAsItIs(const std::string& tokenizer_class);
+
 /// The family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast", or where it is empty or
 /// says nothing, of a `model_type`. Throws Error, which begins with `place`, where the class is not supported.
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place);

@@ -10,16 +10,27 @@
 
 namespace headlight {
 
+namespace {
+
+constexpr std::int64_t kMostHoles = 1 << 20;  // ids without a piece; a vocabulary may be a part of a larger one
+
+}  // namespace
+
 std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   const Json::Object& given = vocabulary.Object();
-  std::vector<std::string> pieces(given.size());
-  std::vector<bool> taken(pieces.size());
+  const std::int64_t most = std::min<std::int64_t>(std::ssize(given) + kMostHoles, kMostIds) - 1;
+  std::vector<std::string> pieces;
+  std::vector<bool> taken;
   for (const auto& [piece, id] : given) {
     const auto* number = id.As<std::int64_t>();
-    if (number == nullptr || *number < 0 || *number >= std::ssize(pieces))
-      Fail("{}: the id of {} must be a number from 0 to {}, less than there are pieces", vocabulary.place(),
-           Quoted(piece), pieces.size() - 1);
+    if (number == nullptr || *number < 0 || *number > most)
+      Fail("{}: the id of {} must be a number from 0 to {}, since there are {} pieces", vocabulary.place(),
+           Quoted(piece), most, given.size());
     const auto index = static_cast<std::size_t>(*number);
+    if (index >= pieces.size()) {
+      pieces.resize(index + 1);
+      taken.resize(index + 1);
+    }
     if (taken[index])
       Fail("{}: {} and {} have the same id {}", vocabulary.place(), Quoted(pieces[index]), Quoted(piece), index);
     taken[index] = true;

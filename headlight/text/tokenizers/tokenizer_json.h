@@ -30,7 +30,7 @@ PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
 // Sets the pieces, their ids and the model.
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
 
-// The keys of an object whose values are the ids from 0 to its size - 1, by id.
+// The keys of an object whose values are different ids, by id. Ids without a key have an empty piece.
 std::vector<std::string> PiecesById(const JsonView& vocabulary);
 
 // A token is its text, or an object with it and how it is matched.

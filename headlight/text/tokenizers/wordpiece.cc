@@ -3,8 +3,15 @@
 #include "headlight/text/characters.h"
 
 namespace headlight {
+
 WordPieceSegmenter::WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options)
-    : options_(options), trie_(ByteTrie::Of(pieces)), continuing_(trie_.Find(options.continuing_subword_prefix)) {}
+    : options_(options) {
+  std::vector<std::pair<std::string_view, std::int32_t>> numbered;
+  for (std::size_t id = 0; id < pieces.size(); ++id)
+    if (!pieces[id].empty()) numbered.emplace_back(pieces[id], static_cast<std::int32_t>(id));
+  trie_ = ByteTrie(std::move(numbered));
+  continuing_ = trie_.Find(options.continuing_subword_prefix);
+}
 
 void WordPieceSegmenter::operator()(std::string_view word, std::vector<Segment>& segments) const {
   const std::size_t before = segments.size();

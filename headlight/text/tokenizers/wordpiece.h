@@ -20,6 +20,7 @@ struct WordPieceOptions {
 // Segments a word greedily: the longest piece at its beginning, then the longest at each following place.
 class WordPieceSegmenter {
  public:
+  // Pieces by id, at least one that is not empty; an empty one is no piece.
   WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options);
 
   // Appends the segments of a non-empty word.
