@@ -117,6 +117,27 @@ def declared_files(kind, vocabulary, rng):
     return files
 
 
+def conflicts():
+    """Folders that declare a token twice, with other flags; and settings that a class reads or not."""
+    token = lambda content, **flags: {"__type": "AddedToken", "content": content, "normalized": False, "special": True, **flags}
+    left, right, word = token("[E1]", lstrip=True), token("[E1]", rstrip=True), token("[E1]", single_word=True)
+    configs = [{"bos_token": left, "additional_special_tokens": ["[E1]"]}, {"bos_token": "[E1]", "additional_special_tokens": [left]},
+               {"bos_token": right, "extra_special_tokens": [left]}, {"additional_special_tokens": [left, right]},
+               {"bos_token": left, "image_token": right}, {"mask_token": token("<mask>", rstrip=True)}, {"mask_token": "<mask>"}, {},
+               {"mask_token": token("<mask>", rstrip=True), "additional_special_tokens": [token("<mask>")]}]
+    for kind in ("roberta", "class_roberta", "fast_gpt2"):
+        for config in configs:
+            yield kind, {"tokenizer_config.json": {"tokenizer_class": KINDS[kind][2], **config}}
+    roberta = {"tokenizer_class": "RobertaTokenizer"}
+    yield "roberta", {"tokenizer_config.json": roberta, "special_tokens_map.json": {"pad_token": left, "additional_special_tokens": [right]}}
+    yield "roberta", {"tokenizer_config.json": {**roberta, "bos_token": left}, "added_tokens.json": {"[E1]": 361}}
+    decoder = {"361": word, "360": token("<mask>", lstrip=True)}
+    yield "roberta", {"tokenizer_config.json": {**roberta, "additional_special_tokens": [left], "added_tokens_decoder": decoder}}
+    fast = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    yield "fast_bert", {"tokenizer_config.json": {**fast, "do_lower_case": False, "tokenize_chinese_chars": False}}
+    yield "fast_gpt2", {"tokenizer_config.json": {**fast, "add_prefix_space": True}}
+
+
 def write_folder(folder, kind, files):
     family, file, _ = KINDS[kind]
     for name, text in vocabulary_files(kind).items():
@@ -140,16 +161,17 @@ def main():
     rng = random.Random(46)
     vocabularies = {kind: vocabulary_of(kind) for kind in KINDS}
     goldens, differing = [], 0
-    for number in range(count):
-        kind = list(KINDS)[number % len(KINDS)]
-        files = declared_files(kind, vocabularies[kind], rng)
+    kinds = [list(KINDS)[number % len(KINDS)] for number in range(count)]
+    folders = [(kind, declared_files(kind, vocabularies[kind], rng)) for kind in kinds]
+    fixed = list(conflicts())
+    for number, (kind, files) in enumerate(fixed + folders):
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
             write_folder(folder, kind, files)
             theirs = AutoTokenizer.from_pretrained(folder)
             texts = [text for text in TEXTS if "\n" not in text]
             ids = [theirs(text).input_ids for text in TEXTS]
-            if number < GOLDENS:
+            if number < len(fixed) + GOLDENS:
                 goldens.append({"kind": kind, "vocabulary": KINDS[kind][0], "file": KINDS[kind][1], "files": files,
                                 "ids": ids, "decoded": None if kind == "clip" else  # whose class does more than its decoder
                                 [theirs.decode(row, skip_special_tokens=True) for row in ids]})
@@ -166,7 +188,7 @@ def main():
     (ROOT / "tests" / "testdata" / "declared_tokens.json").write_text(
         json.dumps({"texts": TEXTS, "folders": goldens}, ensure_ascii=False, indent=0) + "\n")
     if program:
-        print(f"{differing} of {count} folders differ")
+        print(f"{differing} of {len(fixed) + count} folders differ")
 
 
 main()
