@@ -23,7 +23,6 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
 }
 
 const AddedToken* AddedTokens::Find(std::string_view text, std::size_t at) const {
-  if (!begins_[static_cast<unsigned char>(text[at])]) return nullptr;
   const auto found = std::find_if(tokens_.begin(), tokens_.end(),
                                   [&](const AddedToken& token) { return text.substr(at).starts_with(token.content); });
   return found == tokens_.end() ? nullptr : &*found;
@@ -36,7 +35,8 @@ std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool re
     if (begin < end) parts.push_back({id, {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)}});
   };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken* const token = Find(text, at);
+    const bool may_begin = begins_[static_cast<unsigned char>(text[at])];
+    const AddedToken* const token = may_begin ? Find(text, at) : nullptr;
     if (token == nullptr) {
       ++at;
       continue;

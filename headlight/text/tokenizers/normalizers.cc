@@ -225,7 +225,13 @@ void Replace::operator()(NormalizedText& text) const {
     replaced.origins.insert(replaced.origins.end(), text.origins.begin() + static_cast<std::ptrdiff_t>(done),
                             text.origins.begin() + static_cast<std::ptrdiff_t>(end));
   };
-  const std::vector<TextSpan> matches = pattern.Matches(text.text);
+  std::vector<TextSpan> matches = pattern.Matches(text.text);
+  // A character that is replaced by itself stays, such as a space in the place of white space.
+  const bool one = !content.empty() && content.size() == static_cast<std::size_t>(DecodeUtf8(content).bytes);
+  if (one)
+    std::erase_if(matches, [&](const TextSpan& match) {
+      return std::string_view(text.text).substr(match.begin, match.end - match.begin) == content;
+    });
   if (matches.empty()) return;
   for (const TextSpan match : matches) {
     const auto end = static_cast<std::size_t>(match.end);

@@ -30,8 +30,8 @@ struct Part {
 };
 
 // The parts that a Split makes of the matches and what is between them. Parts that are removed have no bytes.
-std::vector<TextSpan> Divide(const std::vector<Part>& parts, SplitBehavior behavior) {
-  std::vector<TextSpan> divided;
+void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<TextSpan>& divided) {
+  divided.clear();
   bool before = false;  // the part before was a match
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto [bytes, match] = parts[i];
@@ -63,25 +63,27 @@ std::vector<TextSpan> Divide(const std::vector<Part>& parts, SplitBehavior behav
     }
     before = match;
   }
-  return divided;
 }
 
-// Splits each word by the matches that find(text) gives.
+// Splits each word by the matches that find(text, matches) puts into an empty list.
 template <typename Find>
 void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& find) {
+  std::vector<TextSpan> matches, divided;  // of one word
   std::vector<Part> parts;
   CutWords(words, [&](std::string_view text, const auto& add) {
     parts.clear();
     std::int32_t done = 0;
     const auto size = static_cast<std::int32_t>(text.size());
-    for (const TextSpan match : find(text)) {
+    matches.clear();
+    find(text, matches);
+    for (const TextSpan match : matches) {
       if (done < match.begin) parts.push_back({{done, match.begin}, invert});
       parts.push_back({match, !invert});
       done = match.end;
     }
     if (done < size) parts.push_back({{done, size}, invert});
-    for (const TextSpan part : Divide(parts, behavior))
-      add(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.end));
+    Divide(parts, behavior, divided);
+    for (const TextSpan part : divided) add(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.end));
   });
 }
 
@@ -169,18 +171,17 @@ void SplitAtWords(Words& words) {
 }
 
 void SplitPunctuation::operator()(Words& words) const {
-  SplitWords(words, behavior, false, [](std::string_view text) {
-    std::vector<TextSpan> matches;
+  SplitWords(words, behavior, false, [](std::string_view text, std::vector<TextSpan>& matches) {
     ForEachCharacter(text, [&](char32_t character, std::size_t begin, std::size_t end) {
       if (IsAsciiPunctuation(character) || (character >= 0x80 && IsPunctuation(character)))
         matches.push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)});
     });
-    return matches;
   });
 }
 
 void Split::operator()(Words& words) const {
-  SplitWords(words, behavior, invert, [this](std::string_view text) { return pattern.Matches(text); });
+  SplitWords(words, behavior, invert,
+             [this](std::string_view text, std::vector<TextSpan>& matches) { matches = pattern.Matches(text); });
 }
 
 void Digits::operator()(Words& words) const {

@@ -4,10 +4,13 @@
 #include <unicode/unistr.h>
 #include <unicode/utext.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/text/tokenizers/simple_pattern.h"
 
 namespace headlight {
 namespace {
@@ -177,7 +180,8 @@ struct Deadline {
 
 struct TextPattern::Regex {
   std::unique_ptr<icu::RegexPattern> compiled;
-  std::string place;  // for errors
+  std::optional<SimplePattern> simple;  // the same, where it is
+  std::string place;                    // for errors
 };
 
 TextPattern::TextPattern(std::string text) : text_(std::move(text)) {}
@@ -192,7 +196,7 @@ TextPattern TextPattern::Regular(const std::string& expression, const std::strin
   Check(U_SUCCESS(status), "{}: the regular expression {} cannot be read: {}", place, Quoted(expression),
         u_errorName(status));
   TextPattern pattern("");
-  pattern.regex_ = std::make_shared<Regex>(Regex{std::move(compiled), place});
+  pattern.regex_ = std::make_shared<Regex>(Regex{std::move(compiled), SimplePattern::Parse(expression), place});
   return pattern;
 }
 
@@ -204,6 +208,14 @@ std::vector<TextSpan> TextPattern::Matches(std::string_view text) const {
   if (regex_ == nullptr) {
     for (std::size_t at = text.find(text_); at != std::string_view::npos; at = text.find(text_, at + text_.size()))
       add(static_cast<std::int64_t>(at), static_cast<std::int64_t>(at + text_.size()));
+    return matches;
+  }
+  if (const std::optional<SimplePattern>& simple = regex_->simple) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t bytes = simple->MayBegin(text[at]) ? simple->MatchAt(text, at) : 0;
+      if (bytes > 0) add(static_cast<std::int64_t>(at), static_cast<std::int64_t>(at + bytes));
+      at += std::max<std::size_t>(bytes, 1);  // no match begins within a character
+    }
     return matches;
   }
   const auto check = [&](UErrorCode status) {
@@ -224,9 +236,10 @@ std::vector<TextSpan> TextPattern::Matches(std::string_view text) const {
   check(status);
   const auto size = static_cast<std::int64_t>(text.size());
   std::int64_t last = -1;  // the end of the last match
+  int searches = 0;
   for (std::int64_t from = 0; from <= size;) {
     const bool found = matcher->find(from, status) != 0;
-    check(deadline.Holds() ? status : U_REGEX_TIME_OUT);
+    check(++searches % kStartsPerLook != 0 || deadline.Holds() ? status : U_REGEX_TIME_OUT);
     if (!found) break;
     const std::int64_t begin = matcher->start64(status), end = matcher->end64(status);
     check(status);
