@@ -1,7 +1,12 @@
 // headlight compare: how alike two structures of a protein are.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -11,6 +16,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/inspect/drawing/superposed_drawing.h"
+#include "headlight/protein/chain_mapping.h"
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/protein/structure_scores.h"
 #include "headlight/protein/superposition.h"
@@ -21,8 +27,81 @@ namespace {
 struct Options {
   std::string model, reference, model_chain, reference_chain, out, picture;
   std::optional<Pairing> pair_by;
+  std::optional<ChainPairing> pair_chains;
   bool json = false;
 };
+
+// The structures with the chains that are to be compared. Where only one of the two has several, one must be chosen
+// unless chains are to be paired.
+std::pair<Structure, Structure> ChosenChains(const Options& options, const Structure& model,
+                                             const Structure& reference) {
+  std::pair<Structure, Structure> chosen = {model, reference};
+  const bool complex = options.model_chain.empty() && options.reference_chain.empty() &&
+                       (options.pair_chains || (model.chains.size() > 1 && reference.chains.size() > 1));
+  if (complex) return chosen;
+  chosen.first.chains = {ChainOf(model, options.model_chain)};
+  chosen.second.chains = {ChainOf(reference, options.reference_chain)};
+  return chosen;
+}
+
+// "index", or "index and alignment" where pairs of chains differ in it.
+std::string PairedBy(const ChainMapping& mapping) {
+  std::vector<std::string_view> names;
+  for (const MappedChain& chain : mapping.chains)
+    if (chain.paired_by && std::ranges::find(names, NameOf(*chain.paired_by)) == names.end())
+      names.push_back(NameOf(*chain.paired_by));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+// "A with B, C with none": each chain of the reference, at most 20.
+std::string PairsOfChains(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
+  constexpr std::size_t kMost = 20;
+  std::string pairs;
+  for (std::size_t i = 0; i < mapping.chains.size(); ++i) {
+    if (i == kMost) return pairs + ", ...";
+    const auto name = [](const Structure& structure, const std::optional<std::size_t>& chain) {
+      return chain ? InRow(structure.chains[*chain].name) : "none";
+    };
+    pairs += fmt::format("{}{} with {}", i == 0 ? "" : ", ", name(model, mapping.chains[i].model),
+                         name(reference, mapping.chains[i].reference));
+  }
+  return pairs;
+}
+
+void NotePairs(const Options& options, const ChainMapping& mapping, const Structure& model,
+               const Structure& reference) {
+  const std::string files = fmt::format("{} and {}", options.model, options.reference);
+  if (!options.pair_chains && mapping.paired_by == ChainPairing::sequence)
+    Note("{}: chains are paired by sequence and score, not by name: {} (see --pair-chains)", files,
+         PairsOfChains(mapping, model, reference));
+  if (options.pair_by) return;
+  for (const MappedChain& chain : mapping.chains) {
+    if (chain.paired_by != Pairing::alignment) continue;
+    const std::string where = mapping.chains.size() == 1
+                                  ? ""
+                                  : fmt::format("chain {} with {}: ", model.chains[*chain.model].name,
+                                                reference.chains[*chain.reference].name);
+    Note("{}: {}the numbers pair {}; residues are paired by an alignment of the sequences (see --pair-by)", files,
+         where,
+         chain.different > 0 ? fmt::format("{} residues with ones of another type", chain.different) : "no residues");
+  }
+}
+
+Json::Array ChainsAsJson(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
+  Json::Array chains;
+  for (const MappedChain& chain : mapping.chains) {
+    const auto name = [](const Structure& structure, const std::optional<std::size_t>& index) {
+      return index ? Json(structure.chains[*index].name) : Json();
+    };
+    chains.push_back(
+        Json::Object{{"model", name(model, chain.model)},
+                     {"reference", name(reference, chain.reference)},
+                     {"residues", chain.residues},
+                     {"reference_residues", chain.reference_residues},
+                     {"paired_by", chain.paired_by ? Json(std::string(NameOf(*chain.paired_by))) : Json()}});
+  }
+  return chains;
+}
 
 void Run(const Options& options) {
   CheckOutputs({{"--out", options.out}, {"--picture", options.picture}}, {options.model, options.reference});
@@ -31,16 +110,13 @@ void Run(const Options& options) {
     if (!path.empty()) CheckWritable(path);
   Structure model = ReadStructure(options.model);
   const Structure reference = ReadStructure(options.reference);
-  const ProteinChain& model_chain = ChainOf(model, options.model_chain);
-  const ProteinChain& reference_chain = ChainOf(reference, options.reference_chain);
-  const Correspondence pairs = Correspond(model_chain, reference_chain, options.pair_by);
-  const std::string_view paired_by = NameOf(pairs.paired_by);
+  const auto [of_model, of_reference] = ChosenChains(options, model, reference);
+  const ChainMapping mapping = MapChains(of_model, of_reference, options.pair_chains, options.pair_by);
+  const Correspondence& pairs = mapping.residues;
+  const std::string paired_by = PairedBy(mapping);
   Check(pairs.model.size() >= 3, "{} and {}: {} residues correspond, by {}; at least 3 must", options.model,
         options.reference, pairs.model.size(), paired_by);
-  if (!options.pair_by && pairs.paired_by == Pairing::alignment)
-    Note("{} and {}: the numbers pair {}; residues are paired by an alignment of the sequences (see --pair-by)",
-         options.model, options.reference,
-         pairs.different > 0 ? fmt::format("{} residues with ones of another type", pairs.different) : "no residues");
+  NotePairs(options, mapping, of_model, of_reference);
   const std::vector<Vector3> a = CaOf(pairs.model), b = CaOf(pairs.reference);
   const RigidFrame closest = Superpose(a, b);
   std::vector<Vector3> moved;
@@ -67,21 +143,27 @@ void Run(const Options& options) {
                    options.picture);
   }
   if (options.json) {
-    return WriteResult(Json(Json::Object{{"residues", static_cast<std::int64_t>(a.size())},
-                                         {"reference_residues", pairs.reference_length},
-                                         {"paired_by", std::string(paired_by)},
-                                         {"rmsd", rmsd},
-                                         {"all_atom_rmsd", all_atoms},
-                                         {"tm_score", scores.tm_score},
-                                         {"gdt_ts", scores.gdt_ts},
-                                         {"gdt_ha", scores.gdt_ha},
-                                         {"lddt", local_all},
-                                         {"lddt_ca", local},
-                                         {"drmsd", distances}})
-                           .Line() +
-                       "\n");
+    return WriteResult(
+        Json(Json::Object{{"residues", static_cast<std::int64_t>(a.size())},
+                          {"reference_residues", pairs.reference_length},
+                          {"paired_by", paired_by},
+                          {"chains_paired_by", mapping.paired_by == ChainPairing::name ? "name" : "sequence"},
+                          {"chains", ChainsAsJson(mapping, of_model, of_reference)},
+                          {"rmsd", rmsd},
+                          {"all_atom_rmsd", all_atoms},
+                          {"tm_score", scores.tm_score},
+                          {"gdt_ts", scores.gdt_ts},
+                          {"gdt_ha", scores.gdt_ha},
+                          {"lddt", local_all},
+                          {"lddt_ca", local},
+                          {"drmsd", distances}})
+            .Line() +
+        "\n");
   }
+  const std::string chains =
+      mapping.chains.size() == 1 ? "" : fmt::format("chains     {}\n", PairsOfChains(mapping, of_model, of_reference));
   WriteResult(
+      chains +
       fmt::format("residues   {} of the reference's {}, by {}\n"
                   "RMSD       {:.3f} A (CA), {:.3f} A (all atoms)\nTM-score   {:.4f}\nGDT-TS     {:.4f}\nGDT-HA     "
                   "{:.4f}\nlDDT       {:.4f} (all atoms)\nlDDT-CA    {:.4f}\ndRMSD      {:.3f} A (CA)\n",
@@ -111,12 +193,18 @@ void Add(Command& program) {
       command, "--pair-by", options.pair_by, {{"number", Pairing::number}, {"alignment", Pairing::alignment}},
       "Pair residues by number and insertion code, or by a local alignment of the sequences, as --templates of fold "
       "does");
-  command.Add("--json", options.json, "Print one JSON object; paired_by says how residues were paired");
+  AddChoice<ChainPairing>(command, "--pair-chains", options.pair_chains,
+                          {{"name", ChainPairing::name}, {"sequence", ChainPairing::sequence}},
+                          "Pair the chains of complexes by name, or by sequence and then by the best TM-score");
+  command.Add("--json", options.json, "Print one JSON object; chains and paired_by say how these were paired");
   command.footer =
       "\nResidues are paired by index if both chains have the same sequence, else by number and insertion code. If "
       "numbers\npair different residues and an alignment of the sequences pairs more equal ones, the alignment is "
       "used, "
       "with a note.\n\n"
+      "Structures of several chains each are compared as complexes: chains are paired by sequence, and equal ones so "
+      "that\nthe TM-score is best, with a note if names pair others. A chain of the reference without a partner counts "
+      "as missing.\n\n"
       "TM-score and GDT are divided by the residues of the reference that have a CA, paired or not. lDDT counts all\n"
       "distances of the reference: those to an atom that the model lacks are not kept. RMSD and dRMSD are of pairs "
       "alone.\n\n"

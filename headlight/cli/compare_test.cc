@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
@@ -11,11 +14,11 @@ namespace {
 
 using testing::HasSubstr;
 
-// A helix of 20 CA atoms, turned a quarter around z where `turned`, and each moved by `noise`.
-std::string Helix(bool turned, double noise, char chain = 'A') {
+// A helix of 20 CA atoms, moved by `at` along x, turned a quarter around z where `turned`, and each moved by `noise`.
+std::string Helix(bool turned, double noise, char chain = 'A', double at = 0) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
-    const double angle = 1.745 * i, x = 2.3 * std::cos(angle) + noise * (i % 3 - 1), y = 2.3 * std::sin(angle);
+    const double angle = 1.745 * i, x = at + 2.3 * std::cos(angle) + noise * (i % 3 - 1), y = 2.3 * std::sin(angle);
     text += fmt::format("ATOM  {:>5}  CA  ALA {}{:>4}    {:8.3f}{:8.3f}{:8.3f}  1.00 50.00           C  \n", i + 1,
                         chain, i + 1, turned ? 5 - y : x, turned ? x + 1 : y, 1.5 * i);
   }
@@ -63,6 +66,50 @@ TEST_F(CompareTest, SaysHowResiduesArePaired) {
   EXPECT_THAT(RefusalOf({"compare", moved, reference, "--pair-by", "number"}),
               HasSubstr("0 residues correspond, by number"));
   EXPECT_EQ(RunProgram({"compare", moved, reference, "--pair-by", "alignment"}).err, "");
+}
+
+// Three equal chains at 0, 20 and 50 A, of which the model has the last two under the first two's names.
+TEST_F(CompareTest, PairsTheChainsOfComplexes) {
+  const auto complex = [](const std::vector<std::pair<char, double>>& chains) {
+    std::string text;
+    for (const auto& [name, x] : chains) text += Helix(false, 0, name, x);
+    return text;
+  };
+  const std::string trimer = Write("trimer.pdb", complex({{'A', 0}, {'B', 20}, {'C', 50}}));
+  const std::string permuted = Write("permuted.pdb", complex({{'B', 0}, {'C', 20}, {'A', 50}}));
+  Outcome outcome = RunProgram({"compare", permuted, trimer, "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("not by name: B with A, C with B, A with C (see --pair-chains)"));
+  EXPECT_GT(NumberIn(outcome.out, "tm_score"), 0.9999);
+  EXPECT_EQ(NumberIn(outcome.out, "lddt"), 1);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\"chains_paired_by\":\"sequence\",\"chains\":[{\"model\":\"B\",\"reference\":\"A\","
+                        "\"residues\":20,\"reference_residues\":20,\"paired_by\":\"index\"}"));
+  const Outcome requested = RunProgram({"compare", permuted, trimer, "--json", "--pair-chains", "sequence"});
+  EXPECT_EQ(requested.err, "");
+  EXPECT_EQ(requested.out, outcome.out);
+  outcome = RunProgram({"compare", permuted, trimer, "--json", "--pair-chains", "name"});
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_LT(NumberIn(outcome.out, "tm_score"), 0.9);
+  EXPECT_THAT(outcome.out, HasSubstr("\"chains_paired_by\":\"name\""));
+
+  const std::string dimer = Write("dimer.pdb", complex({{'A', 20}, {'B', 50}}));
+  outcome = RunProgram({"compare", dimer, trimer, "--json"});
+  EXPECT_EQ(NumberIn(outcome.out, "residues"), 40);
+  EXPECT_EQ(NumberIn(outcome.out, "reference_residues"), 60);
+  EXPECT_NEAR(NumberIn(outcome.out, "tm_score"), 2.0 / 3, 1e-4);
+  EXPECT_NEAR(NumberIn(outcome.out, "gdt_ts"), 2.0 / 3, 1e-9);
+  EXPECT_NEAR(NumberIn(outcome.out, "lddt"), 2.0 / 3, 1e-9);
+  EXPECT_THAT(outcome.out, HasSubstr("{\"model\":null,\"reference\":\"A\",\"residues\":0,\"reference_residues\":20,"
+                                     "\"paired_by\":null}"));
+  EXPECT_THAT(RunProgram({"compare", dimer, trimer}).out, HasSubstr("chains     none with A, A with B, B with C\n"));
+  // One chain of several is taken by name, or all are on request.
+  outcome = RunProgram({"compare", dimer, trimer, "--model-chain", "A", "--reference-chain", "B", "--json"});
+  EXPECT_GT(NumberIn(outcome.out, "tm_score"), 0.9999);
+  EXPECT_THAT(outcome.out, HasSubstr("\"chains_paired_by\":\"name\""));
+  EXPECT_THAT(RefusalOf({"compare", dimer, trimer, "--model-chain", "A"}), HasSubstr("one must be chosen"));
+  outcome = RunProgram({"compare", model, trimer, "--json", "--pair-chains", "sequence"});
+  EXPECT_NEAR(NumberIn(outcome.out, "tm_score"), 1.0 / 3, 1e-4);
 }
 
 TEST_F(CompareTest, WritesTheSuperposedModel) {

@@ -20,26 +20,31 @@ class Search {
  public:
   Search(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length)
       : model_(model), reference_(reference), length_(static_cast<double>(length)), moved_(model.size()) {
-    constexpr double kLeast = 0.5;
-    d0_ = std::max(kLeast, length > 15 ? 1.24 * std::cbrt(length_ - 15) - 1.8 : kLeast);
+    d0_ = TmScale(length);
     search_ = std::clamp(d0_, 4.5, 8.0);
   }
 
   SuperposedScores Run() {
     const std::size_t residues = model_.size();
     constexpr int kLengths = 6;
-    constexpr std::size_t kShortest = 4;
+    constexpr std::size_t kShortest = 4, kMostStarts = 4096;  // of each length
     std::size_t fragment = residues;
     for (int i = 0; i < kLengths; ++i) {
       if (i > 0) fragment = std::max(std::min(kShortest, residues), residues >> i);
       if (i == kLengths - 1) fragment = std::min(kShortest, residues);
-      for (std::size_t start = 0; start + fragment <= residues; ++start) Refine(start, fragment);
+      const std::size_t step = 1 + residues / kMostStarts;
+      for (std::size_t start = 0; start + fragment <= residues; start += step) Refine(start, fragment);
       if (fragment <= kShortest) break;
     }
     const auto share = [&](std::size_t cutoff) { return static_cast<double>(within_[cutoff]) / length_; };
     best_.gdt_ts = (share(1) + share(2) + share(3) + share(4)) / 4;
     best_.gdt_ha = (share(0) + share(1) + share(2) + share(3)) / 4;
     return best_;
+  }
+
+  RigidFrame RunOnce() {
+    Refine(0, model_.size());
+    return best_.superposition;
   }
 
  private:
@@ -100,6 +105,14 @@ class Search {
 void CheckFinite(std::span<const Vector3> points) {
   for (const Vector3& p : points)
     if (!std::isfinite(p.x + p.y + p.z)) Fail("a position is not finite");
+}
+
+void CheckComparable(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length) {
+  Check(model.size() == reference.size() && model.size() >= 3 && static_cast<std::int64_t>(model.size()) <= length,
+        "{} residues of a model and {} of a reference of {}: TM-score takes at least 3, of both", model.size(),
+        reference.size(), length);
+  CheckFinite(model);
+  CheckFinite(reference);
 }
 
 // An atom of the reference that counts, and where the model has it.
@@ -163,6 +176,26 @@ std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference
   return atoms;
 }
 
+// Around the reference's atoms of a residue.
+struct Sphere {
+  Vector3 centre;
+  double radius = 0;
+
+  // No atom lies near one in the other, within lDDT's inclusion radius. The slack is for rounding.
+  bool IsFarFrom(const Sphere& other) const {
+    constexpr double kSlack = 0.1;
+    return Distance(centre, other.centre) > radius + other.radius + kLddtInclusion + kSlack;
+  }
+};
+
+Sphere SphereOf(const std::vector<ComparedAtom>& atoms) {
+  Sphere sphere;
+  if (!atoms.empty()) sphere.centre = atoms.front().reference;
+  for (const ComparedAtom& atom : atoms)
+    sphere.radius = std::max(sphere.radius, Distance(sphere.centre, atom.reference));
+  return sphere;
+}
+
 std::vector<std::uint8_t> TypesOf(const ProteinChain& chain) {
   std::vector<std::uint8_t> types;
   for (const Residue& residue : chain.residues) types.push_back(static_cast<std::uint8_t>(residue.type));
@@ -204,12 +237,19 @@ TypesPaired CountTypes(const ProteinChain& model, const ProteinChain& reference,
 
 SuperposedScores ScoreSuperposed(std::span<const Vector3> model, std::span<const Vector3> reference,
                                  std::int64_t length) {
-  Check(model.size() == reference.size() && model.size() >= 3 && static_cast<std::int64_t>(model.size()) <= length,
-        "{} residues of a model and {} of a reference of {}: TM-score takes at least 3, of both", model.size(),
-        reference.size(), length);
-  CheckFinite(model);
-  CheckFinite(reference);
+  CheckComparable(model, reference, length);
   return Search(model, reference, length).Run();
+}
+
+double TmScale(std::int64_t length) {
+  constexpr double kLeast = 0.5;
+  return std::max(kLeast, length > 15 ? 1.24 * std::cbrt(static_cast<double>(length) - 15) - 1.8 : kLeast);
+}
+
+RigidFrame SuperposeClose(std::span<const Vector3> model, std::span<const Vector3> reference) {
+  const std::int64_t length = std::ssize(reference);
+  CheckComparable(model, reference, length);
+  return Search(model, reference, length).RunOnce();
 }
 
 double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference) {
@@ -231,7 +271,11 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
   Check(model.size() == reference.size(), "{} residues of a model and {} of a reference", model.size(),
         reference.size());
   std::vector<std::vector<ComparedAtom>> residues;
-  for (std::size_t r = 0; r < reference.size(); ++r) residues.push_back(AtomsOf(model[r], reference[r], r, all_atoms));
+  std::vector<Sphere> spheres;
+  for (std::size_t r = 0; r < reference.size(); ++r) {
+    residues.push_back(AtomsOf(model[r], reference[r], r, all_atoms));
+    spheres.push_back(SphereOf(residues.back()));
+  }
   if (all_atoms) {
     std::vector<std::vector<ComparedAtom>> chosen = residues;
     for (std::size_t r = 0; r < reference.size(); ++r) {
@@ -241,8 +285,9 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
       std::int64_t as_named = 0, as_swapped = 0;
       for (std::size_t a = 0; a < residues[r].size(); ++a) {
         if (residues[r][a].certain) continue;
-        for (const auto& others : residues) {
-          for (const ComparedAtom& other : others) {
+        for (std::size_t o = 0; o < residues.size(); ++o) {
+          if (spheres[r].IsFarFrom(spheres[o])) continue;
+          for (const ComparedAtom& other : residues[o]) {
             const double distance = Distance(residues[r][a].reference, other.reference);
             if (other.residue == r || !other.certain || distance >= kLddtInclusion) continue;
             as_named += Kept(residues[r][a], other, distance);
@@ -257,6 +302,7 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
   std::vector<std::int64_t> kept(reference.size()), all(reference.size());
   for (std::size_t r = 0; r < residues.size(); ++r) {
     for (std::size_t s = 0; s < r; ++s) {
+      if (spheres[r].IsFarFrom(spheres[s])) continue;
       for (const ComparedAtom& a : residues[r]) {
         for (const ComparedAtom& b : residues[s]) {
           const double distance = Distance(a.reference, b.reference);
@@ -351,6 +397,14 @@ Correspondence Correspond(const ProteinChain& model, const ProteinChain& referen
     pairs.reference.push_back(residue);
   }
   return pairs;
+}
+
+double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference) {
+  const std::size_t shorter = std::min(model.residues.size(), reference.residues.size());
+  if (shorter == 0) return 0;
+  if (model.Letters() == reference.Letters()) return 1;
+  const TypesPaired aligned = CountTypes(model, reference, AlignLocally(TypesOf(reference), TypesOf(model)).places);
+  return static_cast<double>(aligned.same) / static_cast<double>(shorter);
 }
 
 std::vector<Vector3> CaOf(std::span<const Residue> residues) {

@@ -32,6 +32,13 @@ struct SuperposedScores {
 HEADLIGHT_API SuperposedScores ScoreSuperposed(std::span<const Vector3> model, std::span<const Vector3> reference,
                                                std::int64_t length);
 
+/// The d0 of TM-score for a reference of `length` residues, in angstrom.
+HEADLIGHT_API double TmScale(std::int64_t length);
+
+/// The superposition of all residues, refined on those that lie close as ScoreSuperposed refines it. Throws Error as
+/// that does.
+HEADLIGHT_API RigidFrame SuperposeClose(std::span<const Vector3> model, std::span<const Vector3> reference);
+
 // The root of the mean squared difference of all distances between pairs of atoms (dRMSD), in angstrom.
 HEADLIGHT_API double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference);
 
@@ -88,6 +95,10 @@ struct Correspondence {
 // index and differ, or are too long to be aligned.
 HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference,
                                         std::optional<Pairing> pairing = std::nullopt);
+
+/// The share of the shorter sequence's residues that a local alignment pairs with equal ones; 1 for equal sequences,
+/// 0 where one is empty. X equals nothing. Throws Error for sequences that are too long to be aligned.
+HEADLIGHT_API double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference);
 
 // The CA positions of residues that have one.
 HEADLIGHT_API std::vector<Vector3> CaOf(std::span<const Residue> residues);

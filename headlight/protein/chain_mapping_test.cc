@@ -1,0 +1,224 @@
+#include "headlight/protein/chain_mapping.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight::chain_mapping_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kFirst = "MKVLAEYTWGRDAACFHIKL", kSecond = "GSSPTNQERKWYVVLDDMHC";
+
+// A helix of these residues whose axis passes through `at`, numbered from `number`.
+ProteinChain Helix(const std::string& name, std::string_view letters, const Vector3& at, int number = 1) {
+  ProteinChain chain{name, {}};
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    Residue residue;
+    residue.type = ResidueOfLetter(letters[i]).value();
+    residue.number = number + static_cast<int>(i);
+    residue.known[1] = true;
+    const double angle = 1.745 * static_cast<double>(i);
+    residue.atoms[1] = at + Vector3{2.3 * std::cos(angle), 2.3 * std::sin(angle), 1.5 * static_cast<double>(i)};
+    chain.residues.push_back(residue);
+  }
+  return chain;
+}
+
+Structure Moved(Structure structure) {  // by a quarter turn
+  for (ProteinChain& chain : structure.chains)
+    for (Residue& residue : chain.residues)
+      for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};
+  return structure;
+}
+
+void Rename(Structure& structure, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) structure.chains[i].name = names[i];
+}
+
+// "XA YB -C": the model's chain and the reference's of each pair.
+std::string PairsOf(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
+  std::string pairs;
+  for (const MappedChain& chain : mapping.chains) {
+    pairs += pairs.empty() ? "" : " ";
+    pairs += chain.model ? model.chains[*chain.model].name : "-";
+    pairs += chain.reference ? reference.chains[*chain.reference].name : "-";
+  }
+  return pairs;
+}
+
+double TmScore(const ChainMapping& mapping) {
+  const Correspondence& pairs = mapping.residues;
+  return ScoreSuperposed(CaOf(pairs.model), CaOf(pairs.reference), pairs.reference_length).tm_score;
+}
+
+double Lddt(const ChainMapping& mapping) {
+  return ScoreLocalDistances(mapping.residues.model_or_none, mapping.residues.whole_reference, false).score;
+}
+
+TEST(ChainMapping, DifferentSequencesArePairedUnderOtherNamesAndInAnotherOrder) {
+  const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kSecond, {9, 0, 0})}};
+  Structure model = Moved(reference);
+  Rename(model, {"B", "A"});
+  ChainMapping mapping = MapChains(model, reference);
+  EXPECT_EQ(PairsOf(mapping, model, reference), "BA AB");
+  EXPECT_EQ(mapping.paired_by, ChainPairing::sequence);
+  EXPECT_EQ(mapping.residues.paired_by, Pairing::index);
+  EXPECT_EQ(mapping.residues.reference_length, 40);
+  EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
+  EXPECT_EQ(Lddt(mapping), 1);  // also between the chains, 9 A apart
+  std::swap(model.chains[0], model.chains[1]);
+  EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
+  // The names that the files have, on request: other residues are at the same numbers.
+  mapping = MapChains(model, reference, ChainPairing::name, Pairing::number);
+  EXPECT_EQ(PairsOf(mapping, model, reference), "AA BB");
+  EXPECT_EQ(mapping.paired_by, ChainPairing::name);
+  // A name may have several letters.
+  Rename(model, {"long", "Q"});
+  EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "QA longB");
+}
+
+TEST(ChainMapping, ResiduesOfEachPairAreCounted) {
+  const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kSecond, {9, 0, 0})}};
+  // Without the last 5 residues of the first sequence, numbered from 101.
+  const Structure model{"model", {Helix("A", kSecond, {9, 0, 0}), Helix("B", kFirst.substr(0, 15), {0, 0, 0}, 101)}};
+  const ChainMapping mapping = MapChains(model, reference);
+  ASSERT_EQ(PairsOf(mapping, model, reference), "BA AB");
+  EXPECT_EQ(mapping.chains[0].residues, 15);
+  EXPECT_EQ(mapping.chains[0].reference_residues, 20);
+  EXPECT_EQ(mapping.chains[0].paired_by, Pairing::alignment);
+  EXPECT_EQ(mapping.chains[1].residues, 20);
+  EXPECT_EQ(mapping.chains[1].paired_by, Pairing::index);
+  EXPECT_NEAR(TmScore(mapping), 35.0 / 40, 1e-9);
+}
+
+TEST(ChainMapping, EqualChainsArePermutedToTheBestScore) {
+  const Structure reference{
+      "reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0}), Helix("C", kFirst, {50, 0, 10})}};
+  for (const auto& names : std::vector<std::vector<std::string>>{
+           {"A", "B", "C"}, {"A", "C", "B"}, {"B", "A", "C"}, {"B", "C", "A"}, {"C", "A", "B"}, {"C", "B", "A"}}) {
+    Structure model = Moved(reference);
+    Rename(model, names);
+    const ChainMapping mapping = MapChains(model, reference);
+    EXPECT_EQ(PairsOf(mapping, model, reference), names[0] + "A " + names[1] + "B " + names[2] + "C");
+    EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
+    const bool named = names[0] == "A" && names[1] == "B";
+    EXPECT_EQ(mapping.paired_by, named ? ChainPairing::name : ChainPairing::sequence);
+    const double by_name = TmScore(MapChains(model, reference, ChainPairing::name));
+    EXPECT_EQ(by_name < 0.9, !named) << by_name;
+  }
+}
+
+TEST(ChainMapping, NamesDecideBetweenEqualScores) {
+  // Each chain is the other one turned by half a turn.
+  Structure reference{"reference", {Helix("A", kFirst, {6, 0, 0}), Helix("B", kFirst, {6, 0, 0})}};
+  for (Residue& residue : reference.chains[1].residues) {
+    Vector3& p = residue.atoms[1];
+    p = {-p.x, -p.y, p.z};
+  }
+  Structure model = Moved(reference);
+  EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "AA BB");
+  std::swap(model.chains[0], model.chains[1]);
+  EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "AA BB");
+  EXPECT_EQ(MapChains(model, reference).paired_by, ChainPairing::name);
+}
+
+TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
+  const Structure reference{
+      "reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0}), Helix("C", kFirst, {50, 0, 10})}};
+  Structure model = Moved(reference);
+  model.chains.erase(model.chains.begin());
+  Rename(model, {"A", "B"});
+  ChainMapping mapping = MapChains(model, reference);
+  EXPECT_EQ(PairsOf(mapping, model, reference), "-A AB BC");
+  EXPECT_EQ(mapping.residues.reference_length, 60);
+  EXPECT_NEAR(TmScore(mapping), 40.0 / 60, 1e-9);
+  EXPECT_NEAR(Lddt(mapping), 2.0 / 3, 1e-9);  // the chains are more than 15 A apart
+  // The reverse: a chain that only the model has changes no score.
+  mapping = MapChains(reference, model);
+  EXPECT_EQ(PairsOf(mapping, reference, model), "BA CB A-");
+  EXPECT_EQ(mapping.residues.reference_length, 40);
+  EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
+}
+
+TEST(ChainMapping, TheCloserOfTwoAlikeSequencesIsTaken) {
+  // 17 of 20 residues are those of kFirst.
+  const std::string close = "MKVLAEYTWGRDAACFHWWW";
+  const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", close, {20, 0, 0})}};
+  // The positions are those of the other chains.
+  const Structure model{"model", {Helix("A", close, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
+  EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
+}
+
+// 9 equal chains on a line have more assignments than are tried.
+TEST(ChainMapping, ManyEqualChainsArePairedGreedily) {
+  Structure reference{"reference", {}};
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) {
+    reference.chains.push_back(Helix(std::string(1, static_cast<char>('A' + i)), kFirst, {20.0 * i, i * 1.5 * i, 0}));
+    names.push_back(std::string(1, static_cast<char>('A' + (i * 5 + 3) % 12)));
+  }
+  Structure model = Moved(reference);
+  Rename(model, names);
+  const ChainMapping mapping = MapChains(model, reference);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(mapping.chains[i].model, i);
+  EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
+  // With 64 chains, the most that are taken.
+  for (int i = 12; i < 64; ++i)
+    reference.chains.push_back(Helix(std::to_string(i), kFirst, {20.0 * i, i * 1.5 * i, 0}));
+  model = Moved(reference);
+  std::reverse(model.chains.begin(), model.chains.end());
+  EXPECT_NEAR(TmScore(MapChains(model, reference)), 1, 1e-9);
+}
+
+TEST(ChainMapping, ChainsOfOneNameArePairedWhereNoSequencesAreAlike) {
+  const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
+  Structure model{"model", {Helix("B", "GGGGGGGGGGGG", {20, 0, 0}), Helix("X", "GGGGGGGGGGGG", {0, 0, 0})}};
+  const ChainMapping mapping = MapChains(model, reference);
+  EXPECT_EQ(PairsOf(mapping, model, reference), "-A BB X-");
+  EXPECT_EQ(mapping.paired_by, ChainPairing::name);
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::sequence); }),
+              HasSubstr("model and reference: no two chains have alike sequences"));
+  model.chains[0].name = "Y";
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("model and reference: no two chains"));
+  // One chain each is always paired.
+  const Structure one{"one", {model.chains[0]}}, other{"other", {reference.chains[0]}};
+  EXPECT_EQ(MapChains(one, other).chains[0].residues, 12);
+  EXPECT_EQ(MapChains(one, other).paired_by, ChainPairing::name);
+}
+
+TEST(ChainMapping, RefusesWhatCannotBePaired) {
+  const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
+  Structure model = reference;
+  model.name = "model";
+  model.chains[1].name = "A";
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::name); }),
+              HasSubstr("model: two chains are called 'A'"));
+  EXPECT_EQ(MapChains(model, reference).chains[1].residues, 20);
+  model.chains.resize(65, model.chains[0]);
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("model: 65 chains"));
+  EXPECT_THAT(ErrorOf([&] { MapChains({"none", {}}, reference); }), HasSubstr("none: there is no protein chain"));
+  // Two residues are too few to be superposed: names decide.
+  const Structure tiny{"tiny", {Helix("A", "MK", {0, 0, 0}), Helix("B", "MK", {20, 0, 0})}};
+  EXPECT_EQ(PairsOf(MapChains(tiny, tiny), tiny, tiny), "AA BB");
+}
+
+TEST(ChainMapping, IdentityIsThatOfTheShorterSequence) {
+  const ProteinChain whole = Helix("A", kFirst, {}), half = Helix("A", kFirst.substr(5, 10), {});
+  EXPECT_EQ(SequenceIdentity(whole, whole), 1);
+  EXPECT_EQ(SequenceIdentity(half, whole), 1);
+  EXPECT_EQ(SequenceIdentity(Helix("A", "MKVLAEYTWGRDAACFHIKA", {}), whole), 19.0 / 20);
+  EXPECT_EQ(SequenceIdentity({}, whole), 0);
+  EXPECT_EQ(SequenceIdentity(Helix("A", "XXXX", {}), whole), 0);
+}
+
+}  // namespace
+}  // namespace headlight::chain_mapping_test
