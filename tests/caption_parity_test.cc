@@ -196,11 +196,11 @@ DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) 
                  .sample = expected.Get("do_sample", false).Bool(),
                  .sampling = {.top_k = integer("top_k")},
                  .processors = {.repetition_penalty = expected.Get("repetition_penalty", 1.0).Number(),
-                                .no_repeat_ngram_size = integer("no_repeat_ngram_size")},
-                 .force_end = expected["forced_eos_token_id"].present()},
+                                .no_repeat_ngram_size = integer("no_repeat_ngram_size")}},
       .max_length = 11,
       .min_length = std::min(11, std::max(0, integer("min_length") - 1)),
       .prefix = {model.limits().start_id}};
+  if (expected["forced_eos_token_id"].present()) options.search.last_token = model.limits().end_id;
   if (expected["forced_bos_token_id"].present()) options.search.first_token = integer("forced_bos_token_id");
   if (const JsonView early = expected["early_stopping"]; early.present())
     options.search.stopping = early.value() == Json("never") ? Stopping::never : Stopping::at_once;

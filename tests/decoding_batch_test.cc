@@ -64,7 +64,7 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
   all[3].length_penalty = 0.5;
   all[4].processors.repetition_penalty = 1.3;
   all[4].token_scores = true;
-  all[5].force_end = true;
+  all[5].last_token = end;
   if (guides) {
     all.push_back({.guidance = 2});
     all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});

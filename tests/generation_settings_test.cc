@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "headlight/generate/generate.h"
 #include "headlight/generate/logits_processors.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/stop_strings.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::generation_settings_test {
@@ -42,14 +44,23 @@ Ids Written(const Hypothesis& hypothesis) {
 
 TEST(GenerationSettings, WriteWhatTransformersWrites) {
   int compared = 0;
-  for (const JsonView& golden : Goldens()["texts"].Items()) {
+  const JsonView goldens = Goldens();
+  const std::vector<std::string> pieces = goldens["pieces"].Strings();
+  const auto decode = [&](std::span<const std::int32_t> ids) {
+    std::string text;
+    for (const std::int32_t id : ids) text += pieces.at(static_cast<std::size_t>(id));
+    return text;
+  };
+  for (const JsonView& golden : goldens["texts"].Items()) {
     SCOPED_TRACE(golden["model"].String() + " " + golden["settings"].value().Line());
     std::vector<Ids> inputs;
     for (const JsonView& input : golden["inputs"].Items()) inputs.push_back(IdsOf(input));
     std::vector<std::vector<Hypothesis>> found;
     if (golden["model"].String().starts_with("gpt")) {
       const auto& model = LoadOnce<LanguageModel>(golden["model"].String());
-      found = Generate(model, inputs, ReadTextSettings(golden["settings"], model.limits()).generation);
+      TextSettings settings = ReadTextSettings(golden["settings"], model.limits());
+      settings.generation.search.stops = StopsAt(settings.stop, decode);
+      found = Generate(model, inputs, settings.generation);
     } else {
       const auto& model = LoadOnce<EncoderDecoder>(golden["model"].String());
       Ids ids, lengths;
@@ -57,14 +68,15 @@ TEST(GenerationSettings, WriteWhatTransformersWrites) {
         ids.insert(ids.end(), input.begin(), input.end());
         lengths.push_back(static_cast<std::int32_t>(input.size()));
       }
-      found =
-          Decode(model, ids, PackedSequences(lengths),
-                 ReadTranslationSettings(golden["settings"], {}, model.limits(), GenerationKind::translation).decoding);
+      TranslationSettings settings =
+          ReadTranslationSettings(golden["settings"], {}, model.limits(), GenerationKind::translation);
+      settings.decoding.search.stops = StopsAt(settings.stop, decode);
+      found = Decode(model, ids, PackedSequences(lengths), settings.decoding);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i, ++compared)
       EXPECT_EQ(Written(found[i].front()), IdsOf(golden["outputs"].Items()[i])) << i;
   }
-  EXPECT_GT(compared, 200);
+  EXPECT_GT(compared, 300);
 }
 
 TEST(GenerationSettings, SampleFromTheTokensThatTransformersLeaves) {
@@ -95,8 +107,16 @@ TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
     EXPECT_EQ(Refusal(R"({"num_beam_groups": 1, "diversity_penalty": 0, "max_time": null, "top_h": 0.5})", kind), "");
   }
   EXPECT_THAT(Refusal(R"({"guidance_scale": 3})", GenerationKind::translation), HasSubstr("guidance_scale"));
-  EXPECT_THAT(Refusal(R"({"stop_strings": ["."]})", GenerationKind::caption), HasSubstr("stop_strings"));
-  EXPECT_THAT(Refusal(R"({"decoder_start_token_id": 3})", GenerationKind::text), HasSubstr("decoder_start_token_id"));
+  EXPECT_THAT(Refusal(R"({"guidance_scale": 3})", GenerationKind::caption), HasSubstr("guidance_scale"));
+  const auto refusal = [](const std::string& settings) {
+    return ErrorOf([&] {
+      ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
+                              LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
+                              GenerationKind::translation);
+    });
+  };
+  EXPECT_THAT(refusal(R"({"forced_eos_token_id": 900})"), HasSubstr("forced_eos_token_id"));
+  EXPECT_THAT(refusal(R"({"stop_strings": ["a", ""]})"), HasSubstr("stop_strings"));
 }
 
 // Transformers 5.24 replaces forced_bos_token_id if the flag is set.

@@ -6,6 +6,7 @@
 
 "texts": a model's folder of tests/testdata, the content of generation_config.json, the input and what the model adds to
 each prompt, or its decoder to the start, end tokens included.
+"pieces": the text of each token, for stop_strings.
 "sampling": scores of a vocabulary, settings and the probabilities that Transformers' processors leave.
 """
 
@@ -17,7 +18,9 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
+from tokenizers import Tokenizer, decoders, models  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig  # noqa: E402
+from transformers import PreTrainedTokenizerFast  # noqa: E402
 from transformers.generation import logits_process as processors  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
@@ -29,6 +32,16 @@ INPUTS = {"gpt/gpt2": [[3, 5, 9, 11], [7, 4, 4, 8, 13, 6, 17]],
           "encoder_decoders/t5_relu": [[5, 9, 11, 1], [7, 4, 4, 8, 13, 6, 1]]}
 
 
+PIECES = ["a", "b", "c", "d", "e", "f", "ab", "bc", "cd", "de", "ef", "fa", "aab", "g", "h", "gh", "hg", "i", "ia", "j", "aj",
+          "k", "kk", "l"]
+
+
+def tokenizer_of_pieces():
+    tokenizer = Tokenizer(models.BPE(vocab={piece: i for i, piece in enumerate(PIECES)}, merges=[]))
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
 def generate(model, inputs, settings):
     config = GenerationConfig(**{"pad_token_id": 0 if model.config.pad_token_id is None else model.config.pad_token_id, "bos_token_id": 0, "eos_token_id": model.config.eos_token_id,
                                  "decoder_start_token_id": getattr(model.config, "decoder_start_token_id", None),
@@ -36,7 +49,8 @@ def generate(model, inputs, settings):
     config._from_model_config = False
     outputs = []
     for ids in inputs:
-        found = model.generate(torch.tensor([ids]), generation_config=config)[0].tolist()
+        tokenizer = {"tokenizer": tokenizer_of_pieces()} if "stop_strings" in settings else {}
+        found = model.generate(torch.tensor([ids]), generation_config=config, **tokenizer)[0].tolist()
         outputs.append(found[1:] if model.config.is_encoder_decoder else found[len(ids):])
     return outputs
 
@@ -48,6 +62,8 @@ def settings_for(model, inputs):
     first, second = plain[0][0], plain[0][1]
     often = max(set(sum(plain, [])), key=sum(plain, []).count)
     end = model.config.eos_token_id
+    text = [PIECES[token] for token in plain[0]]
+    written_before = PIECES[model.config.decoder_start_token_id if model.config.is_encoder_decoder else inputs[0][-1]]
     one = [
         {"max_new_tokens": 4},
         {"max_new_tokens": 5, "min_new_tokens": 5},
@@ -66,21 +82,31 @@ def settings_for(model, inputs):
         {"exponential_decay_length_penalty": [1, 0.5], "bad_words_ids": [[often]]},
         {"eos_token_id": [end, often]},
         {"eos_token_id": [often, second], "min_new_tokens": 3},
+        {"forced_eos_token_id": end, "max_new_tokens": 5},
+        {"forced_eos_token_id": [end, 19], "max_new_tokens": 5},
+        {"forced_eos_token_id": 19, "max_new_tokens": 4},
+        {"stop_strings": [text[2][-1] + text[3][0]]},
+        {"stop_strings": "".join(text[1:4])},
+        {"stop_strings": ["xyz", text[4]], "min_new_tokens": 6},
+        {"stop_strings": [written_before[-1] + text[0]], "max_new_tokens": 5},
+        {"stop_strings": [text[3], text[4][-1]], "eos_token_id": [end, second]},
     ]
     if model.config.is_encoder_decoder:
         one += [
             {"forced_bos_token_id": 6},
             {"forced_bos_token_id": 6, "begin_suppress_tokens": [first, second, often]},
-            {"forced_eos_token_id": end, "max_new_tokens": 5},
             {"decoder_start_token_id": 8},
             {"decoder_start_token_id": 8, "bad_words_ids": [[8, first], [first]]},
         ]
     else:
-        one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]}]
+        one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
+                {"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
     for settings in one:
         lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
         for beams in (1, 3):
-            if beams == 1 or "guidance_scale" not in settings:
+            # Transformers does not reorder its cache of the guidance, and breaks ties of ends in no stated order.
+            ties = isinstance(settings.get("forced_eos_token_id"), list)
+            if beams == 1 or ("guidance_scale" not in settings and not ties):
                 yield {**lengths, **settings, "num_beams": beams}
     for renormalize in (False, True):
         yield {**length, "num_beams": 3, "renormalize_logits": renormalize, "suppress_tokens": [first, often]}
@@ -118,12 +144,18 @@ def main():
         kind = AutoModelForCausalLM if name.startswith("gpt") else AutoModelForSeq2SeqLM
         model = kind.from_pretrained(DATA / name).double().eval()
         model.generation_config = GenerationConfig()  # which would fill in what a setting leaves out
-        for settings in settings_for(model, inputs):
+        settings = [(one, inputs) for one in settings_for(model, inputs)]
+        if not model.config.is_encoder_decoder:  # of longer prompts no first token is forced
+            short = [[inputs[0][0]], [inputs[1][0]]]
+            for beams in (1, 3):
+                for one in ({"forced_bos_token_id": 6}, {"forced_bos_token_id": 6, "begin_suppress_tokens": [1, 15, 17]}):
+                    settings.append(({"max_new_tokens": 6, **one, "num_beams": beams}, short))
+        for settings, inputs in settings:
             if model.config.is_encoder_decoder:  # padding is never written here
                 settings["bad_words_ids"] = settings.get("bad_words_ids", []) + [[model.config.pad_token_id]]
             texts.append({"model": name, "settings": settings, "inputs": inputs,
                           "outputs": generate(model, inputs, settings)})
-    (DATA / "generation_settings.json").write_text(json.dumps({"texts": texts, "sampling": sampling()}) + "\n")
+    (DATA / "generation_settings.json").write_text(json.dumps({"pieces": PIECES, "texts": texts, "sampling": sampling()}) + "\n")
 
 
 main()

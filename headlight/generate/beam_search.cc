@@ -41,17 +41,32 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   return candidates;
 }
 
-void Finish(BeamSearch& search, const Candidate& candidate, bool ends, std::int32_t length,
+// How a candidate goes on.
+enum class Fate { goes_on, ends, stops, is_cut };
+
+Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length, const SearchOptions& options) {
+  if (std::ranges::find(options.end_ids, candidate.word) != options.end_ids.end()) return Fate::ends;
+  if (options.stops) {
+    const std::vector<std::int32_t>& written = search.beams[candidate.beam].ids;
+    std::vector<std::int32_t> ids(search.prompt_ids.begin(), search.prompt_ids.end());
+    ids.insert(ids.end(), written.begin(), written.end());
+    ids.push_back(candidate.word);
+    if (options.stops(ids)) return Fate::stops;
+  }
+  return length == search.max_length ? Fate::is_cut : Fate::goes_on;
+}
+
+void Finish(BeamSearch& search, const Candidate& candidate, Fate fate, std::int32_t length,
             const SearchOptions& options) {
   const Beam& beam = search.beams[candidate.beam];
   Hypothesis hypothesis{beam.ids,
                         candidate.log_probability,
                         ScoreOf(options, candidate.log_probability, length),
-                        ends,
+                        fate != Fate::is_cut,
                         beam.attention,
                         beam.token_scores,
-                        ends ? candidate.word : -1};
-  if (!ends) hypothesis.ids.push_back(candidate.word);
+                        fate == Fate::ends ? candidate.word : -1};
+  if (fate != Fate::ends) hypothesis.ids.push_back(candidate.word);
   if (options.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
@@ -88,10 +103,10 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   std::vector<std::size_t> from;
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& candidate = candidates[rank];
-    const bool ends = std::ranges::find(options.end_ids, candidate.word) != options.end_ids.end();
-    if (ends || last) {
+    const Fate fate = FateOf(search, candidate, length, options);
+    if (fate != Fate::goes_on) {
       // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
-      if (rank < beam_size) Finish(search, candidate, ends, length, options);
+      if (rank < beam_size) Finish(search, candidate, fate, length, options);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];
       beams.push_back({beam.ids, candidate.log_probability, beam.attention, beam.token_scores});

@@ -26,6 +26,7 @@ struct Beam {
 
 // A text that is being written.
 struct BeamSearch {
+  std::span<const std::int32_t> prompt_ids = {};  // for SearchOptions::stops
   std::int32_t max_length = 0;       // tokens to choose, the end included; a prefix that was given does not count
   std::vector<Beam> beams = {{}};    // running, best first
   std::vector<Hypothesis> finished;  // best first, at most beam_size
@@ -33,9 +34,9 @@ struct BeamSearch {
 };
 
 // Extends every running beam by its `length`-th chosen token. The beams' rows of `likeliest`, and of `banned` (tokens
-// that are not allowed) where it is not empty, begin at `first`. Candidates that end become finished hypotheses, the
-// best of the others the new beams. Ties go to the earlier beam and the smaller id. Returns which of the old beams each
-// new one continues.
+// that are not allowed) where it is not empty, begin at `first`. Candidates that end or stop become finished
+// hypotheses, the best of the others the new beams. Ties go to the earlier beam and the smaller id. Returns which of
+// the old beams each new one continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
                                  std::int32_t length, const SearchOptions& options,
                                  std::span<const std::vector<std::int32_t>> banned = {});

@@ -377,13 +377,18 @@ struct DecodingBatch::State {
     const SearchOptions& options = search.options();
     const auto first = static_cast<std::size_t>(row), k = static_cast<std::size_t>(likeliest.k);
     if (options.first_token && search.length == 1) Force(likeliest, first, *options.first_token);
-    if (options.force_end && search.length == search.max_length)
+    if (options.last_token && search.length == search.max_length)
       for (std::size_t beam = first; beam < first + search.beams.size(); ++beam) {
         const auto& ends = options.end_ids;
         search.cut = search.cut || std::ranges::find(ends, likeliest.columns[beam * k]) == ends.end();
-        Force(likeliest, beam, ends.front());
+        Force(likeliest, beam, *options.last_token);
       }
-    const std::vector<std::size_t> from = Advance(search, likeliest, row, search.length, options, banned);
+    std::vector<std::size_t> from;
+    try {
+      from = Advance(search, likeliest, row, search.length, options, banned);
+    } catch (...) {  // whatever options.stops throws
+      return End(search, std::current_exception());
+    }
 
     // A beam goes on with the cached texts of the one that it continues; those after the first copy them.
     std::vector<std::array<CachedBeam, 2>> continued;
@@ -520,6 +525,7 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
   search->max_length =
       static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.positions - longest + 1));
   search->request = std::move(request);
+  search->prompt_ids = search->request.prompt;
   state.searches.push_back(std::move(search));
   return state.searches.back()->id;
 }

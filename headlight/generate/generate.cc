@@ -54,8 +54,14 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                               const GenerationOptions& options) {
   DecodingBatch batch(model);
   CheckOptions(model, prompts, options);
-  const auto search = std::make_shared<const SearchOptions>(options.search);
-  CheckSearch(*search, model.outputs());
+  CheckSearch(options.search, model.outputs());
+  const auto forced = std::make_shared<const SearchOptions>(options.search);
+  auto search = forced;
+  if (forced->first_token) {
+    SearchOptions without = options.search;
+    without.first_token.reset();
+    search = std::make_shared<const SearchOptions>(std::move(without));
+  }
   // The longest first, so that what needs most memory comes first.
   std::vector<std::size_t> order(prompts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -68,7 +74,7 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
     for (; next != order.end(); ++next) {
       const std::int64_t more = std::ssize(prompts[*next]);
       if (!running.empty() && tokens + more > options.batch_tokens) break;
-      running[batch.Add(RequestFor(prompts[*next], *next, options, search))] = *next;
+      running[batch.Add(RequestFor(prompts[*next], *next, options, more == 1 ? forced : search))] = *next;
       tokens += more;
     }
     if (options.cancelled && options.cancelled()) throw Cancelled();

@@ -15,7 +15,9 @@
 namespace headlight {
 
 struct GenerationOptions {
-  SearchOptions search = {};  // the prompt does not count in a score, and is the processors' source
+  // The prompt does not count in a score, and is the processors' source. first_token is for prompts of one token, as in
+  // Transformers.
+  SearchOptions search = {};
   // With search.guidance, one prompt for all that lacks what is to be followed; if empty, the prompt's last token.
   std::vector<std::int32_t> unguided = {};
   // Prompt i uses the random stream (seed, first_stream + i), whatever it is batched with.

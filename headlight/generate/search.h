@@ -65,9 +65,9 @@ struct Search : BeamSearch {
     return sum;
   }
   // True if the next token may be an end.
-  bool MayEnd() const { return length > request.min_new_tokens || (options().force_end && length == max_length); }
-  // The last token that is not forced to be the end.
-  std::int32_t LastUnforced() const { return max_length - (options().force_end ? 1 : 0); }
+  bool MayEnd() const { return length > request.min_new_tokens || (options().last_token && length == max_length); }
+  // The last token that is not forced.
+  std::int32_t LastUnforced() const { return max_length - (options().last_token ? 1 : 0); }
   // True if all but one token of every beam is in the cache.
   bool IsRunning() const {
     for (std::size_t beam = 0; beam < beams.size(); ++beam)

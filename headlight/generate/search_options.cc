@@ -23,7 +23,7 @@ void CheckSearch(const SearchOptions& options, std::int64_t vocabulary) {
   };
   for (const std::int32_t end : options.end_ids) check_id("end_ids", "an end", end);
   if (options.first_token) check_id("first_token", "first_token", *options.first_token);
-  CheckOption("force_end", !options.force_end || !options.end_ids.empty(), "force_end needs an end");
+  if (options.last_token) check_id("last_token", "last_token", *options.last_token);
 }
 
 }  // namespace headlight

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -21,7 +23,11 @@ struct SearchOptions {
   LogitsProcessors processors = {};
   std::vector<std::int32_t> end_ids = {};        ///< each ends a text
   std::optional<std::int32_t> first_token = {};  ///< the chosen first token, with probability 1
-  bool force_end = false;  ///< the last token that the length allows is the first of end_ids, with probability 1
+  /// The chosen last token that the length allows, with probability 1. It may be one of end_ids.
+  std::optional<std::int32_t> last_token = {};
+  /// Whether a text also ends with the last of these tokens, which are its prompt's and those that were written. It is
+  /// called by any thread.
+  std::function<bool(std::span<const std::int32_t> ids)> stops = {};
   /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
   /// prompt and u those after another that lacks what is to be followed. 1: without it.
   double guidance = 1;

@@ -9,6 +9,7 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/picture_folder.h"
+#include "headlight/tasks/stop_strings.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -35,6 +36,7 @@ void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   }
   DecodingOptions& decoding = settings.decoding;
   if (!settings.length_given) decoding.max_new_tokens = kUsualLength;
+  decoding.search.stops = StopsAt(settings.stop, folder.tokenizer);
   folder.decoding = std::move(decoding);
 }
 

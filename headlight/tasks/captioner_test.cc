@@ -145,8 +145,17 @@ TEST(Captioner, ReadsTheFoldersSettings) {
   // The last token that is allowed is the end.
   EXPECT_FALSE(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").complete);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").tokens, 3);
-  EXPECT_THAT(error(R"({"forced_eos_token_id": 5})"), HasSubstr("the model's end is 0, not 5"));
-  EXPECT_THAT(error(R"({"stop_strings": ["."]})"), HasSubstr("stop_strings"));
+  EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 5})").tokens, 4);
+  EXPECT_THAT(error(R"({"forced_eos_token_id": 5000000})"), HasSubstr("forced_eos_token_id"));
+  const std::string whole = caption(R"({"min_length": 12})").text, stop = whole.substr(whole.size() / 2, 3);
+  for (const int beams : {1, 3}) {
+    const Caption stopped = caption(fmt::format(R"({{"min_length": 12, "num_beams": {}, "stop_strings": {}}})", beams,
+                                                Json(Json::Array{"never", stop}).Line()));
+    EXPECT_LE(stopped.text.find(stop), stopped.text.size() - stop.size());
+    EXPECT_TRUE(stopped.complete);
+    if (beams == 1) EXPECT_THAT(whole, testing::StartsWith(stopped.text));
+  }
+  EXPECT_THAT(error(R"({"guidance_scale": 2})"), HasSubstr("guidance_scale"));
   EXPECT_THAT(error(R"({"num_beams": 0})"), HasSubstr("num_beams"));
 }
 

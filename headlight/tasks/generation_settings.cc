@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/generate/choose_words.h"
+#include "headlight/tasks/stop_strings.h"
 
 namespace headlight {
 namespace {
@@ -33,7 +34,7 @@ const std::vector<Setting>& Settings() {
       {"max_new_tokens", kAll, {}},
       {"min_length", kAll, {}},
       {"min_new_tokens", kAll, {}},
-      {"stop_strings", kText, Json::Array{}},
+      {"stop_strings", kAll, {}},
       {"max_time", 0, {}},
       // The search.
       {"do_sample", kAll, {}},
@@ -48,6 +49,7 @@ const std::vector<Setting>& Settings() {
       {"constraints", 0, {}},
       {"force_words_ids", 0, {}},
       // The scores, in the order in which Transformers changes them.
+      // Transformers fails for a T5, and has a BART read as its source what it has written.
       {"guidance_scale", kText, 1.0},
       {"sequence_bias", kAll, {}},
       {"encoder_repetition_penalty", kAll, {}},
@@ -55,8 +57,8 @@ const std::vector<Setting>& Settings() {
       {"no_repeat_ngram_size", kAll, {}},
       {"encoder_no_repeat_ngram_size", kAll, {}},
       {"bad_words_ids", kAll, {}},
-      {"forced_bos_token_id", kDecoding, {}},
-      {"forced_eos_token_id", kDecoding, {}},
+      {"forced_bos_token_id", kAll, {}},
+      {"forced_eos_token_id", kAll, {}},
       {"exponential_decay_length_penalty", kAll, {}},
       {"suppress_tokens", kAll, {}},
       {"begin_suppress_tokens", kAll, {}},
@@ -73,7 +75,7 @@ const std::vector<Setting>& Settings() {
       {"renormalize_logits", kAll, {}},
       // Tokens.
       {"eos_token_id", kAll, {}},
-      {"decoder_start_token_id", kDecoding, {}},
+      {"decoder_start_token_id", kAll, {}},  // which changes nothing in a text, as in Transformers
       {"token_healing", 0, false},
       {"prefix", kTranslation, ""},
   };
@@ -95,6 +97,14 @@ std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabu
   for (const JsonView& item : json.Items()) ids.push_back(static_cast<std::int32_t>(item.Integer(0, vocabulary - 1)));
   Check(!ids.empty(), "{}: there are no tokens", json.place());
   return ids;
+}
+
+// forced_eos_token_id; of several tokens the first in the vocabulary, as greedy choice in Transformers takes it.
+void ReadLastToken(const JsonView& json, std::int64_t vocabulary, SearchOptions& search) {
+  if (!json.present()) return;
+  const std::vector<std::int32_t> ids = ReadTokenIds(json, vocabulary);
+  Check(!ids.empty(), "{}: no token is in the vocabulary of {}", json.place(), vocabulary);
+  search.last_token = std::ranges::min(ids);
 }
 
 }  // namespace
@@ -219,13 +229,12 @@ TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits&
     generation.max_new_tokens = kMostTokens;
   ReadSearch(json, limits.vocabulary, /*pad_id=*/-1, generation.search);
   generation.search.guidance = json.Get("guidance_scale", generation.search.guidance).Number();
-  if (const JsonView stop = json["stop_strings"]; stop.present()) {
-    settings.stop = stop.value().As<std::string>() != nullptr ? std::vector{stop.String()} : stop.Strings();
-    for (const std::string& one : settings.stop)
-      Check(!one.empty(), "{}: a stop string must not be empty", stop.place());
-  }
+  settings.stop = ReadStopStrings(json["stop_strings"]);
   generation.search.end_ids = ReadTokenIds(json["eos_token_id"], limits.vocabulary);
   if (generation.search.end_ids.empty() && limits.end_id >= 0) generation.search.end_ids = {limits.end_id};
+  if (const JsonView first = json["forced_bos_token_id"]; first.present())
+    generation.search.first_token = static_cast<std::int32_t>(first.Integer(0, limits.vocabulary - 1));
+  ReadLastToken(json["forced_eos_token_id"], limits.vocabulary, generation.search);
   return settings;
 }
 
@@ -264,12 +273,8 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
   if (std::vector<std::int32_t> ends = ReadTokenIds(json["eos_token_id"], limits.target_vocabulary);
       !ends.empty() && ends != std::vector{limits.end_id})
     decoding.search.end_ids = std::move(ends);
-  if (const JsonView forced = json["forced_eos_token_id"]; forced.present()) {
-    const std::int32_t end = decoding.search.end_ids.empty() ? limits.end_id : decoding.search.end_ids.front();
-    const std::vector<std::int32_t> ids = ReadTokenIds(forced, limits.target_vocabulary);
-    Check(ids == std::vector{end}, "{}: the model's end is {}, not {}", forced.place(), end, forced.value().Line());
-    decoding.search.force_end = true;
-  }
+  ReadLastToken(json["forced_eos_token_id"], limits.target_vocabulary, decoding.search);
+  if (const JsonView stop = json["stop_strings"]; stop.present()) settings.stop = ReadStopStrings(stop);
   settings.prefix = json.Get("prefix", settings.prefix).String();
   return settings;
 }

@@ -80,6 +80,7 @@ TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits&
 // A folder's settings of decoding, for a task or in general.
 struct TranslationSettings {
   DecodingOptions decoding = {.search = {.beam_size = 4, .sampling = kDefaultSampling}};
+  std::vector<std::string> stop = {};  // as in TextSettings
   std::string prefix;
   bool length_given = false;  // a greatest length, even that of the model's positions
 };

@@ -11,6 +11,7 @@
 #include "headlight/nn/language_model.h"
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/growing_text.h"
+#include "headlight/tasks/stop_strings.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/utf8.h"
 
@@ -98,10 +99,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   if (generation.search.sample) generation.search.n_best = 1;
   generation.first_stream = options.first_stream * samples;
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
-  static const std::vector<std::string> none;
-  const std::vector<std::string>& kept_stop = options.stop.empty() ? state_->defaults.stop : none;
-  Check(generation.search.beam_size == 1 || kept_stop.empty(),
-        "stop_strings of the model's generation settings are for a beam_size of 1");
+  if (options.stop.empty()) generation.search.stops = StopsAt(state_->defaults.stop, tokenizer());
   Check(generation.search.beam_size == 1 || generation.search.guidance == 1,
         "guidance_scale of the model's generation settings is for a beam_size of 1");
 
@@ -121,21 +119,18 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
     for (std::size_t sample = 0; sample < samples; ++sample) ids.push_back(prompt);
   }
 
-  // Bytes reported of each text, and whether a stop string has ended it.
-  std::vector<std::size_t> told(texts.size());
-  std::vector<bool> stopped(texts.size());
+  std::vector<std::size_t> told(texts.size());  // bytes reported of each text
   const auto tell = [&](std::size_t i, std::string_view text, std::size_t certain) {
     if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
     told[i] = std::max(told[i], certain);
   };
-  if (generation.search.beam_size == 1 && (options.on_text || !options.stop.empty() || !kept_stop.empty()))
+  if (generation.search.beam_size == 1 && (options.on_text || !options.stop.empty()))
     generation.on_token = [&](std::size_t i, std::int32_t id) {
       texts[i].Add({&id, 1});
       const std::string_view text = texts[i].text();
-      stopped[i] = FindStop(text, options.stop, texts[i].stable()) != std::string::npos;
-      if (!stopped[i]) tell(i, text, Certain(texts[i], options.stop));
-      stopped[i] = stopped[i] || FindStop(text, kept_stop, texts[i].stable()) != std::string::npos;
-      return !stopped[i];
+      if (FindStop(text, options.stop, texts[i].stable()) != std::string::npos) return false;
+      tell(i, text, Certain(texts[i], options.stop));
+      return true;
     };
   const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
 
@@ -155,10 +150,10 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
       result.prompt_tokens = std::ssize(ids[prompt]);
       result.tokens = std::ssize(hypothesis.ids);
       const bool full = result.tokens < generation.max_new_tokens && result.prompt_tokens + result.tokens > positions;
-      result.end = stopped[i]         ? TextEnd::stop
-                   : hypothesis.ended ? TextEnd::end_token
-                   : full             ? TextEnd::positions
-                                      : TextEnd::length;
+      result.end = hypothesis.end >= 0 && hypothesis.ended ? TextEnd::end_token
+                   : hypothesis.ended                      ? TextEnd::stop
+                   : full                                  ? TextEnd::positions
+                                                           : TextEnd::length;
       if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
         result.text.resize(stop);
         result.end = TextEnd::stop;

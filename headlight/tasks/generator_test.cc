@@ -105,6 +105,12 @@ TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
   EXPECT_THAT(stopped.text, HasSubstr(stop));
   EXPECT_EQ(stopped.end, TextEnd::stop);
   EXPECT_EQ(generator.Generate(kPrompts[0], {.stop = {"never"}}).text, whole);
+  const GeneratedText beams = generator.Generate(kPrompts[0], {.beam_size = 3});
+  EXPECT_EQ(beams.end == TextEnd::stop, beams.text.find(stop) != std::string::npos);
+  // One that begins in the prompt.
+  const std::string across = kPrompts[0].substr(kPrompts[0].size() - 1) + whole.substr(0, boundary(1));
+  WriteFile(folder.File("generation_config.json"), Json(Json::Object{{"stop_strings", across}}).Text());
+  EXPECT_EQ(Generator::Load(folder.path()).Generate(kPrompts[0]).tokens, 1);
   WriteFile(folder.File("generation_config.json"), R"({"stop_strings": [""]})");
   EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path()); }), HasSubstr("stop_strings"));
 }

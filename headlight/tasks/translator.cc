@@ -13,6 +13,7 @@
 #include "headlight/models/family.h"
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/split_text.h"
+#include "headlight/tasks/stop_strings.h"
 #include "headlight/tasks/token_words.h"
 #include "headlight/tasks/translation_parts.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
@@ -53,8 +54,10 @@ struct Translator::State {
   }
 
   DecodingOptions DecodingFor(const TranslateOptions& options) const {
-    DecodingOptions decoding = SettingsFor(options).decoding;
+    const TranslationSettings of_folder = SettingsFor(options);
+    DecodingOptions decoding = of_folder.decoding;
     ApplyChoices(options, decoding.search);
+    decoding.search.stops = StopsAt(of_folder.stop, tokenizer);
     decoding.seed = options.seed.value_or(0);
     CheckDraft(*model, decoding.search);
     if (options.max_length != 0) {  // a shorter length than the folder's shortest

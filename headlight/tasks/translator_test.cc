@@ -248,6 +248,25 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
               HasSubstr("repetition_penalty must be"));
 }
 
+TEST_F(TranslatorTest, EndsWithTheStopStringsOfTheFolder) {
+  const std::string path = folder.File("generation_config.json");
+  for (const int beams : {1, 4}) {
+    WriteFile(path, fmt::format(R"({{"num_beams": {}}})", beams));
+    const std::string whole = Translator::Load(folder.path()).Translate(texts[2]);
+    ASSERT_GT(whole.size(), 8U);
+    const std::string stop = whole.substr(whole.size() / 2, 2);
+    WriteFile(path, fmt::format(R"({{"num_beams": {}, "stop_strings": ["never", {}]}})", beams, Json(stop).Line()));
+    const auto stopped = Translator::Load(folder.path()).TranslateBatch({&texts[2], 1})[0][0];
+    const std::size_t at = stopped.text.find(stop);
+    ASSERT_NE(at, std::string::npos) << whole << "\n" << stopped.text;
+    EXPECT_TRUE(stopped.complete);
+    if (beams == 1) {
+      EXPECT_THAT(whole, testing::StartsWith(stopped.text));
+      EXPECT_LT(stopped.text.size(), whole.size());
+    }
+  }
+}
+
 TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   const auto refused = [&](const std::string& text, const TranslateOptions& options) {
     return ErrorOf([&] { translator->TranslateBatch({{text}}, options); });
