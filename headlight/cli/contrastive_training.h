@@ -30,6 +30,7 @@ struct ContrastiveTrainingOptions : ModelTrainingOptions {
   std::optional<int> text_layers;
   std::optional<std::int32_t> text_heads;
   std::optional<double> scale;  // of cosines of texts with texts
+  bool skip_errors = false;     // of pictures
   ContrastiveOptions contrastive;
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }

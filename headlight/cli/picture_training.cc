@@ -40,19 +40,32 @@ void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& opt
       .Group("Training");
 }
 
-void AddSkipPictures(OptionTable& command, PictureTrainingOptions& options) {
-  command.Add("--skip-errors", options.skip_errors, "Leave out pictures that cannot be read, each with a warning");
+void AddSkipPictures(OptionTable& command, bool& skip_errors) {
+  command.Add("--skip-errors", skip_errors, "Leave out pictures that cannot be read, each with a warning");
 }
 
-PictureSet ReadPictureSet(PictureList list, const PictureTrainingOptions& options, TrainingProgress& progress,
-                          const TextShare& share) {
+namespace {
+
+template <typename Set, typename List>
+Set ReadSet(List list, bool skip_errors, TrainingProgress& progress, const TextShare& share) {
   const auto decode = [](std::span<const std::byte> file, const std::string& name) {
     return DecodePicture(file, name, MostPixels());
   };
   std::vector<std::string> skipped;
-  PictureSet set(std::move(list), decode, share, PictureSet::kMemory, options.skip_errors ? &skipped : nullptr);
+  Set set(std::move(list), decode, share, PictureSet::kMemory, skip_errors ? &skipped : nullptr);
   for (const std::string& error : skipped) progress.Note("warning: left out: " + error);
   return set;
+}
+
+}  // namespace
+
+PictureSet ReadPictureSet(PictureList list, bool skip_errors, TrainingProgress& progress, const TextShare& share) {
+  return ReadSet<PictureSet>(std::move(list), skip_errors, progress, share);
+}
+
+PictureTextSet ReadPictureTextSet(PictureTextList list, bool skip_errors, TrainingProgress& progress,
+                                  const TextShare& share) {
+  return ReadSet<PictureTextSet>(std::move(list), skip_errors, progress, share);
 }
 
 void AddResnetOptions(OptionTable& command, PictureTrainingOptions& options) {

@@ -10,6 +10,7 @@
 #include "headlight/base/json.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/training_folder.h"
+#include "headlight/data/picture_texts.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/vit.h"
@@ -38,11 +39,12 @@ void AddPictureTrainingOptions(OptionTable& command, PictureTrainingOptions& opt
                                bool validates);
 
 /// Adds --skip-errors, for trainings on sets of pictures.
-void AddSkipPictures(OptionTable& command, PictureTrainingOptions& options);
+void AddSkipPictures(OptionTable& command, bool& skip_errors);
 
-/// The set of these pictures. With --skip-errors damaged ones are left out, each with a warning.
-PictureSet ReadPictureSet(PictureList list, const PictureTrainingOptions& options, TrainingProgress& progress,
-                          const TextShare& share = {});
+/// The set of these pictures, perhaps with texts. With `skip_errors` damaged ones are left out, each with a warning.
+PictureSet ReadPictureSet(PictureList list, bool skip_errors, TrainingProgress& progress, const TextShare& share = {});
+PictureTextSet ReadPictureTextSet(PictureTextList list, bool skip_errors, TrainingProgress& progress,
+                                  const TextShare& share);
 
 // Completes them, and checks all that can be known before pictures are read. Throws Error for options that exclude each
 // other, where the folder of --from is of another kind, and for a folder that is taken.

@@ -14,7 +14,6 @@
 #include "headlight/cli/picture_training.h"
 #include "headlight/cli/text_training.h"
 #include "headlight/data/picture_texts.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/vision_encoder_decoder.h"
@@ -67,10 +66,8 @@ Json NewGenerationConfig(const CaptionModel& model, std::size_t longest) {
 
 PictureTextSet Read(const Options& options, const std::vector<std::string>& paths, const TextShare& share,
                     const char* purpose, TrainingProgress& progress) {
-  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name);
-  };
-  PictureTextSet set(ListPictureTexts(paths, options.pictures), decode, share);
+  PictureTextSet set =
+      ReadPictureTextSet(ListPictureTexts(paths, options.pictures), options.skip_errors, progress, share);
   CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
   progress.Note(fmt::format("{}: {} pictures with {} captions to {}", fmt::join(paths, ", "), set.size(),
                             set.text_count(), purpose));
@@ -153,6 +150,7 @@ void Add(Command& train) {
       .Excludes(from)
       .Group(kModelGroup)
       .ShowDefault();
+  AddSkipPictures(command, options->skip_errors);
   AddLabelSmoothing(command, options->label_smoothing);
   command
       .Add("--validate-pictures", options->validated_pictures, AtLeast(1),

@@ -78,6 +78,26 @@ TEST(TrainCaptions, AModelLearnsToDescribePictures) {
     EXPECT_EQ(ReadFile(setting.folder.File("further/" + std::string(file))), ReadFile(model + "/" + file)) << file;
 }
 
+TEST(TrainCaptions, NamesAllDamagedPicturesOrLeavesThemOut) {
+  const Setting setting;
+  WriteFile(setting.folder.File("zero.png"), "");
+  WriteFile(setting.folder.File("cut.png"), ReadFile(setting.folder.File("red_red.png")).substr(0, 60));
+  WriteFile(setting.pairs, ReadFile(setting.pairs) + "zero.png\tnothing\ncut.png\tred\ncut.png\tred again\n");
+  Outcome outcome = setting.Train(setting.Small("model", {"--steps", "1"}));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("zero.png: "), HasSubstr("; " + setting.folder.File("cut.png: "))));
+  outcome = setting.Train(setting.Small("model", {"--steps", "1", "--skip-errors"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("zero.png: ")));
+  EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("cut.png: ")));
+  EXPECT_THAT(outcome.err, HasSubstr("16 pictures with 16 captions to learn from"));
+  // None is left.
+  WriteFile(setting.pairs, "zero.png\tnothing\n");
+  outcome = setting.Train(setting.Small("none", {"--steps", "1", "--skip-errors"}));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("there are no pictures in it"));
+}
+
 TEST(TrainCaptions, AResumedTrainingIsTheSame) {
   const Setting setting;
   const auto options = [&](const std::string& out, const std::string& epochs, const std::string& threads) {

@@ -13,10 +13,10 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/contrastive_training.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/data/picture_texts.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/clip.h"
 #include "headlight/models/family.h"
@@ -133,8 +133,8 @@ void Run(Options& options) {
                                                   : FamilyOf(OpenModelFolder(options.from)).kind == TextEncoder::kKind;
   if (texts_alone) {
     RefuseOptions(options,
-                  {"--pictures", "--random-resized-crop", "--image-size", "--patch-size", "--text-layers",
-                   "--text-model-dim", "--text-heads", "--vector-dim"},
+                  {"--pictures", "--skip-errors", "--random-resized-crop", "--image-size", "--patch-size",
+                   "--text-layers", "--text-model-dim", "--text-heads", "--vector-dim"},
                   "a training of texts with texts");
     return TrainOnSimilarTexts(options);
   }
@@ -157,11 +157,9 @@ void Run(Options& options) {
         tokens, texts.tokenizer.size(), model->limits().vocabulary);
 
   TrainingProgress progress(Quiet(), "pairs");
-  const auto decode = [](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name);
-  };
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    PictureTextSet set(ListPictureTexts(paths, options.pictures), decode, share);
+    PictureTextSet set =
+        ReadPictureTextSet(ListPictureTexts(paths, options.pictures), options.skip_errors, progress, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures with texts", paths, share);
     progress.Note(fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), set.size(),
                               set.text_count(), purpose));
@@ -209,6 +207,7 @@ void Add(Command& train) {
        .valid = "Pictures with texts to validate on, likewise",
        .from = "Folder of a CLIP or SigLIP to fine-tune, with its tokenizer",
        .unit = {"--batch-size", "Pairs per batch, which are compared with each other"}});
+  AddSkipPictures(command, options->skip_errors);
   command.Add("--pictures", options->pictures, "Folders of COCO's pictures, unless they lie beside the file")
       .Check(ExistingFolder())
       .Type("DIR");

@@ -60,6 +60,26 @@ TEST_F(TrainContrastive, MakesAModelForTheOtherCommands) {
   }
 }
 
+TEST_F(TrainContrastive, NamesAllDamagedPicturesOrLeavesThemOut) {
+  WriteFile(folder.File("zero.png"), "");
+  WriteFile(folder.File("cut.png"), ReadFile(folder.File("0.png")).substr(0, 60));
+  WriteFile(pairs, ReadFile(pairs) + "zero.png\tnothing\ncut.png\tdogs\n");
+  const std::vector<std::string> command = {"train",        "contrastive", "--train",     pairs, "--valid",      pairs,
+                                            "--tokenizer",  tokens,        "--model-dim", "12",  "--heads",      "2",
+                                            "--layers",     "1",           "--steps",     "1",   "--image-size", "8",
+                                            "--patch-size", "4",           "--positions", "16",  "--out",        out};
+  Outcome outcome = RunProgram(command);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(folder.File("zero.png: ")));
+  EXPECT_THAT(outcome.err, HasSubstr(folder.File("cut.png: ")));
+  std::vector<std::string> skipping = command;
+  skipping.emplace_back("--skip-errors");
+  outcome = RunProgram(skipping);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + folder.File("zero.png: ")));
+  EXPECT_THAT(outcome.err, HasSubstr("24 pictures with 24 texts to learn from"));
+}
+
 // Texts with texts and hard negatives: a folder of sentence-transformers.
 TEST_F(TrainContrastive, MakesAnEncoderOfSentences) {
   std::string lines;

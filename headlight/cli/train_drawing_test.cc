@@ -93,6 +93,25 @@ struct TrainDrawing : testing::Test {
   const std::string pictures = folder.File("pictures"), pairs = pictures + "/pairs.tsv", words = folder.File("words");
 };
 
+TEST_F(TrainDrawing, NamesAllDamagedPicturesOrLeavesThemOut) {
+  WriteFile(pictures + "/zero.png", "");
+  WriteFile(pictures + "/cut.png", ReadFile(pictures + "/0.png").substr(0, 60));
+  WriteFile(pairs, ReadFile(pairs) + "zero.png\tnothing\ncut.png\tgrey 1\n");
+  const auto expect = [&](const std::vector<std::string>& command, const char* kept) {
+    Outcome outcome = RunProgram(With(command, {"--steps", "1"}));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(pictures + "/zero.png: "));
+    EXPECT_THAT(outcome.err, HasSubstr(pictures + "/cut.png: "));
+    outcome = RunProgram(With(command, {"--steps", "1", "--skip-errors"}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + pictures + "/zero.png: "));
+    EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + pictures + "/cut.png: "));
+    EXPECT_THAT(outcome.err, HasSubstr(kept));
+  };
+  expect(NewCodes("vae", {}), "12 pictures to learn from");
+  expect(NewDraws("model", {}), "12 pictures with 24 texts to learn from");
+}
+
 TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   const Outcome coded = RunProgram(NewCodes("vae", {"--steps", "6"}));
   ASSERT_EQ(coded.exit_code, 0) << coded.err;

@@ -111,7 +111,7 @@ void Run(Options& options) {
   const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     CheckNoPicture("--show-augmented", options.show_augmented, from.sources);
-    PictureSet set = ReadPictureSet(from, options, progress, share);
+    PictureSet set = ReadPictureSet(from, options.skip_errors, progress, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}", fmt::join(paths, ", "), set.size(), purpose));
     return set;
@@ -155,7 +155,7 @@ void Add(Command& train) {
                             "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv "
                             "file, or two IDX files, of pictures and of their classes",
                             /*validates=*/true);
-  AddSkipPictures(command, *options);
+  AddSkipPictures(command, options->skip_errors);
   AddResnetOptions(command, *options);
   command
       .Add("--label-smoothing", options->label_smoothing, NumberBelow(0, 1),

@@ -10,9 +10,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/pictures.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/discrete_vae.h"
 #include "headlight/models/family.h"
@@ -30,6 +30,7 @@ struct Options : ModelTrainingOptions {
 
   DiscreteVaeConfig vae;  // from scratch
   std::string loss = "l2";
+  bool skip_errors = false;
   std::optional<double> first_divergence_weight, divergence_weight;
   std::optional<std::int64_t> divergence_batches;
   PictureCodesOptions codes;
@@ -54,9 +55,8 @@ void Run(Options& options) {
   const std::unique_ptr<PictureCoder> model = ModelOf(options);
   const PictureCoder::Limits& limits = model->limits();
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    PictureSet set(
-        {.sources = ListUnlabelledPictures(paths), .labels = {}},
-        [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); }, share);
+    PictureSet set =
+        ReadPictureSet({.sources = ListUnlabelledPictures(paths), .labels = {}}, options.skip_errors, progress, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures to {}, {} x {} pixels in {} x {} of {} codes", fmt::join(paths, ", "),
                               set.size(), purpose, limits.picture, limits.picture, limits.grid().width,
@@ -103,6 +103,7 @@ void Add(Command& train) {
       AddModelTrainingOptions(command, *options, WordsOfPictures("Folder of a discrete VAE to train further"));
   for (const char* name : {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which it does not have
     command.Remove(name);
+  AddSkipPictures(command, options->skip_errors);
   Describe(command, "--layers", "Convolutions that halve a picture [3]");
   Describe(command, "--model-dim", "Channels [64]");
   AddModelNumber(command, "--image-size", options->vae.picture, Between(2, 4096),

@@ -110,9 +110,9 @@ void Run(Options& options) {
   std::vector<PictureSource> unlabelled = ListUnlabelledPictures(options.train);
   for (const std::vector<PictureSource>* sources : {&unlabelled, &list.sources})
     CheckNoPicture("--show-augmented", options.show_augmented, *sources);
-  const PictureSet train = ReadPictureSet({std::move(unlabelled), {}}, options, progress);
+  const PictureSet train = ReadPictureSet({std::move(unlabelled), {}}, options.skip_errors, progress);
   progress.Note(fmt::format("{}: {} pictures to learn from", fmt::join(options.train, ", "), train.size()));
-  const PictureSet labelled = ReadPictureSet(list, options, progress);
+  const PictureSet labelled = ReadPictureSet(list, options.skip_errors, progress);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(Chosen(options.compute));
@@ -163,7 +163,7 @@ void Add(Command& train) {
       command, *options,
       "files, folders, patterns, IDX files, or .csv, .jsonl and .tsv files of paths; labels are ignored",
       /*validates=*/false);
-  AddSkipPictures(command, *options);
+  AddSkipPictures(command, options->skip_errors);
   AddResnetOptions(command, *options);
   options->training.adam.weight_decay = 0.04;
   options->training.adam.clip_norm = 0;

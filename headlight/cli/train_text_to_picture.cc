@@ -13,9 +13,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/output.h"
+#include "headlight/cli/picture_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/picture_texts.h"
-#include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
 #include "headlight/io/coder_folder.h"
 #include "headlight/io/model_folder.h"
@@ -38,6 +38,7 @@ struct Options : ModelTrainingOptions {
   std::string vae, tokenizer;
   std::int32_t text_positions = 32;
   double drop_text = 0;
+  bool skip_errors = false;
   std::vector<std::string> attention;
 
   const std::string& text_folder() const { return from.empty() ? tokenizer : from; }
@@ -133,9 +134,8 @@ void Run(Options& options) {
   const auto coder = LoadModel<PictureCoder>(options.coder_folder(), {.purpose = LoadFor::computing});
   const std::unique_ptr<DrawingModel> model = ModelOf(options, tokenizer, *coder);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    const PictureTextSet pairs(
-        ListPictureTexts(paths, options.images),
-        [](std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name); }, share);
+    const PictureTextSet pairs =
+        ReadPictureTextSet(ListPictureTexts(paths, options.images), options.skip_errors, progress, share);
     CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "pictures", paths, share);
     progress.Note(fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
                               pairs.text_count(), purpose));
@@ -178,6 +178,7 @@ void Add(Command& train) {
   command.Add("--images", options->images, "Folders of the pictures that COCO's .json files name")
       .Check(ExistingFolder())
       .Type("DIR");
+  AddSkipPictures(command, options->skip_errors);
   const auto folder = [&](const char* name, std::string& value, const char* description) {
     command.Add(name, value, description).Check(ExistingFolder()).Excludes(from).Type("DIR");
   };

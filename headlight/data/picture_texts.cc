@@ -143,7 +143,8 @@ PictureTextList ListPictureTexts(const std::vector<std::string>& paths, const st
   return list;
 }
 
-PictureTextSet::PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share, std::int64_t memory)
+PictureTextSet::PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share, std::int64_t memory,
+                               std::vector<std::string>* skipped)
     : texts_(std::move(list.texts)),
       near_misses_(std::move(list.near_misses)),
       pictures_(
@@ -153,7 +154,7 @@ PictureTextSet::PictureTextSet(PictureTextList list, DecodeBytes decode, const T
             std::iota(pictures.labels.begin(), pictures.labels.end(), 0);
             return pictures;
           }(),
-          std::move(decode), share, memory) {}
+          std::move(decode), share, memory, skipped) {}
 
 std::int64_t PictureTextSet::text_count() const {
   std::int64_t count = 0;

@@ -37,7 +37,7 @@ class HEADLIGHT_API PictureTextSet {
  public:
   // As PictureSet, which reads all files once: the share is chosen by the pictures' contents.
   PictureTextSet(PictureTextList list, DecodeBytes decode, const TextShare& share = {},
-                 std::int64_t memory = PictureSet::kMemory);
+                 std::int64_t memory = PictureSet::kMemory, std::vector<std::string>* skipped = nullptr);
 
   std::int64_t size() const { return pictures_.size(); }
   std::int64_t text_count() const;  // of all pictures
