@@ -62,7 +62,7 @@ set(user_headers
 # The engine's headers, which may change with a minor version: the headers of these rooms that mark a declaration
 # HEADLIGHT_API, and those that they include.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/autograd/*.h headlight/data/*.h
-  headlight/generate/*.h headlight/io/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/tasks/*.h
+  headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/tasks/*.h
   headlight/text/*.h headlight/train/*.h)
 set(marked "")
 foreach(header ${candidates})

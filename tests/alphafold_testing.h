@@ -13,7 +13,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/nn/folding_model.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/protein/templates.h"

@@ -20,8 +20,8 @@
 #include "headlight/models/family.h"
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/siglip.h"
-#include "headlight/nn/contrastive_loss.h"
 #include "headlight/ops/rms_norm.h"
+#include "headlight/train/contrastive_loss.h"
 #include "tests/encoder_parity_testing.h"
 #include "tests/parity_testing.h"
 

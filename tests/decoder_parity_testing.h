@@ -11,8 +11,8 @@
 
 #include "headlight/base/sequences.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/language_model.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {

@@ -20,13 +20,13 @@
 #include "headlight/generate/option_error.h"
 #include "headlight/kernels/attention.h"
 #include "headlight/kernels/row_testing.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/dalle_mini.h"
 #include "headlight/models/family.h"
 #include "headlight/models/gpt.h"
 #include "headlight/models/llama.h"
 #include "headlight/models/transformer.h"
-#include "headlight/nn/caption_model.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::decoding_batch_test {

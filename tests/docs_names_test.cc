@@ -259,13 +259,13 @@ TEST(DocsNames, PlantedNamesAreCaught) {
   using testing::HasSubstr;
   using testing::IsEmpty;
   Known known;
-  known.paths = {"headlight/nn/model.h", "nn/model.h", "model.h"};
+  known.paths = {"headlight/kinds/model.h", "kinds/model.h", "model.h"};
   known.AddCode(
       Divide("struct Model { void Save(); };  // SaveModel\n"
              "const char* a = R\"(\"x)\"; char b = '\"'; int n = 1'000; Add(\"--beam-size\"), \"model_type\", "
              "\"config.json\"; int save;"));
   EXPECT_THAT(
-      WrongNames("page", "`Model` `Save()` `headlight --beam-size 4` `model_type` `nn/model.h` `out/config.json`",
+      WrongNames("page", "`Model` `Save()` `headlight --beam-size 4` `model_type` `kinds/model.h` `out/config.json`",
                  known),
       IsEmpty());
   EXPECT_THAT(WrongNames("page", "call `SaveModel`", known), ElementsAre("page: there is no `SaveModel`"));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/io/safetensors.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/view.h"
 #include "tests/parity_testing.h"

@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// The rooms that each room may include, with all that these may include. So `train`, `generate` and `inspect` see nn's
-// interfaces and never a family of `models`, and a layer below never sees one above. `text` itself has what its two
-// rooms share.
+// The rooms that each room may include, with all that these may include. So `train`, `generate` and `inspect` see the
+// interfaces of `kinds` and never a family of `models`, and a layer below never sees one above. `text` itself has what
+// its two rooms share.
 const std::map<std::string, Names> kRooms = {
     {"base", {}},
     {"kernels", {"base"}},
@@ -33,11 +33,12 @@ const std::map<std::string, Names> kRooms = {
     {"image", {"base", "tensor"}},
     {"protein", {"base", "tensor"}},
     {"nn", {"ops", "io", "protein"}},
-    {"models", {"nn", "io"}},
+    {"kinds", {"nn"}},
+    {"models", {"kinds"}},
     {"data", {"text/tokenizers", "text/metrics", "image", "protein", "tensor"}},
-    {"train", {"nn", "data", "generate"}},
-    {"generate", {"nn", "text/tokenizers", "text/metrics"}},
-    {"inspect", {"nn", "text/tokenizers", "text/metrics", "image", "protein"}},
+    {"train", {"kinds", "data", "generate"}},
+    {"generate", {"kinds", "text/tokenizers", "text/metrics"}},
+    {"inspect", {"kinds", "text/tokenizers", "text/metrics", "image", "protein"}},
     {"tasks", {"models", "generate", "inspect"}},
     {"demo", {"data"}},
 };

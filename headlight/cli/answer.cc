@@ -17,9 +17,9 @@
 #include "headlight/cli/progress.h"
 #include "headlight/cli/translation_options.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/kinds/caption_model.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/caption_model.h"
-#include "headlight/nn/region_text_encoder.h"
 #include "headlight/tasks/answerer.h"
 #include "headlight/tasks/translator.h"
 

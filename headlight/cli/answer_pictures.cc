@@ -9,7 +9,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/image/decoding/decode.h"
-#include "headlight/nn/caption_model.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/tasks/picture_answerer.h"
 
 namespace headlight {

@@ -7,8 +7,8 @@
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 
 namespace headlight::bench_fold {

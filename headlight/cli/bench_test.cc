@@ -4,9 +4,9 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/dual_encoder.h"
 #include "headlight/tasks/dual_testing.h"
 #include "headlight/tasks/picture_testing.h"
 

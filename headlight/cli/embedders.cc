@@ -11,9 +11,9 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/idx.h"
 #include "headlight/image/picture_files.h"
+#include "headlight/kinds/dual_encoder.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/dual_encoder.h"
-#include "headlight/nn/picture_encoder.h"
 #include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/image_embedder.h"
 

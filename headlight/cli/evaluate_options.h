@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlight/nn/model.h"
+#include "headlight/kinds/model.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight {

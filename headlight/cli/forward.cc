@@ -1,35 +1,15 @@
 // headlight forward: the raw model, from tensors to tensors under Hugging Face's names, to check a conversion.
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "headlight/base/error.h"
-#include "headlight/base/json.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/forward_captions.h"
-#include "headlight/cli/forward_drawings.h"
-#include "headlight/cli/forward_dual.h"
-#include "headlight/cli/forward_folding.h"
-#include "headlight/cli/forward_pictures.h"
-#include "headlight/cli/forward_regions.h"
-#include "headlight/cli/forward_tensors.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/io/model_description.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
-#include "headlight/models/imagegpt.h"
-#include "headlight/nn/caption_model.h"
-#include "headlight/nn/drawing_model.h"
-#include "headlight/nn/dual_encoder.h"
-#include "headlight/nn/folding_model.h"
-#include "headlight/nn/object_detector.h"
-#include "headlight/nn/picture_coder.h"
-#include "headlight/nn/picture_encoder.h"
-#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight::forward {
 namespace {
@@ -38,101 +18,12 @@ struct Options {
   std::string folder, in, out;
 };
 
-NamedTensors ForwardEncoderDecoder(const Safetensors& in, const std::string& folder) {
-  CheckInputs(in, {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const auto model = LoadModel<EncoderDecoder>(folder);
-  const EncoderDecoder::Limits& limits = model->limits();
-  const Padded source = ReadPadded(in, "input_ids", "attention_mask", limits.source_vocabulary, limits.positions);
-  Padded target;
-  if (in.contains("decoder_input_ids")) {
-    target = ReadPadded(in, "decoder_input_ids", "decoder_attention_mask", limits.target_vocabulary, limits.positions);
-    Check(target.batch == source.batch, "{}: input_ids has {} rows and decoder_input_ids {}: they must be equal",
-          in.path(), source.batch, target.batch);
-  }
-
-  NamedTensors out;
-  Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention(seen, source, target); };
-  const Memory memory{model->Encode(context, source.ids, source.sentences), source.sentences};
-  out.tensors["encoder_last_hidden_state"] = Pad(memory.rows, source);
-  if (target.batch > 0) {
-    const Tensor hidden = model->Decode(context, target.ids, target.sentences, memory);
-    out.tensors["decoder_last_hidden_state"] = Pad(hidden, target);
-    out.tensors["logits"] = Pad(model->Logits(context, hidden), target);
-  }
-  return out;
-}
-
-NamedTensors ForwardEncoder(const Safetensors& in, const std::string& folder) {
-  CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});
-  const auto model = LoadModel<TextEncoder>(folder);
-  const TextEncoder::Limits& limits = model->limits();
-  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
-  std::vector<std::int32_t> types;
-  if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", texts);
-
-  NamedTensors out;
-  Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
-  std::vector<std::int32_t> first_positions;
-  if (limits.padding_has_positions) first_positions.assign(texts.begin.begin(), texts.begin.end());
-  const Tensor hidden = model->Encode(context, texts.ids, types, texts.sentences, first_positions);
-  out.tensors["last_hidden_state"] = Pad(hidden, texts);
-  const TextHeadsConfig& heads = model->heads();
-  if (heads.masked_words) out.tensors["logits"] = Pad(model->MaskedWordLogits(context, hidden), texts);
-  if (heads.token_classes) out.tensors["logits"] = Pad(model->TokenClassLogits(context, hidden), texts);
-  if (heads.sequence_classes) out.tensors["logits"] = model->SequenceClassLogits(context, hidden, texts.sentences);
-  if (heads.question_spans) {
-    const Tensor spans = Pad(model->SpanLogits(context, hidden), texts);
-    for (const auto& [name, column] : {std::pair("start_logits", 0), std::pair("end_logits", 1)})
-      out.tensors[name] = spans.ViewColumns(column, 1).Clone().ViewAs({texts.batch, texts.length});
-  }
-  if (heads.pooler) {
-    const Tensor pooled = model->Pool(context, hidden, texts.sentences);
-    out.tensors["pooler_output"] = pooled;
-    if (heads.next_sentence) out.tensors["seq_relationship_logits"] = model->NextSentenceLogits(context, pooled);
-  }
-  return out;
-}
-
-NamedTensors ForwardLanguageModel(const Safetensors& in, const std::string& folder) {
-  CheckInputs(in, {"input_ids", "attention_mask"});
-  const std::unique_ptr<const Model> loaded = LoadModel(folder);
-  const auto* const model = dynamic_cast<const LanguageModel*>(loaded.get());
-  const auto* const of_pictures = dynamic_cast<const ImageGpt*>(loaded.get());
-  const LanguageModel::Limits& limits = model->limits();
-  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
-  NamedTensors out;
-  Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
-  const Tensor hidden = model->Decode(context, texts.ids, texts.sentences);
-  out.tensors["last_hidden_state"] = Pad(hidden, texts);
-  if (model->outputs() > 0) out.tensors["logits"] = Pad(model->Logits(context, hidden), texts);
-  if (of_pictures != nullptr && of_pictures->config().classes)
-    out.tensors["logits"] = of_pictures->ClassLogits(context, hidden, texts.sentences);
-  return out;
-}
-
-struct KindForward {
-  std::string_view kind;
-  NamedTensors (*forward)(const Safetensors& in, const std::string& folder);
-};
-constexpr KindForward kForward[] = {
-    {EncoderDecoder::kKind, ForwardEncoderDecoder}, {TextEncoder::kKind, ForwardEncoder},
-    {LanguageModel::kKind, ForwardLanguageModel},   {ImageGpt::kKind, ForwardLanguageModel},
-    {PictureEncoder::kKind, ForwardPictureEncoder}, {ObjectDetector::kKind, ForwardDetector},
-    {DualEncoder::kKind, ForwardDualEncoder},       {RegionTextEncoder::kKind, ForwardRegionTexts},
-    {CaptionModel::kKind, ForwardCaptionModel},     {PictureCoder::kKind, ForwardPictureCoder},
-    {DrawingModel::kKind, ForwardDrawingModel},     {FoldingModel::kKind, ForwardFolding}};
-
 void Run(const Options& options) {
   CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
   const Safetensors in(Input(options.in));
-  const auto kind =
-      std::ranges::find(kForward, FamilyOf(OpenModelDescription(options.folder)).kind, &KindForward::kind);
-  Check(kind != std::end(kForward), "{}: forward does not support this kind of model", options.folder);
+  const std::unique_ptr<const Model> model = LoadModel(options.folder);
   const Progress progress("running the model");
-  const NamedTensors out = kind->forward(in, options.folder);
+  const NamedTensors out = model->Forward(in);
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));

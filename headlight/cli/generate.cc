@@ -15,9 +15,9 @@
 #include "headlight/cli/progress.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translation_options.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
-#include "headlight/nn/language_model.h"
 #include "headlight/tasks/generator.h"
 
 namespace headlight::generate {

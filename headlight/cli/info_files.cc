@@ -14,11 +14,11 @@
 #include "headlight/image/processor.h"
 #include "headlight/io/config_table.h"
 #include "headlight/io/transformers_config_keys.h"
+#include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
-#include "headlight/nn/encoder_decoder.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/nn/text_encoder.h"
 #include "headlight/tasks/generation_settings.h"
 
 namespace headlight {

@@ -7,7 +7,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/read_record.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/nn/model.h"
+#include "headlight/kinds/model.h"
 
 namespace headlight {
 

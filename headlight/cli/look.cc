@@ -22,8 +22,8 @@
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
 #include "headlight/io/model_description.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/folding_model.h"
 
 namespace headlight::look {
 namespace {

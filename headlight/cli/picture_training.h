@@ -13,8 +13,8 @@
 #include "headlight/data/picture_texts.h"
 #include "headlight/data/pictures.h"
 #include "headlight/image/processor.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/models/vit.h"
-#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 

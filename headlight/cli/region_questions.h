@@ -6,7 +6,7 @@
 
 #include "headlight/cli/region_training.h"
 #include "headlight/data/picture_questions.h"
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/train/tasks/visual_question_answering.h"
 

@@ -8,8 +8,8 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/data/lines.h"
+#include "headlight/kinds/encoder_decoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/encoder_decoder.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 

@@ -10,10 +10,10 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/cli/training_run.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/nn/encoder_decoder.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/nn/region_text_encoder.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/region_text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
 namespace headlight {

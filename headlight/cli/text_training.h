@@ -10,7 +10,7 @@
 #include "headlight/cli/model_training.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/data/text_examples.h"
-#include "headlight/nn/model.h"
+#include "headlight/kinds/model.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/train/tasks/masked_language_model.h"
 

@@ -18,10 +18,10 @@
 #include "headlight/cli/training_run.h"
 #include "headlight/data/picture_texts.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/clip.h"
 #include "headlight/models/family.h"
 #include "headlight/models/siglip.h"
-#include "headlight/nn/text_encoder.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 #include "headlight/train/tasks/contrastive.h"
 

@@ -8,9 +8,9 @@
 #include "headlight/cli/testing.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
+#include "headlight/kinds/picture_coder.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/drawer.h"
 
 namespace headlight::train_drawing_test {

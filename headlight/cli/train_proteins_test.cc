@@ -5,8 +5,8 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/testing.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/text_encoder.h"
 
 namespace headlight::train_proteins_test {
 namespace {

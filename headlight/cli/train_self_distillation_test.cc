@@ -10,8 +10,8 @@
 #include "headlight/image/decoding/encode.h"
 #include "headlight/image/processor.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/picture_encoder.h"
 
 namespace headlight::train_self_distillation_test {
 namespace {

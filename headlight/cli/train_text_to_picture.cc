@@ -19,9 +19,9 @@
 #include "headlight/image/processor.h"
 #include "headlight/io/coder_folder.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/kinds/picture_coder.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/train/tasks/text_to_picture.h"
 

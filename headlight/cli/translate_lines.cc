@@ -18,7 +18,7 @@
 #include "headlight/data/lines.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 
 namespace headlight {
 namespace {

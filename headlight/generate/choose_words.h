@@ -7,7 +7,7 @@
 #include "headlight/base/matrix.h"
 #include "headlight/generate/search_options.h"
 #include "headlight/kernels/top_k.h"
-#include "headlight/nn/model.h"
+#include "headlight/kinds/model.h"
 
 namespace headlight {
 

@@ -10,7 +10,7 @@
 #include "headlight/generate/hypothesis.h"
 #include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 
 namespace headlight {
 

@@ -13,8 +13,8 @@
 #include "headlight/generate/choose_words.h"
 #include "headlight/generate/next_tokens.h"
 #include "headlight/generate/search.h"
+#include "headlight/kinds/drawing_model.h"
 #include "headlight/nn/decoder_cache.h"
-#include "headlight/nn/drawing_model.h"
 
 namespace headlight {
 namespace {

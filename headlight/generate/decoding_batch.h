@@ -14,8 +14,8 @@
 #include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/kernels/cache_entries.h"
-#include "headlight/nn/conditional_decoder.h"
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/conditional_decoder.h"
+#include "headlight/kinds/language_model.h"
 
 namespace headlight {
 

@@ -10,7 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/generate/search_options.h"
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/language_model.h"
 
 namespace headlight {
 

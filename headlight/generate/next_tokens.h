@@ -9,8 +9,8 @@
 #include "headlight/generate/search.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/kernels/top_k.h"
-#include "headlight/nn/conditional_decoder.h"
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/conditional_decoder.h"
+#include "headlight/kinds/language_model.h"
 
 namespace headlight {
 

@@ -8,8 +8,8 @@
 
 #include "headlight/generate/choose_words.h"
 #include "headlight/kernels/top_k.h"
+#include "headlight/kinds/model.h"
 #include "headlight/nn/context.h"
-#include "headlight/nn/model.h"
 #include "headlight/ops/linear.h"
 
 namespace headlight {

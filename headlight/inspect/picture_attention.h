@@ -10,13 +10,13 @@
 #include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/caption_model.h"
-#include "headlight/nn/drawing_model.h"
-#include "headlight/nn/dual_encoder.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/nn/object_detector.h"
-#include "headlight/nn/picture_encoder.h"
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/caption_model.h"
+#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/dual_encoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/object_detector.h"
+#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 
 namespace headlight {
 

@@ -7,7 +7,7 @@
 #include "headlight/base/grid.h"
 #include "headlight/image/picture.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/picture_encoder.h"
+#include "headlight/kinds/picture_encoder.h"
 
 namespace headlight {
 

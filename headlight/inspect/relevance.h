@@ -9,7 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/dual_encoder.h"
+#include "headlight/kinds/dual_encoder.h"
 
 namespace headlight {
 

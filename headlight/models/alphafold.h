@@ -8,9 +8,9 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/nn/evoformer.h"
 #include "headlight/nn/folding_embedders.h"
-#include "headlight/nn/folding_model.h"
 #include "headlight/nn/structure_module.h"
 #include "headlight/nn/template_embedder.h"
 

@@ -11,10 +11,10 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/files/model_files.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/text_encoder.h"
 #include "headlight/nn/transformer_layers.h"
 
 namespace headlight {

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/models/bert.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/caption_model.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/picture_embedding.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/dual_encoder.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/picture_embedding.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/drawing_model.h"
+#include "headlight/kinds/drawing_model.h"
 #include "headlight/nn/grid_attention.h"
 #include "headlight/nn/layers.h"
 

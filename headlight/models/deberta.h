@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/bert_descendant.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/text_encoder.h"
 
 namespace headlight {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/object_detector.h"
 #include "headlight/models/resnet.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/mask_head.h"
-#include "headlight/nn/object_detector.h"
 
 namespace headlight {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/models/esm.h"
 #include "headlight/nn/esmfold_block.h"
-#include "headlight/nn/folding_model.h"
 #include "headlight/nn/structure_module.h"
 
 namespace headlight {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/models/files/model_files.h"
-#include "headlight/nn/encoder_decoder.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/nn/text_encoder.h"
 
 namespace headlight {
 

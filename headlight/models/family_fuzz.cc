@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/kinds/caption_model.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/caption_model.h"
-#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/transformer_layers.h"
 

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/gpt2_stack.h"
@@ -113,6 +114,10 @@ std::unique_ptr<ImageGpt> LoadImageGpt(const ModelFolder& files, const LoadModel
 namespace families {
 extern const Family imagegpt = MakeFamily<ImageGpt, LoadImageGpt>({"imagegpt"});
 }  // namespace families
+
+void ImageGpt::AddOutputs(Context& context, const Tensor& hidden, const Sequences& pictures, NamedTensors& out) const {
+  if (config_.classes) out.tensors["logits"] = ClassLogits(context, hidden, pictures);
+}
 
 void ImageGpt::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
 
 namespace headlight {
@@ -72,6 +72,9 @@ class HEADLIGHT_API ImageGpt : public LanguageModel {
 
   const ImageGptConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  void AddOutputs(Context& context, const Tensor& hidden, const Sequences& pictures, NamedTensors& out) const override;
 
  private:
   ImageGptConfig config_;

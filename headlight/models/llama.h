@@ -11,9 +11,9 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/models/files/rotary_settings.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/language_model.h"
 #include "headlight/nn/layers.h"
 
 namespace headlight {

@@ -233,6 +233,31 @@ namespace families {
 extern const Family lxmert = MakeFamily<Lxmert, LoadLxmert>({"lxmert"});
 }  // namespace families
 
+const RegionTextEncoder::TensorNames& Lxmert::tensor_names() const {
+  // Of the cross-modality layers Transformers gives the attention from text to picture alone.
+  static constexpr TensorNames names = {
+      .features = "visual_feats",
+      .boxes = "visual_pos",
+      .mask = "visual_attention_mask",
+      .attentions = {"language_attentions", "vision_attentions", "cross_encoder_attentions", "vision_cross_attentions"},
+      .text = "language_output",
+      .regions = "vision_output",
+      .pooled = "pooled_output",
+      .words = "prediction_logits",
+      .region_classes = "obj",
+      .alignment = "cross_relationship_score",
+      .answers = "question_answering_score"};
+  return names;
+}
+
+std::vector<RegionTextEncoder::OtherOutput> Lxmert::OtherOutputs(Context& context, const EncodedPairs& encoded,
+                                                                 const Tensor& /*pooled*/) const {
+  std::vector<OtherOutput> outputs;
+  for (const auto& [name, logits] : RegionPredictions(context, encoded.regions))
+    outputs.push_back({name, logits, OtherOutput::regions});
+  return outputs;
+}
+
 std::unique_ptr<RegionTextEncoder> Lxmert::WithAnswers(const std::vector<std::string>& labels) const {
   LxmertConfig config = config_;
   config.pretraining = false;

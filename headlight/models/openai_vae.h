@@ -8,7 +8,7 @@
 #include <string>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/picture_coder.h"
+#include "headlight/kinds/picture_coder.h"
 
 namespace headlight {
 

@@ -12,9 +12,9 @@
 
 #include "headlight/base/export.h"
 #include "headlight/io/model_folder.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/nn/convolution.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/models/clip.h"
-#include "headlight/nn/dual_encoder.h"
 
 namespace headlight {
 

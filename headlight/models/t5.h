@@ -12,8 +12,8 @@
 #include <variant>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/encoder_decoder.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/encoder_decoder.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/relative_positions.h"
 

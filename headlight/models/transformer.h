@@ -7,7 +7,7 @@
 #include <string>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 
 namespace headlight {
 

@@ -327,6 +327,34 @@ namespace families {
 extern const Family vilbert = MakeFamily<Vilbert, LoadVilbert>({"vilbert"});
 }  // namespace families
 
+const RegionTextEncoder::TensorNames& Vilbert::tensor_names() const {
+  static constexpr TensorNames names = {
+      .features = "image_feat",
+      .boxes = "image_loc",
+      .mask = "image_attention_mask",
+      .tasks = "task_ids",
+      .attentions = {"attentions_t", "attentions_v", "attentions_tv", "attentions_vt"},
+      .text = "sequence_output_t",
+      .regions = "sequence_output_v",
+      .words = "prediction_scores_t",
+      .region_classes = "prediction_scores_v",
+      .alignment = "seq_relationship_score",
+      .answers = "vil_prediction"};
+  return names;
+}
+
+std::vector<RegionTextEncoder::OtherOutput> Vilbert::OtherOutputs(Context& context, const EncodedPairs& encoded,
+                                                                  const Tensor& pooled) const {
+  std::vector<OtherOutput> outputs = {{"pooled_output_t", PoolText(context, encoded)},
+                                      {"pooled_output_v", PoolPicture(context, encoded)}};
+  for (const auto& [name, logits] : TaskLogits(context, encoded, pooled))
+    outputs.push_back({name, logits,
+                       name == "vision_logit"      ? OtherOutput::regions
+                       : name == "linguisic_logit" ? OtherOutput::tokens
+                                                   : OtherOutput::pairs});
+  return outputs;
+}
+
 std::unique_ptr<RegionTextEncoder> Vilbert::WithAnswers(const std::vector<std::string>& labels) const {
   VilbertConfig config = config_;
   config.labels = labels;

@@ -163,6 +163,23 @@ namespace families {
 extern const Family vilt = MakeFamily<Vilt, LoadVilt>({"vilt"});
 }  // namespace families
 
+const RegionTextEncoder::TensorNames& Vilt::tensor_names() const {
+  static constexpr TensorNames names = {.features = "pixel_values",
+                                        .mask = "pixel_mask",
+                                        .attentions = {"attentions"},
+                                        .text = "last_hidden_state",
+                                        .pooled = "pooler_output",
+                                        .words = "logits",
+                                        .answers = "logits"};
+  return names;
+}
+
+std::vector<RegionTextEncoder::OtherOutput> Vilt::OtherOutputs(Context& context, const EncodedPairs& /*encoded*/,
+                                                               const Tensor& pooled) const {
+  if (config_.task != ViltTask::ranking) return {};
+  return {{"logits", RankScores(context, pooled)}};
+}
+
 std::unique_ptr<RegionTextEncoder> Vilt::WithAnswers(const std::vector<std::string>& labels) const {
   ViltConfig config = config_;
   config.task = labels.empty() ? ViltTask::none : ViltTask::answers;

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/vit.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/picture_embedding.h"
-#include "headlight/nn/region_text_encoder.h"
 
 namespace headlight {
 
@@ -56,6 +56,11 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
   const ViltConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ protected:
+  const TensorNames& tensor_names() const override;
+  std::vector<OtherOutput> OtherOutputs(Context& context, const EncodedPairs& encoded,
+                                        const Tensor& pooled) const override;
 
  private:
   // W2 gelu(LayerNorm(W1 x + b1)) + b2.

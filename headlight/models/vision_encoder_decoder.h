@@ -10,9 +10,9 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/models/gpt.h"
 #include "headlight/models/vit.h"
-#include "headlight/nn/caption_model.h"
 
 namespace headlight {
 

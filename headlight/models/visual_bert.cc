@@ -161,6 +161,19 @@ namespace families {
 extern const Family visual_bert = MakeFamily<VisualBert, LoadVisualBert>({"visual_bert"});
 }  // namespace families
 
+const RegionTextEncoder::TensorNames& VisualBert::tensor_names() const {
+  static constexpr TensorNames names = {.features = "visual_embeds",
+                                        .mask = "visual_attention_mask",
+                                        .attentions = {"attentions"},
+                                        .text = "last_hidden_state",
+                                        .pooled = "pooler_output",
+                                        .words = "prediction_logits",
+                                        .alignment = "seq_relationship_logits",
+                                        .answers = "logits",
+                                        .words_of_regions = true};
+  return names;
+}
+
 std::unique_ptr<RegionTextEncoder> VisualBert::WithAnswers(const std::vector<std::string>& labels) const {
   VisualBertConfig config = config_;
   config.task = labels.empty() ? VisualBertTask::none : VisualBertTask::answers;

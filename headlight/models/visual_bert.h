@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/bert.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/region_text_encoder.h"
 #include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
@@ -53,6 +53,9 @@ class HEADLIGHT_API VisualBert : public RegionTextEncoder {
   const VisualBertConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
+
+ protected:
+  const TensorNames& tensor_names() const override;
 
  private:
   VisualBertConfig config_;

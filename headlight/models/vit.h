@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/picture_embedding.h"
-#include "headlight/nn/picture_encoder.h"
 
 namespace headlight {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/picture_coder.h"
 #include "headlight/nn/attention.h"
-#include "headlight/nn/picture_coder.h"
 
 namespace headlight {
 

@@ -9,7 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/nn/evoformer.h"
-#include "headlight/nn/folding_model.h"
+#include "headlight/nn/folding_features.h"
 #include "headlight/nn/layers.h"
 
 namespace headlight {

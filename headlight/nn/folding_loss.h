@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/folding_model.h"
+#include "headlight/nn/folding_features.h"
 #include "headlight/protein/structure_labels.h"
 
 namespace headlight {

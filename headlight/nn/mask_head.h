@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "headlight/nn/convolution.h"
+#include "headlight/nn/detected_pictures.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/object_detector.h"
 
 namespace headlight {
 

@@ -44,7 +44,7 @@ PictureEmbedding::PictureEmbedding(const Scope& scope, const PictureEmbeddingCon
   if (config.bias) bias_ = &projection.DeclareVector({"bias"}, config.model);
 }
 
-PictureEncoder::Limits PictureEmbedding::limits() const {
+PictureLimits PictureEmbedding::limits() const {
   return {config_.picture, config_.patch, config_.channels, special_, config_.model};
 }
 

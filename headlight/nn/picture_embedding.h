@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/nn/context.h"
+#include "headlight/nn/encoded_pictures.h"
 #include "headlight/nn/parameters.h"
-#include "headlight/nn/picture_encoder.h"
+#include "headlight/nn/patches.h"
 
 namespace headlight {
 
@@ -42,7 +44,7 @@ class HEADLIGHT_API PictureEmbedding {
  public:
   PictureEmbedding(const Scope& scope, const PictureEmbeddingConfig& config);
 
-  // As PictureEncoder::Encode, with hidden as it goes into the first layer.
+  // As kinds/picture_encoder.h's Encode, with hidden as it goes into the first layer.
   EncodedPictures operator()(Context& context, std::span<const Tensor> pictures,
                              std::span<const std::uint8_t> masked = {}) const;
 
@@ -50,7 +52,7 @@ class HEADLIGHT_API PictureEmbedding {
   EncodedPictures Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
                         std::span<const std::uint8_t> masked = {}) const;
 
-  PictureEncoder::Limits limits() const;
+  PictureLimits limits() const;
 
  private:
   Tensor Positions(Context& context, Grid grid) const;

@@ -13,7 +13,7 @@
 
 #include "headlight/generate/decode.h"
 #include "headlight/image/processor.h"
-#include "headlight/nn/caption_model.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/tasks/captioner.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"

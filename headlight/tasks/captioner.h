@@ -22,7 +22,7 @@
 
 namespace headlight {
 
-class CaptionModel;       // nn/caption_model.h
+class CaptionModel;       // kinds/caption_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct CaptionFolder;
 

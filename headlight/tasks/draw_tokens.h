@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/tasks/draw_options.h"
 
 namespace headlight {

@@ -7,9 +7,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/image/processor.h"
+#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/picture_coder.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/drawing_model.h"
-#include "headlight/nn/picture_coder.h"
 #include "headlight/tasks/draw_tokens.h"
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/tasks/dual_embedder.h"

@@ -21,9 +21,9 @@
 
 namespace headlight {
 
-class DrawingModel;       // nn/drawing_model.h
+class DrawingModel;       // kinds/drawing_model.h
 class DualEmbedder;       // tasks/dual_embedder.h
-class PictureCoder;       // nn/picture_coder.h
+class PictureCoder;       // kinds/picture_coder.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
 struct Drawing {

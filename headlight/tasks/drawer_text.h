@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/drawing_model.h"
+#include "headlight/kinds/drawing_model.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {

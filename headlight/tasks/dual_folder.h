@@ -11,8 +11,8 @@
 
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/models/files/stored_parameters.h"
-#include "headlight/nn/dual_encoder.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/tasks/picture_folder.h"

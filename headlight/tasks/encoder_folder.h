@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headlight/inspect/attention_record.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/truncate.h"

@@ -6,9 +6,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/generate/hypothesis.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/covariation.h"
-#include "headlight/nn/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/residues.h"

@@ -23,7 +23,7 @@
 
 namespace headlight {
 
-class FoldingModel;  // nn/folding_model.h
+class FoldingModel;  // kinds/folding_model.h
 struct FoldWatch;    // tasks/folder_watch.h
 
 struct FoldOptions {

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/inspect/structure_record.h"
-#include "headlight/nn/folding_model.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/superposition.h"
 #include "headlight/tasks/folder.h"

@@ -10,7 +10,7 @@
 
 #include "headlight/base/test_support.h"
 #include "headlight/generate/hypothesis.h"
-#include "headlight/nn/folding_model.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/superposition.h"

@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "headlight/kinds/folding_model.h"
 #include "headlight/nn/attention_sink.h"
-#include "headlight/nn/folding_model.h"
 
 namespace headlight {
 

@@ -10,9 +10,9 @@
 #include "headlight/generate/decode.h"
 #include "headlight/generate/generate.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/nn/conditional_decoder.h"
-#include "headlight/nn/language_model.h"
-#include "headlight/nn/model.h"
+#include "headlight/kinds/conditional_decoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/model.h"
 
 namespace headlight {
 

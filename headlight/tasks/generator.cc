@@ -7,8 +7,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/generate/generate.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/language_model.h"
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/growing_text.h"
 #include "headlight/tasks/stop_strings.h"

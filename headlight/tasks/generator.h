@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-class LanguageModel;      // nn/language_model.h
+class LanguageModel;      // kinds/language_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
 // Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "headlight/image/processor.h"
-#include "headlight/nn/object_detector.h"
-#include "headlight/nn/picture_encoder.h"
+#include "headlight/kinds/object_detector.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/tasks/load_options.h"
 
 namespace headlight {

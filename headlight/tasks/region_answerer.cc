@@ -9,7 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/image/box_regions.h"
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/picture_folder.h"

@@ -19,7 +19,7 @@
 
 namespace headlight {
 
-class RegionTextEncoder;  // nn/region_text_encoder.h
+class RegionTextEncoder;  // kinds/region_text_encoder.h
 
 // The side of the square of pixels that a model reads of each region. Throws Error for a model whose features are no
 // pixels, or whose places are not those of RegionsOfBoxes.

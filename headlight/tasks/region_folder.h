@@ -10,7 +10,7 @@
 
 #include "headlight/image/picture.h"
 #include "headlight/inspect/picture_attention.h"
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/tasks/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 

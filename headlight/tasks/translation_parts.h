@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/generate/hypothesis.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 #include "headlight/tasks/translator.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 

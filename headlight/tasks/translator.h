@@ -23,7 +23,7 @@
 
 namespace headlight {
 
-class EncoderDecoder;  // nn/encoder_decoder.h
+class EncoderDecoder;  // kinds/encoder_decoder.h
 class Tokenizer;       // text/tokenizers/tokenizer.h
 
 // Options that are not set are those of the folder's generation_config.json or, without that file, config.json (their

@@ -8,7 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/decode.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 #include "headlight/tasks/testing.h"
 
 namespace headlight::translator_test {

@@ -10,7 +10,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
-#include "headlight/nn/model.h"
+#include "headlight/kinds/model.h"
 #include "headlight/train/gradients.h"
 
 namespace headlight {

@@ -10,7 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/data/picture_texts.h"
 #include "headlight/image/processor.h"
-#include "headlight/nn/caption_model.h"
+#include "headlight/kinds/caption_model.h"
 #include "headlight/train/tasks/teacher_forcing.h"
 #include "headlight/train/training_task.h"
 

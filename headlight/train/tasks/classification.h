@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {

@@ -8,7 +8,7 @@
 #include "headlight/data/batches.h"
 #include "headlight/data/picture_texts.h"
 #include "headlight/image/processor.h"
-#include "headlight/nn/dual_encoder.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/text/tokenizers/whole_texts.h"
 #include "headlight/train/training_task.h"
 

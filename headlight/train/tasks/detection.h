@@ -12,8 +12,8 @@
 #include "headlight/image/metrics/detection_scores.h"
 #include "headlight/image/picture.h"
 #include "headlight/image/processor.h"
+#include "headlight/kinds/object_detector.h"
 #include "headlight/nn/detection_loss.h"
-#include "headlight/nn/object_detector.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/text/metrics/class_scores.h"
 #include "headlight/train/tasks/token_task.h"
 

@@ -9,8 +9,8 @@
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
 #include "headlight/data/protein_chains.h"
+#include "headlight/kinds/folding_model.h"
 #include "headlight/nn/folding_loss.h"
-#include "headlight/nn/folding_model.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

@@ -9,7 +9,7 @@
 #include "headlight/image/augment.h"
 #include "headlight/image/mix.h"
 #include "headlight/image/processor.h"
-#include "headlight/nn/picture_encoder.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

@@ -4,7 +4,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/colour_pictures.h"
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

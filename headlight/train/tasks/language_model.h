@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/language_model.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/train/tasks/teacher_forcing.h"
 #include "headlight/train/tasks/token_task.h"
 

@@ -6,7 +6,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/random.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/train/tasks/token_task.h"
 
 namespace headlight {

@@ -8,7 +8,7 @@
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
 #include "headlight/data/pictures.h"
-#include "headlight/nn/picture_coder.h"
+#include "headlight/kinds/picture_coder.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

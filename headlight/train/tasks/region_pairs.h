@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 
 namespace headlight {
 

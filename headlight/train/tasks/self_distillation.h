@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/picture_encoder.h"
+#include "headlight/kinds/picture_encoder.h"
 #include "headlight/train/tasks/distillation_head.h"
 #include "headlight/train/training_task.h"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/nn/contrastive_loss.h"
 #include "headlight/nn/recomputed.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
@@ -16,6 +15,7 @@
 #include "headlight/ops/view.h"
 #include "headlight/ops/weighted_rows.h"
 #include "headlight/text/tokenizers/truncate.h"
+#include "headlight/train/contrastive_loss.h"
 #include "headlight/train/shared_pass.h"
 #include "headlight/train/tasks/pair_training.h"
 #include "headlight/train/tasks/prepared_batches.h"

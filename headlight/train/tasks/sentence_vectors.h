@@ -11,7 +11,7 @@
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
 #include "headlight/data/similar_texts.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/train/training_task.h"
 

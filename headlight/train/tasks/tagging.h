@@ -5,7 +5,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/tagged_texts.h"
-#include "headlight/nn/text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

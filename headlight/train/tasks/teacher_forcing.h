@@ -8,7 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/token_batches.h"
-#include "headlight/nn/encoder_decoder.h"
+#include "headlight/kinds/encoder_decoder.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

@@ -6,7 +6,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
-#include "headlight/nn/drawing_model.h"
+#include "headlight/kinds/drawing_model.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {

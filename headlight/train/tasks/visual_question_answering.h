@@ -9,7 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/data/batches.h"
-#include "headlight/nn/region_text_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
 #include "headlight/train/tasks/region_pairs.h"
 #include "headlight/train/training_task.h"
 

@@ -1,0 +1,104 @@
+#include "headlight/kinds/caption_model.h"
+
+#include "headlight/base/error.h"
+#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_tensors.h"
+#include "headlight/ops/rms_norm.h"
+
+namespace headlight {
+
+Memory CaptionModel::MemoryOf(Context& /*context*/, const EncodedPictures& encoded) const {
+  return {encoded.hidden, encoded.pictures};
+}
+
+Tensor CaptionModel::ReadTexts(Context& /*context*/, std::span<const std::int32_t> /*ids*/, const Sequences& /*texts*/,
+                               const Memory* /*pictures*/) const {
+  Fail("{}: this model reads no texts, it only writes them", parameters_.source());
+}
+
+Tensor CaptionModel::MatchLogits(Context& /*context*/, const Tensor& /*states*/, const Sequences& /*texts*/) const {
+  Fail("{}: this model has no head that matches texts with pictures", parameters_.source());
+}
+
+Tensor CaptionModel::PictureVectors(Context& /*context*/, const EncodedPictures& /*encoded*/) const {
+  Fail("{}: this model has no vectors of pictures and texts", parameters_.source());
+}
+
+Tensor CaptionModel::TextVectors(Context& /*context*/, const Tensor& /*states*/, const Sequences& /*texts*/) const {
+  Fail("{}: this model has no vectors of pictures and texts", parameters_.source());
+}
+
+Json::Object CaptionModel::Description() const {
+  Json::Array uses;
+  for (const auto& [has, name] : {std::pair(uses_.captions, "captions"), std::pair(uses_.answers, "answers"),
+                                  std::pair(uses_.matches, "matches"), std::pair(uses_.vectors, "vectors")})
+    if (has) uses.push_back(name);
+  return {{"uses", uses},
+          {"positions", limits_.positions},
+          {"picture_height", picture_limits_.picture.height},
+          {"picture_width", picture_limits_.picture.width},
+          {"patch_height", picture_limits_.patch.height},
+          {"patch_width", picture_limits_.patch.width},
+          {"channels", picture_limits_.channels},
+          {"picture_model", picture_limits_.model}};
+}
+
+NamedTensors CaptionModel::Forward(const Safetensors& in) const {
+  CheckInputs(in, {"pixel_values", "input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
+  const std::vector<Tensor> pictures = ReadPixelValues(in, picture_limits_.channels, picture_limits_.patch);
+  const std::int64_t batch = std::ssize(pictures);
+  const Padded patches{.batch = batch,
+                       .length = picture_limits_.special + GridOf(pictures.front(), picture_limits_.patch).cells(),
+                       .ids = {},
+                       .sentences = {},
+                       .begin = std::vector<std::int64_t>(pictures.size())};
+  const auto texts = [&](const std::string& ids, const std::string& mask, std::int64_t vocabulary) {
+    Padded padded = ReadPadded(in, ids, mask, vocabulary, limits_.positions);
+    Check(padded.batch == batch, "{}: pixel_values has {} pictures and {} {} rows: they must be equal", in.path(),
+          batch, ids, padded.batch);
+    return padded;
+  };
+
+  NamedTensors out;
+  Context context;
+  const auto watch = [&](std::array<const char*, 3> names, const Padded& queries, const Padded& keys) {
+    context.sink = [&out, &queries, &keys, names](const LayerAttention& seen) {
+      out.AddAttention(names[static_cast<std::size_t>(seen.kind)], seen, queries,
+                       seen.kind == AttentionKind::cross ? keys : queries);
+    };
+  };
+  watch({"encoder_attentions"}, patches, patches);
+  const EncodedPictures encoded = EncodePictures(context, pictures);
+  out.tensors["encoder_last_hidden_state"] = encoded.hidden.ViewAs({batch, patches.length, encoded.hidden.columns()});
+  Memory memory = MemoryOf(context, encoded);
+  Padded read = patches;  // what the decoder reads
+  if (in.contains("input_ids")) {
+    Check(!uses_.captions, "{}: input_ids is for a model that reads texts, and this one writes them: decoder_input_ids",
+          in.path());
+    const Padded beside = texts("input_ids", "attention_mask", limits_.source_vocabulary);
+    watch({"attentions", nullptr, "text_cross_attentions"}, beside, patches);
+    const Tensor states = ReadTexts(context, beside.ids, beside.sentences, &memory);
+    out.tensors["last_hidden_state"] = Pad(states, beside);
+    if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, beside.sentences);
+    context.sink = {};
+    if (uses_.vectors) {
+      const Tensor alone = ReadTexts(context, beside.ids, beside.sentences, nullptr);
+      out.tensors["image_embeds"] = ops::UnitRows(PictureVectors(context, encoded));
+      out.tensors["text_embeds"] = ops::UnitRows(TextVectors(context, alone, beside.sentences));
+    }
+    memory = {states, beside.sentences};
+    read = beside;
+  }
+  if (!in.contains("decoder_input_ids")) return out;
+  Check(uses_.captions || uses_.answers, "{}: decoder_input_ids is for a model that writes, and this one reads only",
+        in.path());
+  Check(!uses_.answers || in.contains("input_ids"), "{}: input_ids is missing: an answer needs a question", in.path());
+  const Padded written = texts("decoder_input_ids", "decoder_attention_mask", limits_.target_vocabulary);
+  watch({nullptr, "decoder_attentions", "cross_attentions"}, written, read);
+  const Tensor hidden = Decode(context, written.ids, written.sentences, memory);
+  out.tensors["decoder_last_hidden_state"] = Pad(hidden, written);
+  out.tensors["logits"] = Pad(Logits(context, hidden), written);
+  return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,125 @@
+#include "headlight/kinds/dual_encoder.h"
+
+#include "headlight/base/error.h"
+#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_tensors.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/exponential.h"
+#include "headlight/ops/linear.h"
+#include "headlight/ops/rms_norm.h"
+
+namespace headlight {
+
+void DualEncoder::CheckPictures() const {
+  Check(limits_.has_pictures(), "{}: this model has no tower for pictures", parameters_.source());
+}
+
+void DualEncoder::CheckTexts() const {
+  Check(limits_.has_texts(), "{}: this model has no tower for texts", parameters_.source());
+}
+
+Tensor DualEncoder::ProjectPictures(Context& context, const Tensor& pooled) const {
+  return picture_projection_ ? (*picture_projection_)(context, pooled) : pooled;
+}
+
+Tensor DualEncoder::ProjectTexts(Context& context, const Tensor& pooled) const {
+  return text_projection_ ? (*text_projection_)(context, pooled) : pooled;
+}
+
+Tensor DualEncoder::PictureVectors(Context& context, std::span<const Tensor> pictures) const {
+  const Tensor pooled = PoolPictures(context, EncodePictures(context, pictures));
+  return ops::UnitRows(ProjectPictures(context, pooled));
+}
+
+Tensor DualEncoder::TextVectors(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
+  const Tensor pooled = PoolTexts(context, EncodeTexts(context, ids, texts), ids, texts);
+  return ops::UnitRows(ProjectTexts(context, pooled));
+}
+
+Tensor DualEncoder::Logits(Context& context, const Tensor& a, const Tensor& b) const {
+  Check(logit_scale_ != nullptr, "{}: this model has one tower, and no scores of pairs", parameters_.source());
+  const Tensor scale = ops::Exponential(context.Use(*logit_scale_));
+  const Tensor logits = ops::Multiply(ops::Linear(a, {.value = b}), scale);
+  return logit_bias_ == nullptr ? logits : ops::Add(logits, context.Use(*logit_bias_));
+}
+
+Json::Object DualEncoder::Description() const {
+  Json::Object description = {{"vector", limits_.vector}};
+  const auto add = [&](const char* name, const Json& value) { description.push_back({name, value}); };
+  if (limits_.has_pictures()) {
+    const PictureEncoder::Limits& pictures = limits_.pictures;
+    add("picture_height", pictures.picture.height);
+    add("picture_width", pictures.picture.width);
+    add("patch_height", pictures.patch.height);
+    add("patch_width", pictures.patch.width);
+    add("channels", pictures.channels);
+    add("picture_model", pictures.model);
+  }
+  if (limits_.has_texts()) {
+    add("positions", limits_.positions);
+    add("text_model", limits_.text_model);
+  }
+  if (logit_scale_ != nullptr) add("scores", limits_.scores == Scores::softmax ? "softmax" : "sigmoid");
+  return description;
+}
+
+namespace {
+
+// Vectors, whose length is 1 where there are both towers: of one alone Transformers gives them as they are.
+Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
+  return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
+}
+
+Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
+  model.CheckPictures();
+  const PictureEncoder::Limits& limits = model.limits().pictures;
+  const std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
+  const std::int64_t batch = std::ssize(pictures);
+  const Padded tokens{.batch = batch,
+                      .length = limits.special + GridOf(pictures.front(), limits.patch).cells(),
+                      .ids = {},
+                      .sentences = {},
+                      .begin = std::vector<std::int64_t>(pictures.size())};
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("vision_attentions", seen, tokens, tokens); };
+  const EncodedPictures encoded = model.EncodePictures(context, pictures);
+  const Tensor pooled = model.PoolPictures(context, encoded);
+  out.tensors["vision_last_hidden_state"] = encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
+  out.tensors["vision_pooler_output"] = pooled;
+  return out.tensors["image_embeds"] = Embeds(model, model.ProjectPictures(context, pooled));
+}
+
+Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
+  model.CheckTexts();
+  const DualEncoder::Limits& limits = model.limits();
+  const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
+  if (limits.filled > 0)
+    for (std::size_t row = 0; row < texts.sentences.size(); ++row)
+      Check(texts.sentences[row].length == texts.length,
+            "{}: attention_mask, row {}: must be 1: this model reads what fills up a text as its own", in.path(), row);
+  Context context;
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention("text_attentions", seen, texts, texts); };
+  const Tensor hidden = model.EncodeTexts(context, texts.ids, texts.sentences);
+  const Tensor pooled = model.PoolTexts(context, hidden, texts.ids, texts.sentences);
+  out.tensors["text_last_hidden_state"] = Pad(hidden, texts);
+  out.tensors["text_pooler_output"] = pooled;
+  return out.tensors["text_embeds"] = Embeds(model, model.ProjectTexts(context, pooled));
+}
+
+}  // namespace
+
+NamedTensors DualEncoder::Forward(const Safetensors& in) const {
+  CheckInputs(in, {"pixel_values", "input_ids", "attention_mask"});
+  const bool pictures = in.contains("pixel_values"), texts = in.contains("input_ids");
+  Check(pictures || texts, "{}: there is neither pixel_values nor input_ids", in.path());
+  NamedTensors out;
+  const Tensor of_pictures = pictures ? AddPictures(in, *this, out) : Tensor();
+  const Tensor of_texts = texts ? AddTexts(in, *this, out) : Tensor();
+  if (!pictures || !texts) return out;
+  Context context;
+  out.tensors["logits_per_image"] = Logits(context, of_pictures, of_texts);
+  out.tensors["logits_per_text"] = Logits(context, of_texts, of_pictures);
+  return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,63 @@
+// The interface of models that continue a text, a decoder alone, for training, generation, scoring and inspection.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "headlight/base/error.h"
+#include "headlight/base/export.h"
+#include "headlight/base/sequences.h"
+#include "headlight/kinds/model.h"
+#include "headlight/nn/context.h"
+#include "headlight/ops/linear.h"
+
+namespace headlight {
+
+class HEADLIGHT_API LanguageModel : public Model {
+ public:
+  static constexpr std::string_view kKind = "language model";
+
+  // The hidden state after each of the ids [tokens], which attends to its text's earlier ones; [tokens, model]. With
+  // a cache in the context, the ids are every text's next tokens. Throws Error for an id outside the vocabulary, and
+  // for a text that is longer than the model's positions.
+  virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
+
+  // Ids below this may come next: the vocabulary, or fewer where some only begin a text. 0: the model has no output
+  // projection, and the functions below throw Error.
+  std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
+
+  // The output projection, a score for each next token: hidden weight^T + bias. The bias may be empty.
+  ops::Weight OutputWeight(Context& context) const {  // [outputs, model]
+    Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
+    return context.UseWeight(*output_);
+  }
+  virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
+  Tensor Logits(Context& context, const Tensor& hidden) const {
+    return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
+  }
+
+  struct Limits {
+    std::int64_t vocabulary = 0;
+    std::int64_t positions = 0;  // the longest text, in tokens
+    std::int32_t end_id = -1;    // ends a text; -1: none
+    std::int32_t begin_id = -1;  // stands before a text in training; -1: the one that ends a text does
+  };
+  const Limits& limits() const { return limits_; }
+
+  NamedTensors Forward(const Safetensors& inputs) const override;
+
+  Json::Object Description() const override { return {{"positions", limits_.positions}}; }
+
+ protected:
+  using Model::Model;
+
+  // Adds what other heads make of the states of texts to Forward's outputs.
+  virtual void AddOutputs(Context& /*context*/, const Tensor& /*hidden*/, const Sequences& /*texts*/,
+                          NamedTensors& /*out*/) const {}
+
+  Limits limits_;
+  const Parameter* output_ = nullptr;
+};
+
+}  // namespace headlight

@@ -1,0 +1,216 @@
+// RegionTextEncoder::Forward.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_tensors.h"
+#include "headlight/kinds/region_text_encoder.h"
+
+namespace headlight {
+namespace {
+
+using TensorNames = RegionTextEncoder::TensorNames;
+
+// The packed rows of numbers [pairs, regions, columns], for the regions that are seen.
+Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, std::int64_t columns) {
+  const StoredTensor& stored = in.At(name);
+  Check(stored.shape == Shape({seen.batch, seen.length, columns}), "{}: {} has the shape {}, and must be [{}, {}, {}]",
+        in.path(), name, ToString(stored.shape), seen.batch, seen.length, columns);
+  const Tensor all = in.Read(name);
+  const Tensor rows = Tensor::Empty({std::ssize(seen.ids), columns});
+  for (std::size_t pair = 0; pair < seen.sentences.size(); ++pair)
+    for (std::int32_t i = 0; i < seen.sentences[pair].length; ++i)
+      std::copy_n(all.matrix<float>().row(static_cast<std::int64_t>(pair) * seen.length + seen.begin[pair] + i),
+                  columns, rows.matrix<float>().row(seen.sentences[pair].row(i)));
+  return rows;
+}
+
+// Which regions of each picture are seen: those where the mask is 1, or all.
+Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
+  const Shape shape = in.At(names.features).shape;
+  // Without features any number of regions would take no bytes in the file.
+  Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
+        "{}: {} has the shape {}, and must be [{}, regions, features] beside input_ids, none of them 0", in.path(),
+        names.features, ToString(shape), texts.batch);
+  Padded seen{texts.batch, shape[1], {}, {}, {}};
+  if (in.contains(names.mask)) {
+    Check(in.At(names.mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
+          in.path(), names.mask, ToString(in.At(names.mask).shape), seen.batch, seen.length);
+    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // whose own entries stand for ids
+  }
+  for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
+    seen.begin.push_back(0);
+    seen.sentences.push_back({static_cast<std::int32_t>(pair * seen.length), static_cast<std::int32_t>(seen.length)});
+  }
+  seen.ids.resize(static_cast<std::size_t>(seen.batch * seen.length));
+  return seen;
+}
+
+std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, const Padded& texts, std::int64_t tasks) {
+  if (!in.contains(name)) return {};
+  const Tensor ids = ReadIntegers(in, name);
+  Check(ids.shape() == Shape({texts.batch, 1}), "{}: {} has the shape {}, and must be [{}, 1]", in.path(), name,
+        ToString(ids.shape()), texts.batch);
+  std::vector<std::int32_t> numbers = ids.ToVector<std::int32_t>();
+  for (const std::int32_t number : numbers)
+    Check(number >= 0 && number < tasks, "{}: {}: {} is no task of {}", in.path(), name, number, tasks);
+  return numbers;
+}
+
+// The texts with the tokens that the model adds to each.
+Padded WithAdded(const Padded& texts, const Sequences& sentences) {
+  Padded longer = texts;
+  longer.length += sentences.front().length - texts.sentences.front().length;
+  longer.sentences = sentences;
+  return longer;
+}
+
+// The part of a picture that a mask shows: whole patches from the top left.
+Tensor Shown(const Tensor& picture, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
+  const std::int64_t height = picture.shape()[0], width = picture.shape()[1], channels = picture.shape()[2];
+  const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
+  Grid shown = {0, 0};
+  while (shown.height < height && seen(shown.height, 0)) ++shown.height;
+  while (shown.width < width && seen(0, shown.width)) ++shown.width;
+  bool whole = shown.cells() > 0 && shown.height % patch.height == 0 && shown.width % patch.width == 0;
+  for (std::int64_t y = 0; y < height; ++y)
+    for (std::int64_t x = 0; x < width; ++x) whole = whole && seen(y, x) == (y < shown.height && x < shown.width);
+  Check(whole, "{}: must be 1 in a rectangle of whole patches of {} x {} from the top left, and 0 elsewhere", place,
+        patch.height, patch.width);
+  Tensor part = Tensor::Empty({shown.height, shown.width, channels});
+  for (std::int64_t y = 0; y < shown.height; ++y)
+    std::copy_n(picture.data<float>() + y * width * channels, shown.width * channels,
+                part.data<float>() + y * shown.width * channels);
+  return part;
+}
+
+// The patches of pixel_values, as far as pixel_mask shows them.
+Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
+  std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
+  Check(std::ssize(pictures) == texts.batch, "{}: there are {} pictures in pixel_values, and {} texts in input_ids",
+        in.path(), pictures.size(), texts.batch);
+  if (in.contains("pixel_mask")) {
+    const std::vector<std::vector<std::uint8_t>> masks = ReadPixelMask(in, pictures);
+    for (std::size_t i = 0; i < pictures.size(); ++i)
+      pictures[i] = Shown(pictures[i], masks[i], limits.patch, fmt::format("{}: pixel_mask, picture {}", in.path(), i));
+  }
+  return PatchRegions(pictures, limits.patch, limits.channels);
+}
+
+// As many rows for each picture as the largest has.
+Padded PaddedPictures(const Sequences& pictures) {
+  Padded padded{std::ssize(pictures), 0, {}, pictures, std::vector<std::int64_t>(pictures.size())};
+  for (const Sequence& picture : pictures) padded.length = std::max<std::int64_t>(padded.length, picture.length);
+  return padded;
+}
+
+// Pads the packed rows of both streams to [pairs, length, columns], with zeros at the padding.
+struct Streams {
+  const Padded &texts, &seen;
+
+  // Of both, the regions behind the padded text.
+  Tensor PadBoth(const Tensor& text, const Tensor& regions) const {
+    const Tensor padded[] = {Pad(text, texts), Pad(regions, seen)};
+    const Tensor both = Tensor::Empty({texts.batch, texts.length + seen.length, text.columns()});
+    std::int64_t to = 0;
+    for (std::int64_t pair = 0; pair < texts.batch; ++pair)
+      for (const Tensor& one : padded) {
+        const std::int64_t rows = one.shape()[1];
+        for (std::int64_t row = 0; row < rows; ++row)
+          std::copy_n(one.matrix<float>().row(pair * rows + row), both.columns(), both.matrix<float>().row(to++));
+      }
+    return both;
+  }
+
+  // One pair's weights [1, heads, query, key], whose queries and keys are those of the text and then of the regions.
+  void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
+    const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;
+    const auto pair = static_cast<std::size_t>(one.sentence);
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < texts.sentences[pair].length; ++i) places.push_back(texts.begin[pair] + i);
+    for (std::int64_t i = 0; i < seen.sentences[pair].length; ++i)
+      places.push_back(texts.length + seen.begin[pair] + i);
+    Tensor& all = out.tensors[fmt::format("{}.{}", name, one.layer)];
+    if (all.empty()) all = Tensor::Zeros({texts.batch, heads, length, length});
+    const float* from = one.weights.data<float>();
+    for (std::int64_t head = 0; head < heads; ++head)
+      for (const std::int64_t query : places) {
+        float* const to = all.matrix<float>().row((one.sentence * heads + head) * length + query);
+        for (const std::int64_t key : places) to[key] = *from++;
+      }
+  }
+
+  void Add(NamedTensors& out, const TensorNames& names, const LayerAttention& one) const {
+    if (names.regions == nullptr) return AddBoth(out, names.attentions[0], one);
+    const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_picture;
+    const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::picture_to_text;
+    const char* const name = names.attentions[of_text ? (to_text ? 0 : 2) : (to_text ? 3 : 1)];
+    out.AddAttention(name, one, of_text ? texts : seen, to_text ? texts : seen);
+  }
+};
+
+}  // namespace
+
+NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
+  const TensorNames& names = tensor_names();
+  std::vector<std::string_view> inputs = {"input_ids", "attention_mask", "token_type_ids", names.features, names.mask};
+  if (names.boxes != nullptr) inputs.emplace_back(names.boxes);
+  if (names.tasks != nullptr) inputs.emplace_back(names.tasks);
+  CheckInputs(in, inputs);
+  const Padded ids = ReadPadded(in, "input_ids", "attention_mask", limits_.vocabulary, limits_.positions);
+  std::vector<std::int32_t> types;
+  if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", ids);
+  for (std::size_t pair = 0; pair < ids.begin.size(); ++pair)
+    Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model reads texts with padding behind them alone",
+          in.path(), pair);
+  Padded seen;
+  Regions regions;
+  if (limits_.patch.cells() > 0) {
+    regions = ReadPatches(in, limits_, ids);
+  } else {
+    seen = ReadSeen(in, names, ids);
+    regions = {ReadRegions(in, names.features, seen, limits_.features),
+               names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits_.box_numbers)
+                                      : Tensor::Empty({std::ssize(seen.ids), 0}),
+               seen.sentences};
+  }
+  std::vector<std::int32_t> tasks;
+  if (names.tasks != nullptr) tasks = ReadTasks(in, names.tasks, ids, limits_.tasks);
+
+  NamedTensors out;
+  Context context;
+  std::vector<LayerAttention> attentions;
+  context.sink = [&](const LayerAttention& one) { attentions.push_back(one); };
+  const EncodedPairs encoded = Encode(context, ids.ids, types, ids.sentences, regions, tasks);
+  const Padded texts = WithAdded(ids, encoded.texts);
+  if (limits_.patch.cells() > 0) seen = PaddedPictures(encoded.pictures);
+  const Streams streams = {texts, seen};
+  for (const LayerAttention& one : attentions) streams.Add(out, names, one);
+  if (names.regions != nullptr) {
+    out.tensors[names.text] = Pad(encoded.text, texts);
+    out.tensors[names.regions] = Pad(encoded.regions, seen);
+  } else {
+    out.tensors[names.text] = streams.PadBoth(encoded.text, encoded.regions);
+  }
+  const Tensor pooled = Pool(context, encoded);
+  if (names.pooled != nullptr && !pair_heads_.answers) out.tensors[names.pooled] = pooled;
+  if (heads().masked_words) {
+    const Tensor words = MaskedWordLogits(context, encoded.text);
+    out.tensors[names.words] =
+        names.words_of_regions ? streams.PadBoth(words, MaskedWordLogits(context, encoded.regions)) : Pad(words, texts);
+  }
+  if (pair_heads_.regions) out.tensors[names.region_classes] = Pad(RegionLogits(context, encoded.regions), seen);
+  if (pair_heads_.alignment) out.tensors[names.alignment] = AlignmentLogits(context, pooled);
+  if (pair_heads_.answers) out.tensors[names.answers] = AnswerLogits(context, pooled);
+  for (const OtherOutput& other : OtherOutputs(context, encoded, pooled))
+    out.tensors[other.name] = other.of == OtherOutput::tokens    ? Pad(other.rows, texts)
+                              : other.of == OtherOutput::regions ? Pad(other.rows, seen)
+                                                                 : other.rows;
+  return out;
+}
+
+}  // namespace headlight
