@@ -56,6 +56,11 @@ struct PairGolden : EncoderGolden {
     };
     regions = {packed(features), boxes != nullptr ? packed(boxes) : Tensor::Empty({std::ssize(rows), 0}, dtype),
                PackedSequences(region_lengths)};
+    if (const char* const name = "visual_token_type_ids"; file.contains(name)) {
+      inputs.insert(name);
+      const std::vector<std::int32_t> all = file.Read(name, DType::int32).ToVector<std::int32_t>();
+      for (const std::int32_t row : rows) regions.types.push_back(all[static_cast<std::size_t>(row)]);
+    }
   }
 
   // Where the rows of a pair lie among the padded ones, and how many these are.
@@ -169,9 +174,12 @@ inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolde
     const auto of_text = [&](const std::vector<std::int32_t>& all) {
       return std::span(all).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
     };
-    const Regions regions = {golden.regions.features.ViewRows(picture.begin, picture.length).Clone(),
-                             golden.regions.boxes.ViewRows(picture.begin, picture.length).Clone(),
-                             {{0, picture.length}}};
+    Regions regions = {golden.regions.features.ViewRows(picture.begin, picture.length).Clone(),
+                       golden.regions.boxes.ViewRows(picture.begin, picture.length).Clone(),
+                       {{0, picture.length}}};
+    const auto types = golden.regions.types.begin();
+    if (!golden.regions.types.empty())
+      regions.types.assign(types + picture.begin, types + picture.begin + picture.length);
     const EncodedPairs alone =
         model.Encode(context, of_text(golden.ids), of_text(golden.types), {{0, text.length}}, regions);
     const std::vector<float> pooled = model.Pool(context, alone).ToVector<float>();

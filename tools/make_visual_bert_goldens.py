@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes tests/testdata/visual_bert/: tiny VisualBERTs and what Hugging Face Transformers computes with them.
 
-    pip install torch==2.15.0 transformers==5.23.0
+    pip install torch==2.15.0 transformers==5.24.0
     tools/make_visual_bert_goldens.py
 
 One folder per model as Transformers saves it, and golden.safetensors, in double precision without dropout (stored in single), padded:
     input_ids, attention_mask, token_type_ids [pairs, length]
-    visual_embeds [pairs, regions, features], visual_attention_mask [pairs, regions]
+    visual_embeds [pairs, regions, features], visual_attention_mask [pairs, regions], perhaps visual_token_type_ids
     the outputs under Transformers' names, and attentions.LAYER [pairs, heads, query, key], of text and regions together
     loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
 """
@@ -42,6 +42,8 @@ def make(name, kind, settings, seed):
         regions[i, :count] = 1
     inputs.update(visual_embeds=torch.randn(2, max(PAIRS.regions), config.visual_embedding_dim, generator=generator).double(),
                   visual_attention_mask=regions)
+    if name == "pretraining":
+        inputs["visual_token_type_ids"] = torch.randint(config.type_vocab_size, regions.shape, generator=generator)
     states = {}
     encoder = model if name == "encoder" else model.visual_bert
     encoder.register_forward_hook(lambda _, __, out: states.update(last_hidden_state=out.last_hidden_state, pooler_output=out.pooler_output))

@@ -293,6 +293,12 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});
   MustRun({"forward", kClip, in, out});
   EXPECT_FALSE(Safetensors(out).contains("logits_per_text"));
+  // A model of one tower alone has Transformers' names without the tower's.
+  const std::vector<float> of_both = Safetensors(out).Read("text_last_hidden_state").ToVector<float>();
+  MustRun({"forward", kClip + "_text", in, out});
+  const Safetensors text(out);
+  for (const char* name : {"last_hidden_state", "pooler_output", "attentions.0"}) EXPECT_TRUE(text.contains(name));
+  EXPECT_EQ(text.Read("last_hidden_state").elements(), std::ssize(of_both));
   EXPECT_THAT(RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/siglip", in, out}),
               HasSubstr("what fills up a text as its own"));
 }

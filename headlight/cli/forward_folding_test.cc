@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -175,6 +176,72 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
               }),
               HasSubstr("covariation, which this model does not read"));
   EXPECT_THAT(error_of([](Inputs&) {}, "model"), HasSubstr("2 templates, where this model reads none"));
+}
+
+// The model of tools/make_esmfold_goldens.py, with another chain before it in the batch.
+TEST(ForwardEsmFold, GivesWhatTransformersGives) {
+  const std::string model = HEADLIGHT_SOURCE_DIR "/tests/testdata/esmfold";
+  const Safetensors golden(model + "/golden.safetensors");
+  const std::vector<std::int32_t> types = golden.Read("aatype", DType::int32).ToVector<std::int32_t>(),
+                                  places = golden.Read("residue_index", DType::int32).ToVector<std::int32_t>();
+  const std::int64_t residues = std::ssize(types), length = residues + 2;
+  const TemporaryFolder folder;
+  const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
+  const Tensor ids = Tensor::Zeros({2, length}, DType::int32), mask = Tensor::Zeros({2, length}, DType::int32),
+               positions = Tensor::Zeros({2, length}, DType::int32);
+  for (std::int64_t i = 0; i < length; ++i) {
+    mask.matrix<std::int32_t>().row(0)[i] = 1;
+    positions.matrix<std::int32_t>().row(0)[i] = static_cast<std::int32_t>(i);
+  }
+  for (std::int64_t i = 0; i < residues; ++i) {
+    ids.matrix<std::int32_t>().row(1)[i + 1] = types[static_cast<std::size_t>(i)];
+    mask.matrix<std::int32_t>().row(1)[i + 1] = 1;
+    positions.matrix<std::int32_t>().row(1)[i + 1] = places[static_cast<std::size_t>(i)];
+  }
+  const std::vector<std::int32_t> one = {1};
+  const Tensor recycles = Tensor::From<std::int32_t>(one, {1});
+  const auto write = [&](const Tensor& of_recycles) {
+    WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask), Stored("position_ids", positions),
+                          Stored("num_recycles", of_recycles)});
+  };
+  write(recycles);
+  MustRun({"forward", model, in, out});
+  const Safetensors outputs(out);
+  int compared = 0;
+  for (const auto& [name, stored] : outputs.tensors()) {
+    if (!golden.contains(name)) continue;
+    const bool stacked = name == "frames" || name == "positions" || name.ends_with("angles");
+    const bool pairs = name == "s_z" || name == "distogram_logits" || name == "ptm_logits";
+    const Tensor all = outputs.Read(name), expected = golden.Read(name);
+    const std::int64_t blocks = stacked ? all.shape()[0] : 1;
+    const std::int64_t width = all.elements() / blocks / 2 / (pairs ? length * length : length);
+    std::vector<float> actual;
+    for (std::int64_t block = 0; block < blocks; ++block)
+      for (std::int64_t row = 1; row <= (pairs ? residues : 1); ++row) {
+        const float* const from =
+            all.data<float>() + (((2 * block + 1) * (pairs ? length : 1) + (pairs ? row : 0)) * length + 1) * width;
+        actual.insert(actual.end(), from, from + residues * width);
+      }
+    const std::vector<float> numbers = expected.ToVector<float>();
+    ASSERT_EQ(actual.size(), numbers.size()) << name;
+    float scale = 0;
+    for (const float value : numbers) scale = std::max(scale, std::abs(value));
+    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], numbers[i], 1e-4 * scale) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 9);
+  EXPECT_EQ(outputs.At("positions").shape, (Shape{outputs.At("positions").shape[0], 2, length, 14, 3}));
+  EXPECT_EQ(outputs.At("plddt").shape, (Shape{2, length, 37}));
+  EXPECT_EQ(outputs.At("predicted_aligned_error").shape, (Shape{2, length, length}));
+  for (const float value : outputs.Read("plddt").ToVector<float>()) EXPECT_TRUE(value >= 0 && value <= 1);
+  for (const float value : outputs.Read("ptm").ToVector<float>()) EXPECT_TRUE(value > 0 && value < 1);
+
+  ids.data<std::int32_t>()[0] = 21;
+  write(recycles);
+  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("21 is no token of 21"));
+  ids.data<std::int32_t>()[0] = 0;
+  write(Tensor::From<std::int32_t>(std::vector<std::int32_t>{1, 2}, {2}));
+  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("num_recycles must be one integer from 0 to 999"));
 }
 
 }  // namespace

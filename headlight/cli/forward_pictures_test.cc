@@ -63,6 +63,14 @@ TEST_F(ForwardPicturesTest, GivesWhatTransformersGives) {
       ++compared;
     }
     EXPECT_GE(compared, name == std::string("vit_masked") ? 3 : 4 - (name == std::string("vit_larger"))) << name;
+    EXPECT_EQ(given.contains("cls_logits"), name == std::string("deit_classes"));
+    if (given.contains("cls_logits")) {
+      const std::vector<float> one = given.Read("cls_logits").ToVector<float>(),
+                               other = given.Read("distillation_logits").ToVector<float>(),
+                               mean = given.Read("logits").ToVector<float>();
+      for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], (one[i] + other[i]) / 2, 1e-6);
+      EXPECT_NE(one, other);
+    }
     EXPECT_EQ(given.contains("reconstruction"), name == std::string("vit_masked"));
     if (!given.contains("reconstruction")) continue;
     // The golden has a row of pixels per patch, channel by channel.

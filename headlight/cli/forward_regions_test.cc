@@ -25,7 +25,7 @@ struct ForwardRegionsTest : testing::Test {
     for (const char* name : {"image_feat", "image_loc", "visual_embeds", "visual_feats", "visual_pos", "pixel_values"})
       if (golden.contains(name)) inputs[name] = golden.Read(name);
     for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "image_attention_mask", "task_ids",
-                             "visual_attention_mask", "pixel_mask"})
+                             "visual_attention_mask", "visual_token_type_ids", "pixel_mask"})
       if (golden.contains(name)) inputs[name] = golden.Read(name, DType::int32);
     return inputs;
   }
@@ -123,8 +123,13 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("task_ids", ints({1, 20}, {2, 1})), HasSubstr("20 is no task of 20"));
   EXPECT_THAT(refusal("task_ids", ints({1, 2, 3, 4}, {2, 2})), HasSubstr("and must be [2, 1]"));
   EXPECT_THAT(refusal("pixel_values", Tensor::Zeros({1, 1})), HasSubstr("'pixel_values' is no input"));
+  std::map<std::string, Tensor> inputs =
+      InputsOf(Safetensors(FolderOf("visual_bert/pretraining") + "/golden.safetensors"));
+  inputs.at("visual_token_type_ids").data<std::int32_t>()[0] = 3;
+  WriteInputs(inputs);
+  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/pretraining"), in, out}), HasSubstr("3 is no type of 3"));
   // A VisualBERT reads no boxes.
-  std::map<std::string, Tensor> inputs = InputsOf(Safetensors(FolderOf("visual_bert/encoder") + "/golden.safetensors"));
+  inputs = InputsOf(Safetensors(FolderOf("visual_bert/encoder") + "/golden.safetensors"));
   inputs["visual_pos"] = Tensor::Zeros({2, 5, 4});
   WriteInputs(inputs);
   EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/encoder"), in, out}),

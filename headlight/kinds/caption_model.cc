@@ -72,9 +72,11 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   out.tensors["encoder_last_hidden_state"] = encoded.hidden.ViewAs({batch, patches.length, encoded.hidden.columns()});
   Memory memory = MemoryOf(context, encoded);
   Padded read = patches;  // what the decoder reads
-  if (in.contains("input_ids")) {
-    Check(!uses_.captions, "{}: input_ids is for a model that reads texts, and this one writes them: decoder_input_ids",
-          in.path());
+  // A caption is input_ids to Transformers' BLIP and decoder_input_ids to its other models.
+  const bool given = uses_.captions && in.contains("input_ids");
+  Check(!given || !in.contains("decoder_input_ids"), "{}: has input_ids and decoder_input_ids, which mean the same",
+        in.path());
+  if (in.contains("input_ids") && !given) {
     const Padded beside = texts("input_ids", "attention_mask", limits_.source_vocabulary);
     watch({"attentions", nullptr, "text_cross_attentions"}, beside, patches);
     const Tensor states = ReadTexts(context, beside.ids, beside.sentences, &memory);
@@ -89,11 +91,12 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
     memory = {states, beside.sentences};
     read = beside;
   }
-  if (!in.contains("decoder_input_ids")) return out;
+  if (!in.contains("decoder_input_ids") && !given) return out;
   Check(uses_.captions || uses_.answers, "{}: decoder_input_ids is for a model that writes, and this one reads only",
         in.path());
   Check(!uses_.answers || in.contains("input_ids"), "{}: input_ids is missing: an answer needs a question", in.path());
-  const Padded written = texts("decoder_input_ids", "decoder_attention_mask", limits_.target_vocabulary);
+  const Padded written = given ? texts("input_ids", "attention_mask", limits_.target_vocabulary)
+                               : texts("decoder_input_ids", "decoder_attention_mask", limits_.target_vocabulary);
   watch({nullptr, "decoder_attentions", "cross_attentions"}, written, read);
   const Tensor hidden = Decode(context, written.ids, written.sentences, memory);
   out.tensors["decoder_last_hidden_state"] = Pad(hidden, written);

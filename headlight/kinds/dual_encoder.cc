@@ -1,5 +1,9 @@
 #include "headlight/kinds/dual_encoder.h"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "headlight/base/error.h"
 #include "headlight/kinds/forward_pictures.h"
 #include "headlight/kinds/forward_tensors.h"
@@ -65,6 +69,11 @@ Json::Object DualEncoder::Description() const {
 
 namespace {
 
+// Transformers' name of a tower's output: of a model of one tower without the tower's name.
+std::string NameIn(const DualEncoder& model, const char* tower, const char* output) {
+  return model.logit_scale() != nullptr ? fmt::format("{}_{}", tower, output) : output;
+}
+
 // Vectors, whose length is 1 where there are both towers: of one alone Transformers gives them as they are.
 Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
   return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
@@ -81,11 +90,13 @@ Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors
                       .sentences = {},
                       .begin = std::vector<std::int64_t>(pictures.size())};
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("vision_attentions", seen, tokens, tokens); };
+  const std::string attentions = NameIn(model, "vision", "attentions");
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention(attentions.c_str(), seen, tokens, tokens); };
   const EncodedPictures encoded = model.EncodePictures(context, pictures);
   const Tensor pooled = model.PoolPictures(context, encoded);
-  out.tensors["vision_last_hidden_state"] = encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
-  out.tensors["vision_pooler_output"] = pooled;
+  out.tensors[NameIn(model, "vision", "last_hidden_state")] =
+      encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
+  out.tensors[NameIn(model, "vision", "pooler_output")] = pooled;
   return out.tensors["image_embeds"] = Embeds(model, model.ProjectPictures(context, pooled));
 }
 
@@ -98,11 +109,12 @@ Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& o
       Check(texts.sentences[row].length == texts.length,
             "{}: attention_mask, row {}: must be 1: this model reads what fills up a text as its own", in.path(), row);
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("text_attentions", seen, texts, texts); };
+  const std::string attentions = NameIn(model, "text", "attentions");
+  context.sink = [&](const LayerAttention& seen) { out.AddAttention(attentions.c_str(), seen, texts, texts); };
   const Tensor hidden = model.EncodeTexts(context, texts.ids, texts.sentences);
   const Tensor pooled = model.PoolTexts(context, hidden, texts.ids, texts.sentences);
-  out.tensors["text_last_hidden_state"] = Pad(hidden, texts);
-  out.tensors["text_pooler_output"] = pooled;
+  out.tensors[NameIn(model, "text", "last_hidden_state")] = Pad(hidden, texts);
+  out.tensors[NameIn(model, "text", "pooler_output")] = pooled;
   return out.tensors["text_embeds"] = Embeds(model, model.ProjectTexts(context, pooled));
 }
 

@@ -73,8 +73,8 @@ Tensor Pad(const Tensor& rows, const Padded& padded) {
 std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
   const Tensor all = ReadIntegers(file, name);
   Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
-        "{}: {} has the shape {}, and input_ids [{}, {}]: they must be equal", file.path(), name, ToString(all.shape()),
-        padded.batch, padded.length);
+        "{}: {} has the shape {}, and must be [{}, {}]", file.path(), name, ToString(all.shape()), padded.batch,
+        padded.length);
   std::vector<std::int32_t> entries;
   for (std::int64_t row = 0; row < padded.batch; ++row) {
     const auto index = static_cast<std::size_t>(row);

@@ -111,6 +111,7 @@ NamedTensors PictureEncoder::Forward(const Safetensors& in) const {
   }
   if (heads_.classes) out.tensors["logits"] = ClassLogits(context, encoded);
   if (heads_.pixels) out.tensors["reconstruction"] = AsPictures(Pixels(context, encoded), batch, grid, limits_);
+  AddOutputs(context, encoded, out);
   return out;
 }
 

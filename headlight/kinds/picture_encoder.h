@@ -57,6 +57,9 @@ class HEADLIGHT_API PictureEncoder : public Model {
  protected:
   using Model::Model;
 
+  // Adds what further heads make of encoded pictures to Forward's outputs.
+  virtual void AddOutputs(Context& /*context*/, const EncodedPictures& /*encoded*/, NamedTensors& /*out*/) const {}
+
   Limits limits_;
   Heads heads_;
   std::vector<std::string> labels_;

@@ -24,6 +24,7 @@ struct Regions {
   Tensor features;     // [regions, features]
   Tensor boxes;        // [regions, box numbers], as the family wants them; [regions, 0] for one that reads none
   Sequences pictures;  // the regions of each picture
+  std::vector<std::int32_t> types = {};  // of segments, of each region, for a family that reads them; empty: its own
 };
 
 // The patches of whole pictures [height, width, channels] as regions, for models that read these: features as Patches
@@ -133,7 +134,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   // The family's names of Forward's inputs and outputs; null where it has no such thing.
   struct TensorNames {
-    const char *features = nullptr, *boxes = nullptr, *mask = nullptr, *tasks = nullptr;
+    const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
     // Within texts, within pictures, from text to picture, and from picture to text; the first alone: of both together.
     const char* attentions[4] = {};
     const char *text = nullptr, *regions = nullptr;  // states; without the second, the first are of both together

@@ -159,6 +159,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   const TensorNames& names = tensor_names();
   std::vector<std::string_view> inputs = {"input_ids", "attention_mask", "token_type_ids", names.features, names.mask};
   if (names.boxes != nullptr) inputs.emplace_back(names.boxes);
+  if (names.types != nullptr) inputs.emplace_back(names.types);
   if (names.tasks != nullptr) inputs.emplace_back(names.tasks);
   CheckInputs(in, inputs);
   const Padded ids = ReadPadded(in, "input_ids", "attention_mask", limits_.vocabulary, limits_.positions);
@@ -177,6 +178,12 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
                names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits_.box_numbers)
                                       : Tensor::Empty({std::ssize(seen.ids), 0}),
                seen.sentences};
+    if (names.types != nullptr && in.contains(names.types)) {
+      regions.types = ReadBesideIds(in, names.types, seen);
+      for (const std::int32_t type : regions.types)
+        Check(type >= 0 && type < limits_.types, "{}: {}: {} is no type of {}", in.path(), names.types, type,
+              limits_.types);
+    }
   }
   std::vector<std::int32_t> tasks;
   if (names.tasks != nullptr) tasks = ReadTasks(in, names.tasks, ids, limits_.tasks);

@@ -45,6 +45,9 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
+  // From input_ids [batch, residues], which number the residues' types, and perhaps attention_mask, position_ids and
+  // num_recycles [1], the passes after the first.
+  NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:

@@ -76,9 +76,13 @@ EncodedPairs VisualBert::Encode(Context& context, std::span<const std::int32_t> 
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
-  // Regions are of the second type, and all at the first position.
-  const std::vector<std::int32_t> first(static_cast<std::size_t>(regions.features.rows())), second(first.size(), 1);
-  const Tensor places = ops::Embedding(context.Use(*region_types_), second, 1, context.Use(*region_positions_), first);
+  // Regions are of the second type unless given, and all at the first position.
+  const std::vector<std::int32_t> first(static_cast<std::size_t>(regions.features.rows()));
+  std::vector<std::int32_t> types_of_regions = regions.types;
+  if (types_of_regions.empty()) types_of_regions.assign(first.size(), 1);
+  Check(types_of_regions.size() == first.size(), "{} types for {} regions", types_of_regions.size(), first.size());
+  const Tensor places =
+      ops::Embedding(context.Use(*region_types_), types_of_regions, 1, context.Use(*region_positions_), first);
   states.regions =
       ops::Drop(embeddings_.norm().AfterResidual(context, region_features_(context, regions.features), places, 0),
                 context.NextDropout(config_.bert.dropout));
@@ -163,6 +167,7 @@ extern const Family visual_bert = MakeFamily<VisualBert, LoadVisualBert>({"visua
 
 const RegionTextEncoder::TensorNames& VisualBert::tensor_names() const {
   static constexpr TensorNames names = {.features = "visual_embeds",
+                                        .types = "visual_token_type_ids",
                                         .mask = "visual_attention_mask",
                                         .attentions = {"attentions"},
                                         .text = "last_hidden_state",

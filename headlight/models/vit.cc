@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/picture_settings.h"
@@ -106,6 +107,12 @@ Tensor Vit::ClassLogits(Context& context, const EncodedPictures& encoded) const 
   const Tensor logits = (*classes_)(context, encoded.RowOfEach(0));
   if (!distilled_classes_) return logits;
   return ops::Scale(ops::Add(logits, (*distilled_classes_)(context, encoded.RowOfEach(1))), 0.5);
+}
+
+void Vit::AddOutputs(Context& context, const EncodedPictures& encoded, NamedTensors& out) const {
+  if (!distilled_classes_) return;
+  out.tensors["cls_logits"] = (*classes_)(context, encoded.RowOfEach(0));
+  out.tensors["distillation_logits"] = (*distilled_classes_)(context, encoded.RowOfEach(1));
 }
 
 Tensor Vit::Pixels(Context& context, const EncodedPictures& encoded) const {

@@ -94,6 +94,9 @@ class HEADLIGHT_API Vit : public PictureEncoder {
   std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  void AddOutputs(Context& context, const EncodedPictures& encoded, NamedTensors& out) const override;
+
  private:
   VitConfig config_;
   VitEncoder encoder_;
