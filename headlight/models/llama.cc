@@ -130,7 +130,8 @@ std::unique_ptr<LanguageModel> NewLlama(const LanguageModelSizes& sizes) {
                                              .vocabulary = sizes.vocabulary,
                                              .positions = sizes.positions,
                                              .begin_id = sizes.begin_id,
-                                             .end_id = sizes.end_id});
+                                             .end_id = sizes.end_id,
+                                             .tie_output = true});
 }
 
 }  // namespace
