@@ -199,9 +199,10 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
                                             .compute = output_.compute()};
   const Tensor projected = QueryKeyValue(context, x);
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
-  Tensor query_key = ops::Columns(projected, 0, width_ + key_width_);
-  if (angles != nullptr) query_key = ops::Rotary(query_key, *angles);
-  const Tensor query = ops::Columns(query_key, 0, width_), key = ops::Columns(query_key, width_, key_width_);
+  // Views of views would cost a copy on the way back.
+  const Tensor turned =
+      angles != nullptr ? ops::Rotary(ops::Columns(projected, 0, width_ + key_width_), *angles) : projected;
+  const Tensor query = ops::Columns(turned, 0, width_), key = ops::Columns(turned, width_, key_width_);
   if (context.cache == nullptr)
     return output_(context, attention.Attend(context, source_, query, key, value, sentences, sentences));
   const auto layer = static_cast<std::size_t>(source_.layer);
