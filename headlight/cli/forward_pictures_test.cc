@@ -45,7 +45,8 @@ Tensor ChannelsFirst(const Tensor& x) {
 
 // The folders of tools/make_picture_encoder_goldens.py.
 TEST_F(ForwardPicturesTest, GivesWhatTransformersGives) {
-  for (const char* name : {"vit", "deit_classes", "vit_masked", "vit_larger", "dinov2_masked", "dinov3"}) {
+  for (const char* name :
+       {"vit", "deit_classes", "deit_distilled", "vit_masked", "vit_larger", "dinov2_masked", "dinov3"}) {
     const Safetensors golden(FolderOf(name) + "/golden.safetensors");
     std::map<std::string, Tensor> inputs = {{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}};
     if (golden.contains("bool_masked_pos")) inputs["bool_masked_pos"] = golden.Read("bool_masked_pos", DType::int32);
@@ -63,7 +64,7 @@ TEST_F(ForwardPicturesTest, GivesWhatTransformersGives) {
       ++compared;
     }
     EXPECT_GE(compared, name == std::string("vit_masked") ? 3 : 4 - (name == std::string("vit_larger"))) << name;
-    EXPECT_EQ(given.contains("cls_logits"), name == std::string("deit_classes"));
+    EXPECT_EQ(given.contains("cls_logits"), name == std::string("deit_distilled"));
     if (given.contains("cls_logits")) {
       const std::vector<float> one = given.Read("cls_logits").ToVector<float>(),
                                other = given.Read("distillation_logits").ToVector<float>(),

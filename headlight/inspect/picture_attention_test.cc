@@ -114,6 +114,10 @@ struct FakeRegionEncoder : RegionTextEncoder {
   FakeRegionEncoder() : RegionTextEncoder(DType::float32) {
     limits_ = {.positions = 9, .features = 12, .box_numbers = 5, .tasks = 2};
   }
+  const TensorNames& tensor_names() const override {
+    static constexpr TensorNames none;
+    return none;
+  }
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t>,
                       const Sequences&, const Regions& regions, std::span<const std::int32_t>) const override {
     const std::int64_t words = std::ssize(ids) + 1, seen = regions.features.rows();  // with the token of the task

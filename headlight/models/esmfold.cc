@@ -393,7 +393,8 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     const auto add_blocks = [&](const char* name, Tensor StructureBlock::*member,
                                 const std::vector<std::int64_t>& columns) {
       std::vector<Tensor> blocks;
-      for (const StructureBlock& block : made.structure.blocks) blocks.push_back(block.*member);
+      for (const StructureBlock& block : made.structure.blocks)
+        blocks.push_back((block.*member).Clone());  // rows one after another
       outputs_of.Add(name, chain, blocks, 1, columns, /*stacked=*/true);
     };
     add_blocks("frames", &StructureBlock::frames, {7});

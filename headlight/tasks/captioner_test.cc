@@ -153,7 +153,9 @@ TEST(Captioner, ReadsTheFoldersSettings) {
                                                 Json(Json::Array{"never", stop}).Line()));
     EXPECT_LE(stopped.text.find(stop), stopped.text.size() - stop.size());
     EXPECT_TRUE(stopped.complete);
-    if (beams == 1) EXPECT_THAT(whole, testing::StartsWith(stopped.text));
+    if (beams == 1) {
+      EXPECT_THAT(whole, testing::StartsWith(stopped.text));
+    }
   }
   EXPECT_THAT(error(R"({"guidance_scale": 2})"), HasSubstr("guidance_scale"));
   EXPECT_THAT(error(R"({"num_beams": 0})"), HasSubstr("num_beams"));

@@ -8,6 +8,7 @@
 
 #include "headlight/base/random.h"
 #include "headlight/generate/hypothesis.h"
+#include "headlight/kinds/forward_tensors.h"
 #include "headlight/nn/layers.h"
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/train/trainer.h"
@@ -22,6 +23,7 @@ class PointModel : public Model {
   }
   Tensor operator()(Context& context, const Tensor& points) const { return layer_(context, points); }
   Json::Object Description() const override { return {}; }
+  NamedTensors Forward(const Safetensors&) const override { return {}; }
   void Save(const std::string&, Compute) const override {}
 
  private:
