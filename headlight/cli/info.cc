@@ -192,7 +192,7 @@ Json::Object Describe(const std::string& folder, const ModelFolder& files, const
 void Run(const Options& options) {
   const ReadRecord record;
   const ModelFolder files = OpenModelFolder(options.folder);
-  const std::unique_ptr<Model> model = FamilyOf(files).load(files, {.purpose = LoadFor::computing});
+  const std::unique_ptr<Model> model = LoadFamily(FamilyOf(files), files, {.purpose = LoadFor::computing});
   Json::Object description = Describe(options.folder, files, model.get());
   const std::vector<std::string> errors = ReadOtherSettings(files, *model);
   if (!errors.empty()) description.push_back({"not_supported", errors});

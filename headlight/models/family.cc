@@ -8,6 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/in_file.h"
 #include "headlight/base/json.h"
 
 namespace headlight {
@@ -86,6 +87,10 @@ std::vector<NewLanguageModel> NewLanguageModels() {
   return all;
 }
 
+std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files, const LoadModelOptions& options) {
+  return InFile(files.config.place(), [&] { return family.load(files, options); });
+}
+
 bool LeavesOutTypes(const ModelFolder& files) {
   const std::string path = files.File("tokenizer_config.json");
   const JsonView settings = Exists(path) ? ReadJson(path) : JsonView(Json::Object{}, path);
@@ -103,7 +108,7 @@ bool LeavesOutTypes(const ModelFolder& files) {
 template <>
 std::unique_ptr<Model> LoadModel<Model>(const std::string& folder, const LoadModelOptions& options) {
   const ModelFolder files = OpenModelFolder(folder);
-  return FamilyOf(files).load(files, options);
+  return LoadFamily(FamilyOf(files), files, options);
 }
 
 }  // namespace headlight

@@ -75,6 +75,10 @@ std::vector<const Family*> Families();
 /// The language models that are trained from scratch, in the order of their names.
 HEADLIGHT_API std::vector<NewLanguageModel> NewLanguageModels();
 
+// The model of a folder of that family. Errors name a file of the folder.
+HEADLIGHT_API std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files,
+                                                const LoadModelOptions& options);
+
 // The family of a folder. Throws Error that lists the known ones where it is none of them.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 
@@ -101,7 +105,7 @@ std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& 
   const ModelFolder files = OpenModelFolder(folder);
   const std::type_index model = typeid(M);
   const Family& family = FamilyOf(files, M::kKind, std::is_abstract_v<M> ? nullptr : &model);
-  std::unique_ptr<M> loaded(static_cast<M*>(family.load(files, options).release()));
+  std::unique_ptr<M> loaded(static_cast<M*>(LoadFamily(family, files, options).release()));
   if constexpr (std::is_base_of_v<TextEncoder, M>)
     if (LeavesOutTypes(files)) loaded->LeaveOutTypes();
   return loaded;

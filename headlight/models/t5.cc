@@ -173,6 +173,10 @@ void Describe(ConfigTable& table, T5Config& config) {
   DescribeFeedForward(table, config);
   table.Size("relative_attention_num_buckets", config.buckets, "the number of buckets");
   table.Size("relative_attention_max_distance", config.max_distance, "the farthest distance");
+  table.Rule(config.buckets >= 4 && config.max_distance > config.buckets / 2 && config.max_distance <= 1 << 16,
+             "relative_attention_num_buckets must be at least 4, and relative_attention_max_distance more than half of "
+             "it and at most {}, not {} and {}",
+             1 << 16, config.buckets, config.max_distance);
   table.Probability("dropout_rate", config.dropout);
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");

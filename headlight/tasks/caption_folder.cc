@@ -10,6 +10,7 @@
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/picture_folder.h"
 #include "headlight/tasks/stop_strings.h"
+#include "headlight/tasks/tokenizer_fit.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -46,11 +47,10 @@ CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& op
   CheckPictureOptions(folder, options);
   auto model = LoadModel<CaptionModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   Check(model->uses().*use.has, "{}: a model that {} is needed, and this one does not", folder, use.name);
-  PictureProcessor processor = LoadColourProcessor(folder, model->picture_limits().channels);
+  PictureProcessor processor =
+      LoadColourProcessor(folder, model->picture_limits().channels, model->picture_limits().patch);
   CaptionFolder loaded{std::move(model), std::move(processor), PipelineTokenizer::Load(folder), {}};
-  Check(loaded.tokenizer.size() <= loaded.model->limits().target_vocabulary,
-        "{}: the tokenizer has {} tokens, and the model {}: they are of different models", folder,
-        loaded.tokenizer.size(), loaded.model->limits().target_vocabulary);
+  CheckRows(folder, loaded.tokenizer.size(), loaded.model->limits().target_vocabulary);
   ReadSettings(OpenModelFolder(folder), loaded);
   return loaded;
 }

@@ -13,6 +13,7 @@
 #include "headlight/tasks/draw_tokens.h"
 #include "headlight/tasks/drawer_text.h"
 #include "headlight/tasks/dual_embedder.h"
+#include "headlight/tasks/tokenizer_fit.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -46,8 +47,7 @@ Drawer Drawer::Load(const std::string& folder, const LoadOptions& options) {
         limits.grid().width, limits.grid().height, limits.codes, drawing.grid.width, drawing.grid.height,
         drawing.codes);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-  Check(tokenizer.size() <= drawing.text_vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), drawing.text_vocabulary);
+  CheckRows(folder, tokenizer.size(), drawing.text_vocabulary);
   return Drawer(std::make_shared<State>(State{std::move(model), std::move(coder), std::move(tokenizer)}));
 }
 

@@ -4,6 +4,7 @@
 #include "headlight/inspect/relevance.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/encoder_folder.h"
+#include "headlight/tasks/tokenizer_fit.h"
 
 namespace headlight {
 
@@ -14,10 +15,10 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options,
   const DualEncoder::Limits& limits = loaded.model->limits();
   if (limits.has_texts()) {
     loaded.texts = WholeTexts::Load(folder, limits.positions, limits.filled);
-    Check(loaded.texts->tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
-          folder, loaded.texts->tokenizer.size(), limits.vocabulary);
+    CheckRows(folder, loaded.texts->tokenizer.size(), limits.vocabulary);
   }
-  if (limits.has_pictures()) loaded.processor = LoadColourProcessor(folder, limits.pictures.channels);
+  if (limits.has_pictures())
+    loaded.processor = LoadColourProcessor(folder, limits.pictures.channels, limits.pictures.patch);
   return loaded;
 }
 

@@ -11,6 +11,7 @@
 #include "headlight/generate/batched.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/tokenizer_fit.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -43,8 +44,8 @@ EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& op
          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(TransformerFolder(folder));
-  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), model->limits().vocabulary);
+  CheckRows(TransformerFolder(folder), tokenizer.size(), model->limits().vocabulary);
+  if (model->reads_types()) CheckTypes(TransformerFolder(folder), tokenizer, model->limits().types);
   return {std::move(model), std::move(tokenizer)};
 }
 

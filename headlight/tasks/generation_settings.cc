@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/in_file.h"
 #include "headlight/generate/choose_words.h"
 #include "headlight/tasks/stop_strings.h"
 
@@ -204,6 +205,10 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
   search.stopping = ReadStopping(json, search.stopping);
   ReadSampling(json, search.sampling);
   ReadProcessors(json, vocabulary, pad_id, search.processors);
+  InFile(json.place(), [&] {
+    if (search.sample) CheckSampling(search.sampling);
+    CheckProcessors(search.processors, vocabulary);
+  });
 }
 
 void CheckDraft(const Model& model, const SearchOptions& search) {

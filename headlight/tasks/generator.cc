@@ -12,6 +12,7 @@
 #include "headlight/tasks/generation_settings.h"
 #include "headlight/tasks/growing_text.h"
 #include "headlight/tasks/stop_strings.h"
+#include "headlight/tasks/tokenizer_fit.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/utf8.h"
 
@@ -62,8 +63,7 @@ Generator Generator::Load(const std::string& folder, const LoadOptions& options)
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   const LanguageModel::Limits& limits = model->limits();
-  Check(tokenizer.size() <= limits.vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), limits.vocabulary);
+  CheckRows(folder, tokenizer.size(), limits.vocabulary);
   const ModelFolder files = OpenModelFolder(folder);
   std::vector<std::int32_t> first = ReadTokenIds(files.generation_config["bos_token_id"], limits.vocabulary);
   if (first.empty()) first = ReadTokenIds(files.config["bos_token_id"], limits.vocabulary);

@@ -16,20 +16,47 @@ void CheckPictureOptions(const std::string& folder, const LoadOptions& options) 
   Check(!options.draft, "{}: draft is for a Translator or a Generator: a model of pictures writes no text", folder);
 }
 
-PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels) {
+namespace {
+
+// The smallest size of a fitted picture, as far as the settings say it.
+PictureSize SmallestFitted(const PictureProcessor& processor) {
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  const ResizeRule& resize = processor.resize;
+  if (processor.crop) return *processor.crop;
+  switch (resize.kind) {
+    case ResizeRule::Kind::exact:
+      return resize.size;
+    case ResizeRule::Kind::cropped:
+    case ResizeRule::Kind::shortest:
+      return {resize.edge, resize.edge};
+    case ResizeRule::Kind::none:
+    case ResizeRule::Kind::within:
+    case ResizeRule::Kind::multiple:
+      break;
+  }
+  return {any, any};
+}
+
+}  // namespace
+
+PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
   PictureProcessor processor = LoadPictureProcessor(folder);
   Check(processor.clusters.empty(),
         "{}: its preprocessor_config.json makes colours of a palette, which this model does "
         "not read",
         folder);
   Check(channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3", folder, channels);
+  const PictureSize least = SmallestFitted(processor);
+  Check(least.height >= patch.height && least.width >= patch.width,
+        "{}/preprocessor_config.json: its pictures of {} x {} pixels are smaller than a patch of the model, {} x {}",
+        folder, least.width, least.height, patch.width, patch.height);
   return processor;
 }
 
 PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options) {
   CheckPictureOptions(folder, options);
   auto model = LoadModel<PictureEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
-  PictureProcessor processor = LoadColourProcessor(folder, model->limits().channels);
+  PictureProcessor processor = LoadColourProcessor(folder, model->limits().channels, model->limits().patch);
   return {std::move(model), std::move(processor)};
 }
 

@@ -26,7 +26,7 @@ void CheckPictureOptions(const std::string& folder, const LoadOptions& options);
 
 // The folder's processor. Throws Error where it prepares colours of a palette, and where the model does not read three
 // channels.
-PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels);
+PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {});
 
 // Throws Error where the folder does not hold an encoder of coloured pictures and how they are prepared, and for
 // options that such encoders do not have.

@@ -7,6 +7,7 @@
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/picture_folder.h"
 #include "headlight/tasks/region_answerer.h"
+#include "headlight/tasks/tokenizer_fit.h"
 
 namespace headlight {
 
@@ -15,8 +16,7 @@ RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& opti
   std::unique_ptr<const RegionTextEncoder> model =
       LoadModel<RegionTextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-  Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}", folder,
-        tokenizer.size(), model->limits().vocabulary);
+  CheckRows(folder, tokenizer.size(), model->limits().vocabulary);
   const std::int64_t side = model->limits().patch.cells() > 0 ? 0 : RegionSideOf(*model);
   return {std::move(model), std::move(tokenizer), side};
 }

@@ -15,6 +15,7 @@
 #include "headlight/tasks/split_text.h"
 #include "headlight/tasks/stop_strings.h"
 #include "headlight/tasks/token_words.h"
+#include "headlight/tasks/tokenizer_fit.h"
 #include "headlight/tasks/translation_parts.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
@@ -124,8 +125,8 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
   if (marian != nullptr) {
     const auto same = [&](const char* what, std::int64_t of_tokenizer, std::int64_t of_model) {
       Check(of_tokenizer == of_model,
-            "{}: {} is {} for the tokenizer and {} for the model: they are of different models", folder, what,
-            of_tokenizer, of_model);
+            "{}/config.json: {} is {} for the tokenizer and {} for the model: they are of different models", folder,
+            what, of_tokenizer, of_model);
     };
     same("the source vocabulary's size", marian->size(), limits.source_vocabulary);
     same("the target vocabulary's size", marian->size(), limits.target_vocabulary);
@@ -133,9 +134,7 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
     same("the padding token", marian->pad(), limits.pad_id);
   }
   // T5's has fewer tokens than its model has rows.
-  Check(tokenizer->size() <= std::min(limits.source_vocabulary, limits.target_vocabulary),
-        "{}: the tokenizer has {} tokens, and the model {}: they are of different models", folder, tokenizer->size(),
-        std::min(limits.source_vocabulary, limits.target_vocabulary));
+  CheckRows(folder, tokenizer->size(), std::min(limits.source_vocabulary, limits.target_vocabulary));
   std::optional<Shortlist> shortlist;
   if (options.shortlist) {
     const std::string path = folder + "/" + kShortlistName;

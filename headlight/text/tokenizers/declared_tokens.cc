@@ -76,7 +76,7 @@ void AddDecoder(const JsonView& decoder, TokenTable& table) {
     const std::string content = TextOfToken(token);
     const bool special = IsTrue(token.value().Find("special"));
     table.Number(content, id, token.place());
-    table.Add(content, special, !special, false, token.value());
+    table.Add(token, special, !special, false);
   }
 }
 
@@ -175,19 +175,24 @@ void TokenTable::Number(const std::string& content, std::int64_t id, const std::
   size = std::max(size, number + 1);
 }
 
-void TokenTable::Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token,
-                     std::size_t keep) {
-  const auto [known, is_new] = places_.emplace(content, added.size());
+void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep) {
+  const std::string content = TextOfToken(token);
+  Check(!content.empty(), "{}: its content is empty", token.place());
+  const auto [known, is_new] = indices_.emplace(content, added.size());
   if (!is_new && known->second < keep) return;
   if (ids.emplace(content, size).second) ++size;
   Json entry = AddedTokenJson(static_cast<std::size_t>(ids.at(content)), content, special, lstrip);
   entry.Set("normalized", normalized);
-  for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
-    if (const Json* const given = token.Find(flag)) entry.Set(flag, *given);
-  if (is_new)
+  if (token.value().As<Json::Object>() != nullptr)
+    for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
+      if (const JsonView given = token[flag]; given.present()) entry.Set(flag, given.Bool());
+  if (is_new) {
     added.push_back(std::move(entry));
-  else
+    places.push_back(token.place());
+  } else {
     added[known->second] = std::move(entry);
+    places[known->second] = token.place();
+  }
 }
 
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
@@ -197,8 +202,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   for (const JsonView& entry : entries) table.Number(entry["content"].String(), entry["id"].Integer(), entry.place());
   const JsonView decoder = config["added_tokens_decoder"];
   if (decoder.present()) AddDecoder(decoder, table);
-  for (const JsonView& entry : entries)
-    table.Add(entry["content"].String(), is_special(entry), !is_special(entry), false, entry.value());
+  for (const JsonView& entry : entries) table.Add(entry, is_special(entry), !is_special(entry), false);
 
   std::vector<JsonView> roles = OtherRoles(config), additional = AdditionalTokens(config);
   if (!decoder.present()) {
@@ -212,25 +216,25 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
     std::ranges::sort(added);
     for (const auto& [id, content] : added) table.Number(content, id, settings.added.place());
     for (const auto& [id, content] : added)
-      table.Add(content, special.contains(content), !special.contains(content), false);
+      table.Add({content, settings.added.place()}, special.contains(content), !special.contains(content), false);
   }
 
   const std::size_t of_files = table.added.size();
-  const auto add = [&](const std::string& content, const Json& token, bool lstrip) {
+  const auto add = [&](const JsonView& token, bool lstrip) {
     const bool has_row = settings.model_vocabulary == 0 || table.size < settings.model_vocabulary;
-    if (has_row || table.ids.contains(content)) table.Add(content, true, false, lstrip, token, of_files);
+    if (has_row || table.ids.contains(TextOfToken(token))) table.Add(token, true, false, lstrip, of_files);
   };
   for (const char* role : kRoles) {
     const auto usual = std::ranges::find(family, std::string_view(role), &RoleToken::role);
     const JsonView token = config[role];
     if (token.present()) {
-      add(TextOfToken(token), token.value(), usual != family.end() && usual->lstrip);
+      add(token, usual != family.end() && usual->lstrip);
     } else if (usual != family.end()) {
-      add(usual->usual, Json(), usual->lstrip);
+      add({usual->usual, config.place()}, usual->lstrip);
     }
   }
   for (const std::vector<JsonView>* tokens : {&roles, &additional})
-    for (const JsonView& token : *tokens) add(TextOfToken(token), token.value(), false);
+    for (const JsonView& token : *tokens) add(token, false);
 }
 
 }  // namespace headlight

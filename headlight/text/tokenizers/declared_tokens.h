@@ -44,17 +44,17 @@ struct TokenTable {
   std::unordered_map<std::string, std::int32_t> ids;
   std::int32_t size = 0;  ///< the id of the next token without one
   Json::Array added;
+  std::vector<std::string> places;  ///< of `added`, for errors
 
   /// Gives the token an id, which it may already have. Throws Error, which begins with `place`, where it has another.
   void Number(const std::string& content, std::int64_t id, const std::string& place);
-  /// Adds an entry to `added`, with the flags in the object `token` if it is one. A token without an id gets the next
-  /// one. An entry of the same token is kept if it is one of the first `keep`, and else replaced.
-  void Add(const std::string& content, bool special, bool normalized, bool lstrip, const Json& token = Json(),
-           std::size_t keep = kAll);
+  /// Adds an entry of `token`, a text or an object with its content and flags, to `added`. A token without an id gets
+  /// the next one. An entry of the same content is kept if it is one of the first `keep`, and else replaced.
+  void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
 
  private:
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  std::unordered_map<std::string, std::size_t> places_;  // in `added`, by content
+  std::unordered_map<std::string, std::size_t> indices_;  // in `added`, by content
 };
 
 /// Adds to `table`, as Transformers (5.24) does, in this order: the `added_tokens_decoder`, the entries of a

@@ -65,30 +65,34 @@ void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::
   AddDeclaredTokens(settings, {}, {}, table);
   for (const auto& [content, id] : table.ids)
     Check(id < std::ssize(pieces),
-          "{}: it declares the token {}, which vocab.json lacks; a translation model may have none", settings.folder,
-          Quoted(content));
+          "{}: it declares the token {}, which vocab.json lacks; a translation model may have none",
+          settings.config.place(), Quoted(content));
 }
 
 }  // namespace
 
 struct MarianTokenizer::State {
+  // Of the vocabulary and of both models, for errors.
+  struct Names {
+    std::string vocabulary, source, target;
+  };
   State(std::vector<std::string> vocabulary, const SpecialTokens& special_tokens, SentencePieceModel source_model,
-        std::optional<SentencePieceModel> target_model, const std::string& name)
+        std::optional<SentencePieceModel> target_model, const Names& names)
       : pieces(std::move(vocabulary)), special(special_tokens) {
     for (std::size_t token = 0; token < pieces.size(); ++token) {
       Check(tokens.emplace(pieces[token], static_cast<std::int32_t>(token)).second, "{}: the vocabulary repeats \"{}\"",
-            name, pieces[token]);
+            names.vocabulary, pieces[token]);
     }
     const auto find = [&](const std::string& piece) {
       const auto found = tokens.find(piece);
-      Check(found != tokens.end(), "{}: the vocabulary lacks \"{}\"", name, piece);
+      Check(found != tokens.end(), "{}: the vocabulary lacks \"{}\"", names.vocabulary, piece);
       return found->second;
     };
     eos = find(special.eos);
     unk = find(special.unk);
     pad = find(special.pad);
-    const auto make = [&](SentencePieceModel&& model, const std::string& side) {
-      auto subwords = std::make_shared<Subwords>(std::move(model), name + side);
+    const auto make = [&](SentencePieceModel&& model, const std::string& name) {
+      auto subwords = std::make_shared<Subwords>(std::move(model), name);
       for (const SentencePiece& piece : subwords->model.pieces) {
         const auto found = tokens.find(piece.text);
         const bool known = found != tokens.end() && piece.type == SentencePiece::Type::normal;
@@ -96,8 +100,8 @@ struct MarianTokenizer::State {
       }
       return subwords;
     };
-    sides[0] = make(std::move(source_model), ": source model");
-    sides[1] = target_model ? make(std::move(*target_model), ": target model") : sides[0];
+    sides[0] = make(std::move(source_model), names.source);
+    sides[1] = target_model ? make(std::move(*target_model), names.target) : sides[0];
 
     for (const std::string& piece : pieces) decoded.push_back(WithSpaces(piece));
     for (const SentencePiece& piece : sides[1]->model.pieces) {
@@ -138,7 +142,7 @@ MarianTokenizer::MarianTokenizer(SentencePieceModel model)
         CheckPieces(model, "vocabulary");
         std::vector<std::string> pieces = PieceTexts(model);
         return std::make_shared<State>(std::move(pieces), SpecialTokens(), std::move(model), std::nullopt,
-                                       "vocabulary");
+                                       State::Names{"vocabulary", "vocabulary", "vocabulary"});
       }()) {}
 
 MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
@@ -151,10 +155,10 @@ MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
   std::optional<SentencePieceModel> target_model;
   if (target != source) target_model = ParseSentencePieceModel(target, path("target.spm"));
   const TokenizerSettings settings = ReadTokenizerSettings(folder);
-  MarianTokenizer tokenizer(
-      std::make_shared<State>(ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")),
-                              SpecialTokensOf(settings.config), ParseSentencePieceModel(source, path("source.spm")),
-                              std::move(target_model), folder));
+  MarianTokenizer tokenizer(std::make_shared<State>(
+      ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")),
+      SpecialTokensOf(settings.config), ParseSentencePieceModel(source, path("source.spm")), std::move(target_model),
+      State::Names{path("vocab.json"), path("source.spm"), path("target.spm")}));
   RefuseMoreTokens(settings, tokenizer.state_->pieces);
   return tokenizer;
 }

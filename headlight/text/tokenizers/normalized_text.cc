@@ -30,7 +30,7 @@ NormalizedText NormalizedText::Fresh() const {
 }
 
 void NormalizedText::CheckLength(std::size_t bytes) const {
-  Check(bytes <= longest, "the tokenizer's normalizers lengthen a text of {} bytes to more than {}",
+  Check(bytes <= longest, "the normalizers lengthen a text of {} bytes to more than {}",
         (longest - kMostAdded) / kMostGrowth, longest);
 }
 

@@ -30,6 +30,7 @@ constexpr std::size_t kFirstLanguages = 25;
 // The parts of a vocabulary that a `tokenizer.json` is made of.
 struct Vocabulary {
   const TokenizerSettings& settings;
+  std::string path;  // of the model
   SentencePieceModel model;
   std::vector<SentencePiece> pieces;  // by id
   TokenTable tokens;
@@ -47,7 +48,7 @@ void AddTokens(Vocabulary& vocabulary) {
   AddDeclaredTokens(vocabulary.settings, {}, UsualTokens(vocabulary.settings.family), vocabulary.tokens);
   for (const SentencePiece& piece : vocabulary.pieces)
     if (piece.type == Type::control || piece.type == Type::user_defined)
-      vocabulary.tokens.Add(piece.text, piece.type == Type::control, false, false);
+      vocabulary.tokens.Add({piece.text, vocabulary.path}, piece.type == Type::control, false, false);
 }
 
 Json ModelJson(const Vocabulary& vocabulary) {
@@ -67,7 +68,7 @@ Json ModelJson(const Vocabulary& vocabulary) {
   Json::Object numbered;
   std::unordered_set<std::string_view> seen;
   for (const SentencePiece& piece : pieces) {
-    Check(seen.insert(piece.text).second, "{}: {} is there twice", vocabulary.settings.folder, Quoted(piece.text));
+    Check(seen.insert(piece.text).second, "{}: {} is there twice", vocabulary.path, Quoted(piece.text));
     numbered.push_back({piece.text, numbered.size()});
   }
   json.Set("type", "BPE");
@@ -85,8 +86,8 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   json.Set("normalizer", std::move(normalizer));
   json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
              const auto found = vocabulary.tokens.ids.find(token);
-             Check(found != vocabulary.tokens.ids.end(), "{}: the vocabulary lacks {}", vocabulary.settings.folder,
-                   Quoted(token));
+             Check(found != vocabulary.tokens.ids.end(), "{}: the vocabulary lacks {}",
+                   vocabulary.settings.config.place(), Quoted(token));
              return static_cast<std::uint64_t>(found->second);
            }));
   return json;
@@ -97,7 +98,7 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
 void NumberAsFairseq(Vocabulary& vocabulary) {
   const std::vector<SentencePiece>& given = vocabulary.model.pieces;
   Check(given.size() > 3 && given[0].type == Type::unknown, "{}: the first of at least four pieces must be <unk>",
-        vocabulary.settings.folder);
+        vocabulary.path);
   vocabulary.Append(vocabulary.Special("bos_token", "<s>"), Type::control);
   vocabulary.Append(vocabulary.Special("pad_token", "<pad>"), Type::control);
   vocabulary.Append(vocabulary.Special("eos_token", "</s>"), Type::control);
@@ -177,7 +178,7 @@ Json Siglip(Vocabulary& vocabulary) {
 }  // namespace
 
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path) {
-  Vocabulary vocabulary{settings, ParseSentencePieceModel(model, path), {}, {}};
+  Vocabulary vocabulary{settings, path, ParseSentencePieceModel(model, path), {}, {}};
   Json words = R"({"type": "WhitespaceSplit"})"_json, json;
   switch (settings.family) {
     case TokenizerFamily::xlm_roberta:

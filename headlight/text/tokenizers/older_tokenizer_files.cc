@@ -57,7 +57,7 @@ Json BertNormalizerJson(const JsonView& config) {
 
 std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable& tokens) {
   const auto found = tokens.ids.find(token);
-  Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.folder, Quoted(token));
+  Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.config.place(), Quoted(token));
   return found->second;
 }
 
@@ -96,7 +96,8 @@ Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
   TokenTable tokens = files.Tokens();
   for (const auto& [piece, id] : files.vocabulary)
-    if (!piece.empty() && !piece.starts_with(kReplaced)) tokens.Add(piece, /*special=*/piece.size() > 1, false, false);
+    if (!piece.empty() && !piece.starts_with(kReplaced))
+      tokens.Add({piece, files.folder + "/vocab.txt"}, /*special=*/piece.size() > 1, false, false);
   Json json = R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "decoder": null})"_json;
   json.Set("added_tokens", std::move(tokens.added));
   json.Set("pre_tokenizer", R"({"type": "WhitespaceSplit"})"_json);
@@ -208,9 +209,9 @@ Json FromMerges(Files files) {
       return ClipJson(std::move(files), std::move(merges));
     default:
       Fail(
-          "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family its "
-          "vocab.json and merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART, DeBERTa and CLIP",
-          files.folder);
+          "{}: neither tokenizer_config.json (tokenizer_class) nor config.json (model_type) says which family it and "
+          "merges.txt are of; known are those of GPT, GPT-2, RoBERTa, BART, DeBERTa and CLIP",
+          path);
   }
 }
 
@@ -227,9 +228,8 @@ std::optional<Json> TokenizerJson(Files files) {
     if (files.family == TokenizerFamily::esm) return EsmJson(std::move(files));
     const bool bert = files.family == TokenizerFamily::bert || files.family == TokenizerFamily::unknown;
     Check(bert,
-          "{}: tokenizer.json is missing; without it vocab.txt is read as that of BERT or ESM, and these files "
-          "declare another tokenizer",
-          folder);
+          "{}: without a tokenizer.json it is read as that of BERT or ESM, and the folder declares another tokenizer",
+          path);
     return BertJson(std::move(files));
   }
   if (Exists(folder + "/vocab.json") && Exists(folder + "/merges.txt")) return FromMerges(std::move(files));
@@ -252,7 +252,10 @@ std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
   const TokenizerSettings settings = files;
   std::optional<Json> json = TokenizerJson(std::move(files));
   if (!json) return std::nullopt;
-  return MakePipelineState(JsonView(std::move(*json), folder), ScoresAre::exact, &settings);
+  std::string source;
+  for (const char* name : {"vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "spm.model"})
+    if (source.empty() && Exists(folder + "/" + name)) source = folder + "/" + name;
+  return MakePipelineState(JsonView(std::move(*json), source), ScoresAre::exact, &settings);
 }
 
 }  // namespace headlight

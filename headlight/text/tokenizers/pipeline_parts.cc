@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "headlight/base/error.h"
+#include "headlight/base/in_file.h"
 #include "headlight/text/tokenizers/base64.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
@@ -199,7 +200,9 @@ std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std:
   AddDeclaredTokens(settings, added, UsualTokens(settings.builds_parts ? settings.family : TokenizerFamily::unknown),
                     table);
   state.ids = std::move(table.ids);
-  return JsonView(std::move(table.added), settings.folder).Items();
+  std::vector<JsonView> tokens;
+  for (std::size_t i = 0; i < table.added.size(); ++i) tokens.emplace_back(std::move(table.added[i]), table.places[i]);
+  return tokens;
 }
 
 std::int32_t ToId(const JsonView& id, const PipelineState& state) {
@@ -317,10 +320,9 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   part.RefuseUnread({});
 }
 
-}  // namespace
-
-PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
+PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
   PipelineState state;
+  state.source = file.place();
   if (const JsonView part = file["normalizer"]; part.present()) AddNormalizers(part, state.normalizers);
   if (const JsonView part = file["pre_tokenizer"]; part.present()) AddPreTokenizers(part, state);
   SetModel(file["model"], scores_are, state);
@@ -339,6 +341,12 @@ PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, cons
   if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);
   file.RefuseUnread({"version", "truncation", "padding"});  // see PipelineTokenizer
   return state;
+}
+
+}  // namespace
+
+PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
+  return InFile(file.place(), [&] { return Make(file, scores_are, settings); });
 }
 
 }  // namespace headlight

@@ -19,6 +19,7 @@
 namespace headlight {
 
 struct PipelineState {
+  std::string source;                                     // the file, for errors
   std::vector<std::string> pieces;                        // by id, with those of added tokens
   std::unordered_map<std::string, std::int32_t> ids;      // by piece
   std::vector<bool> special;                              // by id

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/in_file.h"
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
@@ -141,7 +142,8 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
   for (const std::string_view text : texts) {
     Check(text.size() <= kLongestText, "a text of {} bytes is too long, {} are possible", text.size(), kLongestText);
     CheckUtf8(text, "text");
-    tokens.push_back(Encoder(state, options.read_special && !state.split_special).Run(text));
+    tokens.push_back(
+        InFile(state.source, [&] { return Encoder(state, options.read_special && !state.split_special).Run(text); }));
   }
   Encoding encoding;
   const auto add = [&](std::int32_t id, std::int32_t type_id, std::int32_t text, TextSpan span, std::int32_t word) {
@@ -274,7 +276,8 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
   const std::size_t before = bytes(), longest = kMostGrowth * (before + texts.size()) + kMostGrowth;
   for (const TokenDecoder& decode : state_->decoders) {
     decode(texts);
-    Check(bytes() <= longest, "the tokenizer's decoders lengthen a text of {} bytes to more than {}", before, longest);
+    Check(bytes() <= longest, "{}: the decoders lengthen a text of {} bytes to more than {}", state_->source, before,
+          longest);
   }
   std::string text = fmt::format("{}", fmt::join(texts, state_->decoders.empty() ? " " : ""));
   return state_->cleans_up ? WithoutTokenizationSpaces(std::move(text)) : text;
@@ -315,6 +318,13 @@ bool PipelineTokenizer::ContinuesWord(std::string_view text, std::int32_t id, Te
   if (!state_->continuing_prefix.empty()) return Piece(id).starts_with(state_->continuing_prefix);
   const std::string_view around = text.substr(0, static_cast<std::size_t>(span.begin) + 1);
   return span.begin > 0 && around.substr(static_cast<std::size_t>(span.begin) - 1).find(' ') == std::string_view::npos;
+}
+
+std::int32_t PipelineTokenizer::types() const {
+  std::int32_t most = 0;
+  for (const Template* parts : {&state_->post_processor.single, &state_->post_processor.pair})
+    for (const TemplatePart& part : *parts) most = std::max(most, part.type_id + 1);
+  return most;
 }
 
 std::int32_t PipelineTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }

@@ -67,6 +67,8 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   /// token does not.
   bool ContinuesWord(std::string_view text, std::int32_t id, TextSpan span) const;
   std::int32_t size() const override;
+  /// One more than the largest type that it gives tokens.
+  std::int32_t types() const;
 
  private:
   explicit PipelineTokenizer(std::shared_ptr<const PipelineState> state);

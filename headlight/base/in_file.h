@@ -1,0 +1,27 @@
+// Errors of code that does not know which file its numbers are from.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+/// The result of `action`. An Error of it that names neither `path` nor another file of its folder gets the path in
+/// front.
+template <typename Action>
+decltype(auto) InFile(const std::string& path, Action&& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    const std::string_view text = error.what();
+    const std::size_t folder = path.rfind('/') + 1;  // bytes; 0 without a folder
+    if (text.find(path + ":") != text.npos || (folder > 0 && text.find(path.substr(0, folder)) != text.npos)) throw;
+    throw Error(fmt::format("{}: {}", path, text), error.blame());
+  }
+}
+
+}  // namespace headlight
