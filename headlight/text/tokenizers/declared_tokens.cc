@@ -153,7 +153,8 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
       config.Set(name, list ? Union(config.Find(name), token.value()) : token.value());
     }
   const JsonView& declared = file["tokenizer_class"].present() ? file : model;
-  const Json* const size = model.value().Find("vocab_size");
+  const Json* size = model.value().Find("vocab_size");
+  if (size == nullptr) size = model.value().Find("encoder_vocab_size");  // DALL-E mini's
   const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr;
   const JsonView settings(std::move(config), path);
   ReadRecord::Add(path, settings);

@@ -21,7 +21,7 @@ struct TokenizerSettings {
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
   bool builds_parts = false;          ///< its class does not take a tokenizer.json as it is
-  std::int64_t model_vocabulary = 0;  ///< `vocab_size` of the model's config.json; 0: it has none
+  std::int64_t model_vocabulary = 0;  ///< tokens of the model, by its config.json; 0: it does not say
 
   std::string Special(const char* name, const char* fallback) const;  ///< such as "eos_token"
 };
