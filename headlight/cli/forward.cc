@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/in_file.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
@@ -23,7 +24,7 @@ void Run(const Options& options) {
   const Safetensors in(Input(options.in));
   const std::unique_ptr<const Model> model = LoadModel(options.folder);
   const Progress progress("running the model");
-  const NamedTensors out = model->Forward(in);
+  const NamedTensors out = InFile(in.path(), [&] { return model->Forward(in); });
   std::vector<StoredTensor> stored;
   for (const auto& [name, tensor] : out.tensors) stored.push_back(Stored(name, tensor));
   WriteSafetensors(options.out, std::move(stored));

@@ -131,6 +131,14 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+// Errors of layers, which know no file, name that of the inputs.
+TEST_F(ForwardTest, NamesTheInputs) {
+  const Tensor padding = Tensor::From<std::int32_t>({0, 1, 2}, {1, 3});
+  WriteSafetensors(in, {Stored("input_ids", padding)});
+  const std::string error = RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/esm", in, out});
+  EXPECT_THAT(error, HasSubstr(in + ": a text has the token 1, which is padding"));
+}
+
 // The folders of tools/make_bert_goldens.py and make_encoder_goldens.py: what Transformers gave for the inputs beside
 // it, padded as they are.
 TEST_F(ForwardTest, GivesAnEncodersOutputs) {

@@ -103,6 +103,27 @@ TEST_F(ImageTasks, ReadScoresAsTheProblemAsks) {
   EXPECT_EQ(ImageClassifier::Load(folder.path()).Classify({pictures[0]}).ToVector<float>(), logits);
 }
 
+// Errors of what only computes name the file that its numbers are from.
+TEST_F(ImageTasks, NameTheFilesThatDisagree) {
+  const auto error = [&] { return ErrorOf([&] { ImageClassifier::Load(folder.path()); }); };
+  WriteFile(folder.File("preprocessor_config.json"),
+            R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 3, "width": 8}})");
+  EXPECT_THAT(error(), testing::AllOf(testing::StartsWith(folder.path()), HasSubstr("8 x 3 pixels, smaller than")));
+  SaveTinyVit(folder.path());
+  const std::string path = folder.File("config.json");
+  std::string config = ReadFile(path);
+  for (const char* label : {"\"dog\"", "\"cat\""}) {
+    const std::size_t at = config.find(label);
+    ASSERT_NE(at, std::string::npos);
+    config.replace(at, 5, "\"cow\"");
+  }
+  const std::size_t numbers = config.find("label2id");
+  ASSERT_NE(numbers, std::string::npos);
+  config.replace(numbers, 8, "_numbers");
+  WriteFile(path, config);
+  EXPECT_THAT(error(), testing::AllOf(testing::StartsWith(path), HasSubstr("same label")));
+}
+
 TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   EXPECT_THAT(ErrorOf([&] {

@@ -1,7 +1,6 @@
 #include "headlight/tasks/picture_folder.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -16,29 +15,6 @@ void CheckPictureOptions(const std::string& folder, const LoadOptions& options) 
   Check(!options.draft, "{}: draft is for a Translator or a Generator: a model of pictures writes no text", folder);
 }
 
-namespace {
-
-// The smallest size of a fitted picture, as far as the settings say it.
-PictureSize SmallestFitted(const PictureProcessor& processor) {
-  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  const ResizeRule& resize = processor.resize;
-  if (processor.crop) return *processor.crop;
-  switch (resize.kind) {
-    case ResizeRule::Kind::exact:
-      return resize.size;
-    case ResizeRule::Kind::cropped:
-    case ResizeRule::Kind::shortest:
-      return {resize.edge, resize.edge};
-    case ResizeRule::Kind::none:
-    case ResizeRule::Kind::within:
-    case ResizeRule::Kind::multiple:
-      break;
-  }
-  return {any, any};
-}
-
-}  // namespace
-
 PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
   PictureProcessor processor = LoadPictureProcessor(folder);
   Check(processor.clusters.empty(),
@@ -46,10 +22,11 @@ PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t cha
         "not read",
         folder);
   Check(channels == 3, "{}: the model reads pictures of {} channels; red, green and blue are 3", folder, channels);
-  const PictureSize least = SmallestFitted(processor);
-  Check(least.height >= patch.height && least.width >= patch.width,
+  constexpr PictureSize kLarge = {4096, 4096};
+  const PictureSize size = processor.crop.value_or(ResizedSize(processor.resize, kLarge));
+  Check(size.height >= patch.height && size.width >= patch.width,
         "{}/preprocessor_config.json: its pictures of {} x {} pixels are smaller than a patch of the model, {} x {}",
-        folder, least.width, least.height, patch.width, patch.height);
+        folder, size.width, size.height, patch.width, patch.height);
   return processor;
 }
 

@@ -24,9 +24,9 @@ struct PictureFolder {
 // Throws Error naming an option that models of pictures do not have.
 void CheckPictureOptions(const std::string& folder, const LoadOptions& options);
 
-// The folder's processor. Throws Error where it prepares colours of a palette, and where the model does not read three
-// channels.
-PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {});
+// The folder's processor. Throws Error where it prepares colours of a palette or pictures that are smaller than a
+// patch, and where the model does not read three channels.
+PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
 // Throws Error where the folder does not hold an encoder of coloured pictures and how they are prepared, and for
 // options that such encoders do not have.

@@ -57,7 +57,8 @@ RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions
   const RegionTextEncoder& model = *loaded.model;
   Check(model.pair_heads().answers, "{}: the model has no head for answers", folder);
   State state{std::move(loaded)};
-  if (state.loaded.side == 0) state.processor = LoadColourProcessor(folder, model.limits().channels);
+  if (state.loaded.side == 0)
+    state.processor = LoadColourProcessor(folder, model.limits().channels, model.limits().patch);
   return RegionAnswerer(std::make_shared<State>(std::move(state)));
 }
 

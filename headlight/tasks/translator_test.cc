@@ -245,7 +245,7 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
             translator->Translate(texts[2], {.beam_size = 3, .repetition_penalty = 1.5}));
   WriteFile(path, R"({"repetition_penalty": 0})");
   EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()).Translate("a"); }),
-              HasSubstr("repetition_penalty must be"));
+              HasSubstr(path + ": repetition_penalty must be"));
 }
 
 TEST_F(TranslatorTest, EndsWithTheStopStringsOfTheFolder) {

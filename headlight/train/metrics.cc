@@ -99,7 +99,7 @@ MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
   ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
     if (!json[name].present()) return;
     const auto step = static_cast<double>(json["step"].Integer());
-    if (!series.steps.empty() && series.steps.back() >= step) {  // the mean of snapshots has the last one's step
+    while (!series.steps.empty() && series.steps.back() >= step) {  // the mean of snapshots has the last one's step
       series.steps.pop_back();
       series.values.pop_back();
     }

@@ -40,6 +40,15 @@ TEST(Metrics, AreNamedForWhatIsCounted) {
   }
 }
 
+TEST(Metrics, OfALaterLineReplaceThoseOfItsStepAndLaterOnes) {
+  const TemporaryFolder folder;
+  WriteFile(folder.File("metrics.jsonl"),
+            "{\"step\":1,\"loss\":5}\n{\"step\":2,\"loss\":4}\n{\"step\":3,\"loss\":3}\n{\"step\":2,\"loss\":2}\n");
+  const MetricSeries series = ReadMetric(folder.path(), "loss");
+  EXPECT_EQ(series.steps, (std::vector<double>{1, 2}));
+  EXPECT_EQ(series.values, (std::vector<double>{5, 2}));
+}
+
 // The writer of a line was killed.
 TEST(Metrics, LeaveOutATornLastLine) {
   const TemporaryFolder folder;

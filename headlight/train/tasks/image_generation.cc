@@ -16,13 +16,14 @@ namespace {
 void CheckPictures(const LanguageModel& model, const ColourPictures& pictures, const char* purpose) {
   Check(model.outputs() > 0, "{}: this model has no head that predicts the next colour", model.parameters().source());
   Check(pictures.pixels() > 0 && pictures.count() > 0, "there is no picture to {}", purpose);
+  const std::string& source = model.parameters().source();
   const LanguageModel::Limits& limits = model.limits();
   Check(pictures.pixels() <= limits.positions,
-        "pictures to {} have {} x {} pixels, and the model generates at most {} pixels", purpose, pictures.size.width,
-        pictures.size.height, limits.positions);
+        "{}: pictures to {} have {} x {} pixels, and the model generates at most {} pixels", source, purpose,
+        pictures.size.width, pictures.size.height, limits.positions);
   const std::uint16_t last = *std::ranges::max_element(pictures.colours);
-  Check(last < limits.vocabulary - 1, "pictures to {} have colour {}, and the model has {}, counted from 0", purpose,
-        last, limits.vocabulary - 1);
+  Check(last < limits.vocabulary - 1, "{}: pictures to {} have colour {}, and the model has {}, counted from 0", source,
+        purpose, last, limits.vocabulary - 1);
 }
 
 // The pictures as examples; `flip` as in ImageGenerationOptions.
