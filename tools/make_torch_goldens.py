@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/*.bin with PyTorch (pip install torch; made with 2.15.0): state dicts in the format of a
+"""Writes headlight/io/testdata/*.bin and tests/testdata/torch/*.bin with PyTorch (pip install torch; made with 2.15.0): state dicts in the format of a
 zip archive, in the older one and as Python 2 wrote it, with every type that headlight reads, views and shared storages.
-The numbers that they hold are in *_bin.safetensors."""
+The numbers that they hold are in *_bin.safetensors. Those of tests/testdata/torch are of encoders/distilbert."""
 
 import collections
 import pathlib
@@ -9,9 +9,11 @@ import pickle
 import struct
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "io" / "testdata"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "headlight" / "io" / "testdata"
+MODEL = ROOT / "tests" / "testdata" / "torch"
 
 base = torch.arange(24, dtype=torch.float32).reshape(2, 3, 4) / 4 - 2
 table = torch.arange(6, dtype=torch.float32).reshape(3, 2)
@@ -48,6 +50,9 @@ VALUES = {"epoch": 3, "rate": 0.1, "a": torch.tensor([1.0, 2.0]), "names": ["x"]
 torch.save(VALUES, FOLDER / "values.bin")
 torch.serialization.set_crc32_options(False)
 torch.save({"a": torch.tensor([1.0, 2.0])}, FOLDER / "no_checksums.bin")
+weights = load_file(ROOT / "tests" / "testdata" / "encoders" / "distilbert" / "model.safetensors")
+torch.save(weights, MODEL / "archive.bin")
+torch.save(weights, MODEL / "older.bin", _use_new_zipfile_serialization=False)
 save_file({name: tensor.detach().contiguous().clone() for name, tensor in STATE.items()},
           FOLDER / "archive_bin.safetensors")
 
