@@ -329,9 +329,15 @@ TEST_F(TrainTest, AValidationSetWithoutTextIsRefused) {
 }
 
 TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
-  const Outcome outcome = RunProgram(Command({"--learning-rate", "1e30", "--warmup", "7", "--steps", "50"}));
+  Outcome outcome = RunProgram(Command({"--learning-rate", "1e30", "--warmup", "7", "--steps", "50"}));
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: "));
+  EXPECT_THAT(outcome.err, HasSubstr("there is no checkpoint yet"));
+  // With validations, and so checkpoints, before.
+  outcome = RunProgram(Command({"--learning-rate", "1e8", "--warmup", "30", "--steps", "50", "--validate-every", "1"},
+                               "train.de", "later"));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(In("later/checkpoint") + " (step "));
   EXPECT_THAT(outcome.err, HasSubstr(", learning rate "));
 }
 

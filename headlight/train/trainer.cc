@@ -239,10 +239,11 @@ class Training {
 
   [[noreturn]] void FailDiverged(const char* what, std::int64_t step, const std::string& place) const {
     std::string kept = "there is no checkpoint yet";
-    if (saved_step_ > 0) kept = fmt::format("the last checkpoint (step {}) is kept", saved_step_);
+    if (saved_step_ > 0)
+      kept = fmt::format("the last checkpoint, {} (step {}), is kept", keep_.checkpoint, saved_step_);
     if (saved_step_ > 0 && state_.best_step > 0)
-      kept = fmt::format("the best model (step {}) and the last checkpoint (step {}) are kept", state_.best_step,
-                         saved_step_);
+      kept = fmt::format("the best model (step {}) and the last checkpoint, {} (step {}), are kept", state_.best_step,
+                         keep_.checkpoint, saved_step_);
     Fail(
         "the training has diverged: the {} is not finite at step {} ({}, learning rate {:.2e}); {}. Try a lower "
         "learning rate, a longer warm-up or a smaller limit of the gradient's norm",
