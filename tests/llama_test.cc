@@ -67,10 +67,15 @@ TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
 TEST(Llama, RefusesWhatItDoesNotHave) {
   const auto with = [](const char* from, const char* to) { return Changed("llama_grouped_tied", from, to).Error(); };
   EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"yarn\""), HasSubstr("rope_parameters.rope_type"));
+  EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"linear\""), HasSubstr("rope_parameters.factor"));
+  EXPECT_THAT(with("\"rope_type\": \"default\"",
+                   "\"rope_type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 4, \"high_freq_factor\": 4"),
+              HasSubstr("must be above low_freq_factor"));
   EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"factor\": 2"), HasSubstr("factor"));
   EXPECT_THAT(with("\"rope_theta\": 500.0", "\"rope_theta\": -1"), HasSubstr("rope_theta"));
-  EXPECT_THAT(with("\"vocab_size\"", "\"rope_scaling\": {\"type\": \"linear\"}, \"vocab_size\""),
-              HasSubstr("rope_parameters says the same"));
+  EXPECT_THAT(with("\"vocab_size\"", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}, \"vocab_size\""),
+              HasSubstr("contradicts rope_parameters"));
+  EXPECT_EQ(with("\"vocab_size\"", "\"rope_scaling\": {\"type\": \"default\"}, \"vocab_size\""), "");
   EXPECT_THAT(with("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"), HasSubstr("3 does not divide 4"));
   EXPECT_THAT(with("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 4"), HasSubstr("other shapes"));
   EXPECT_THAT(with("\"head_dim\": 6", "\"head_dim\": 5"), HasSubstr("pairs"));

@@ -41,11 +41,15 @@ SMALL = dict(hidden_size=8, intermediate_size=6, num_hidden_layers=2, num_attent
 
 
 def older_rope(config):
-    """rope_theta with rope_scaling beside it, and head_dim left out, as files from before Transformers 5 have them."""
+    """rope_theta with rope_scaling beside it, as files from before Transformers 5 have them."""
     rope = config.pop("rope_parameters")
     theta, kind = rope.pop("rope_theta"), rope.pop("rope_type")
-    config.update(rope_theta=theta, rope_scaling={"type": kind, **rope} if kind != "default" else None)
-    config.pop("head_dim", None)
+    config.update(rope_theta=theta, rope_scaling={"rope_type": kind, **rope} if kind != "default" else None)
+
+
+def without_head_dim(config):
+    older_rope(config)
+    config.pop("head_dim")
 
 
 # The configuration, and perhaps a function that changes config.json.
@@ -53,7 +57,12 @@ MODELS = {
     "llama_grouped_tied": (LlamaConfig(**SMALL, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
                                        rope_parameters={"rope_type": "default", "rope_theta": 500.0}), None),
     "llama_biases": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "hidden_act": "gelu_pytorch_tanh"},
-                                 num_key_value_heads=4, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3), older_rope),
+                                 num_key_value_heads=4, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3), without_head_dim),
+    # Of the four pairs one turns fast, one slowly, and two in between.
+    "llama_scaled": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 2}, num_key_value_heads=1,
+                                 head_dim=8, rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
+                                                              "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                                              "original_max_position_embeddings": 64}), older_rope),
 }
 TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
 PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]
