@@ -222,8 +222,8 @@ const std::vector<BadFolder>& BadFolders() {
        "3"},
       {"config_no_json", [](const std::string& model) { WriteFile(model + "/config.json", "{\"d_model\": "); },
        "config.json"},
-      {"foreign_family", [](const std::string& model) { ReplaceIn(model + "/config.json", "\"marian\"", "\"llama\""); },
-       "llama"},
+      {"foreign_family", [](const std::string& model) { ReplaceIn(model + "/config.json", "\"marian\"", "\"mamba\""); },
+       "mamba"},
       {"no_tokenizer",
        [](const std::string& model) {
          for (const char* file : {"/source.spm", "/target.spm", "/vocab.json", "/tokenizer.json"})
