@@ -66,6 +66,17 @@ std::int64_t IdOf(const std::string& text, const std::string& place) {
   return std::stol(text);
 }
 
+// The tokens that a config.json has rows for: of the model, or of its part that reads or writes texts. 0: it does not
+// say.
+std::int64_t RowsOf(const Json& model) {
+  const Json *const text = model.Find("text_config"), *const decoder = model.Find("decoder");
+  for (const Json* size :
+       {model.Find("vocab_size"), model.Find("text_vocab_size"), text != nullptr ? text->Find("vocab_size") : nullptr,
+        decoder != nullptr ? decoder->Find("vocab_size") : nullptr})
+    if (const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr) return *number;
+  return 0;
+}
+
 bool IsTrue(const Json* json) { return json != nullptr && *json == Json(true); }
 
 void AddDecoder(const JsonView& decoder, TokenTable& table) {
@@ -153,9 +164,6 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
       config.Set(name, list ? Union(config.Find(name), token.value()) : token.value());
     }
   const JsonView& declared = file["tokenizer_class"].present() ? file : model;
-  const Json* size = model.value().Find("vocab_size");
-  if (size == nullptr) size = model.value().Find("encoder_vocab_size");  // DALL-E mini's
-  const auto* number = size != nullptr ? size->As<std::int64_t>() : nullptr;
   const JsonView settings(std::move(config), path);
   ReadRecord::Add(path, settings);
   const std::string name = declared.Get("tokenizer_class", "").String();
@@ -164,7 +172,7 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
           ReadObject(folder + "/added_tokens.json"),
           FamilyOf(name, model.Get("model_type", "").String(), declared.place()),
           !TakesFileAsItIs(name),
-          number != nullptr ? *number : 0};
+          RowsOf(model.value())};
 }
 
 void TokenTable::Number(const std::string& content, std::int64_t id, const std::string& place) {

@@ -119,10 +119,14 @@ TEST_F(DeclaredTokensOfBert, SayWhereTextsAreCut) {
 
 // A model has no row for a token after its vocabulary, and no file says that there is one.
 TEST_F(DeclaredTokensOfBert, AreLeftOutAfterTheModelsVocabulary) {
-  WriteFile(folder_.File("config.json"), R"({"model_type": "bert", "vocab_size": 161})");
-  const PipelineTokenizer tokenizer = With("tokenizer_config.json", R"({"additional_special_tokens": ["<x>", "<y>"]})");
-  EXPECT_EQ(tokenizer.Find("<x>"), 160);
-  EXPECT_FALSE(tokenizer.Find("<y>").has_value());
+  for (const char* size : {R"("vocab_size": 161)", R"("text_vocab_size": 161)", R"("text_config": {"vocab_size": 161})",
+                           R"("decoder": {"vocab_size": 161})"}) {
+    WriteFile(folder_.File("config.json"), fmt::format(R"({{"model_type": "bert", {}}})", size));
+    const PipelineTokenizer tokenizer =
+        With("tokenizer_config.json", R"({"additional_special_tokens": ["<x>", "<y>"]})");
+    EXPECT_EQ(tokenizer.Find("<x>"), 160) << size;
+    EXPECT_FALSE(tokenizer.Find("<y>").has_value()) << size;
+  }
 }
 
 TEST_F(DeclaredTokensOfBert, MustAgreeWithTheVocabulary) {
