@@ -181,7 +181,7 @@ TEST(AlphaFold, KeepsItsFirstAndLastPartsInFloat32) {
     const bool exact = name.starts_with("structure_module.") || name.starts_with("input_embedder.") ||
                        name.starts_with("recycling_embedder.") || name.starts_with("evoformer.linear.");
     EXPECT_EQ(parameter.compute, exact ? Compute::float32 : Compute::int8) << name;
-    if (exact && parameter.in_products) {
+    if (exact && parameter.role.in_products) {
       EXPECT_EQ(parameter.packed.compute(), Compute::float32) << name;
     }
   }

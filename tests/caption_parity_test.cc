@@ -99,7 +99,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   std::size_t attentions = 0;
   // Names of the three kinds of attention in a stage; an empty one is not in the golden.
   const auto watch = [&](std::array<std::string, 3> names) {
-    context.sink = [&, names = std::move(names)](const LayerAttention& seen) {
+    context.hooks.attention = [&, names = std::move(names)](const LayerAttention& seen) {
       const std::string& name = names[static_cast<std::size_t>(seen.kind)];
       if (name.empty()) return;
       EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(name, seen)), tolerance) << name << seen.layer;

@@ -84,7 +84,7 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
   Tensor pictures, texts;
   if (golden.contains("pixel_values")) {
     std::map<int, Numbers> layers;
-    context.sink = [&](const LayerAttention& seen) {
+    context.hooks.attention = [&](const LayerAttention& seen) {
       const Numbers weights = ToDouble(seen.weights);
       layers[seen.layer].insert(layers[seen.layer].end(), weights.begin(), weights.end());
     };
@@ -101,7 +101,7 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
   if (golden.contains("input_ids")) {
     const GoldenTexts given(golden);
     int attentions = 0;
-    context.sink = [&](const LayerAttention& seen) {
+    context.hooks.attention = [&](const LayerAttention& seen) {
       const Tensor all = golden.Read("text_attentions." + std::to_string(seen.layer), DType::float64);
       const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
       Numbers expected;

@@ -74,7 +74,7 @@ TEST_F(DalleMiniParity, GivesWhatTheOriginalGives) {
   const Batch batch = AllOf(*model);
   Context context;
   int attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     static constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
     const Tensor all =
         golden.Read(fmt::format("{}_attentions.{}", kNames[static_cast<int>(seen.kind)], seen.layer), DType::float64);
@@ -243,7 +243,7 @@ TEST_F(VqganParity, GivesWhatTheOriginalGives) {
   Context context;
   context.tape = &tape;
   int attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     EXPECT_EQ(seen.kind, AttentionKind::picture_self);
     EXPECT_LT(Deviation(ToDouble(seen.weights), Read(fmt::format("attentions.{}", seen.layer))), kTolerance);
     ++attentions;

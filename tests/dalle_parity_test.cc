@@ -147,7 +147,7 @@ TEST_P(DalleParity, GivesWhatTheOriginalGives) {
   const Sequences texts = SequencesOf(*model, batch);
   Context context;
   int attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     const Numbers all = golden_.Read("attentions." + std::to_string(seen.layer));
     const auto size = static_cast<std::ptrdiff_t>(seen.weights.elements());
     const auto begin = all.begin() + seen.sentence * size;

@@ -46,7 +46,7 @@ TEST_P(DecoderParity, GivesWhatTransformersGives) {
   Context context;
   context.tape = &tape;
   int attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     EXPECT_EQ(seen.kind, AttentionKind::decoder_self);
     EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence)), kDecoderTolerance);
     ++attentions;

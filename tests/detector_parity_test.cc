@@ -46,7 +46,7 @@ void CompareWithGolden(ObjectDetector& model, const Golden& golden, double toler
   Context context;
   context.tape = &tape;
   std::map<std::string, Numbers> attentions;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     const char* const kind = seen.kind == AttentionKind::encoder_self   ? "encoder_attentions."
                              : seen.kind == AttentionKind::decoder_self ? "decoder_attentions."
                                                                         : "cross_attentions.";

@@ -128,7 +128,7 @@ TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
   Context context;
   context.tape = &tape;
   std::size_t attentions = 0;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen)), tolerance);
     ++attentions;
   };
@@ -316,7 +316,7 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
         LoadModel<EncoderDecoder>(FolderOf(GetParam()), {.compute = compute, .purpose = LoadFor::computing_with_draft});
     if (!good)
       for (Parameter& parameter : with->parameters().all()) {
-        if (!parameter.in_products) continue;
+        if (!parameter.role.in_products) continue;
         const Tensor other = Tensor::Zeros(parameter.shape);
         Random random(1);
         for (float& number : other.span<float>()) number = static_cast<float>(random.Normal());

@@ -59,7 +59,7 @@ inline void CompareWithGolden(TextEncoder& model, const std::string& folder, dou
   context.tape = &tape;
   int attentions = 0, layers = 0;
   while (golden.file.contains("attentions." + std::to_string(layers))) ++layers;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     const Tensor all = golden.file.Read("attentions." + std::to_string(seen.layer), DType::float64);
     const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
     const auto begin = golden.first[static_cast<std::size_t>(seen.sentence)];

@@ -176,7 +176,7 @@ TEST(EsmFold, ShowsWhereResiduesLook) {
   std::vector<ResidueAttentionKind> kinds;
   int blocks = 0;
   Context context;
-  context.residue_sink = [&](const ResidueLook& seen) {
+  context.hooks.residues = [&](const ResidueLook& seen) {
     kinds.push_back(seen.kind);
     EXPECT_EQ(seen.weights.shape(), (Shape{1, 2, 8, 8}));
     double sum = 0;

@@ -41,7 +41,8 @@ void CheckConverted(const std::string& folder, Compute compute) {
   const auto quantized = LoadModel<Transformer>(folder, {.compute = compute, .purpose = LoadFor::computing});
   const auto from_floats = Logits(*quantized);
   for (const Parameter& parameter : quantized->parameters().all())  // packed alone
-    EXPECT_EQ(parameter.value.empty(), parameter.in_products || parameter.looked_up) << parameter.names.front();
+    EXPECT_EQ(parameter.value.empty(), parameter.role.in_products || parameter.role.looked_up)
+        << parameter.names.front();
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
   EXPECT_FALSE(from_floats == exact);
   const auto near = [](const std::vector<float>& logits, const std::vector<float>& expected) {

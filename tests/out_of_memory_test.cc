@@ -139,7 +139,7 @@ TEST(OutOfMemory, ATrainingStep) {
     Tape tape;
     Context context;
     context.tape = &tape;
-    context.training = true;
+    context.training.emplace();
     const Memory memory{model.Encode(context, source, sources), sources};
     const Tensor hidden = model.Decode(context, inputs, targets, memory);
     tape.Backward(

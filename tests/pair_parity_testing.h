@@ -124,7 +124,7 @@ void ComparePairs(Model& model, const PairGolden& golden, double tolerance, cons
   Context context;
   context.tape = &tape;
   std::map<std::string, std::size_t> attentions;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     const PairAttention one = attention_of(seen.kind);
     const std::string name = fmt::format("{}.{}", one.name, seen.layer);
     ++attentions[name];
@@ -134,7 +134,7 @@ void ComparePairs(Model& model, const PairGolden& golden, double tolerance, cons
   };
   const EncodedPairs encoded =
       model.Encode(context, golden.ids, golden.types, golden.texts, golden.regions, golden.tasks);
-  context.sink = nullptr;
+  context.hooks.attention = nullptr;
   Tensor loss = Tensor::Zeros({1}, model.parameters().dtype());
   std::set<std::string> outputs;
   for (const PairOutput& output : outputs_of(context, encoded)) {

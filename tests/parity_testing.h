@@ -87,7 +87,7 @@ inline Numbers Transposed(const Numbers& matrix, std::int64_t inputs) {
 inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*member) {
   NamedNumbers result;
   for (const Parameter& parameter : parameters.all()) {
-    if (!parameter.trained) continue;
+    if (!parameter.role.trained) continue;
     const Numbers values = ToDouble(parameter.*member);
     const std::size_t rows = parameter.names.size() > 1 ? static_cast<std::size_t>(parameter.shape[0]) : 1;
     for (std::size_t i = 0; i < parameter.names.size(); ++i) {
@@ -96,8 +96,8 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
                  part = values.size() / rows * (several ? static_cast<std::size_t>(parameter.PartRows(i)) : 1);
       const auto begin = values.begin() + static_cast<std::ptrdiff_t>(values.size() / rows * first);
       Numbers& numbers = result[parameter.names[i]] = {begin, begin + static_cast<std::ptrdiff_t>(part)};
-      if (parameter.stored_transposed) numbers = Transposed(numbers, parameter.shape[1]);
-      if (parameter.channels_last) {
+      if (parameter.storage.transposed) numbers = Transposed(numbers, parameter.shape[1]);
+      if (parameter.storage.channels_last) {
         Numbers stored;
         const auto output = static_cast<std::ptrdiff_t>(part) / static_cast<std::ptrdiff_t>(parameter.shape[0]);
         for (auto row = numbers.begin(); row != numbers.end(); row += output) {

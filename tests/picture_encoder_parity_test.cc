@@ -43,7 +43,7 @@ void CompareWithGolden(PictureEncoder& model, const Golden& golden, double toler
   Context context;
   context.tape = &tape;
   std::vector<Numbers> attentions;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     attentions.resize(std::max<std::size_t>(attentions.size(), static_cast<std::size_t>(seen.layer) + 1));
     const Numbers weights = ToDouble(seen.weights);
     Numbers& layer = attentions[static_cast<std::size_t>(seen.layer)];

@@ -36,7 +36,7 @@ void CompareWithGolden(Resnet& model, const Golden& golden, bool training, doubl
   Tape tape;
   Context context;
   context.tape = &tape;
-  context.training = training;
+  if (training) context.training.emplace();
   const std::vector<FeatureMaps> maps =
       model.backbone()(context, MapsOf(golden.pictures, model.config().channels, model.parameters().dtype()));
   Tensor loss;
@@ -176,7 +176,7 @@ TEST(ResnetBackbone, HasBothNamings) {
   for (std::size_t i = 0; i < parameters.all().size(); ++i) {
     const Parameter& parameter = parameters.all()[i];
     names.push_back(parameter.names.front());
-    EXPECT_EQ(parameter.trained, parameter.in_products) << parameter.names.front();
+    EXPECT_EQ(parameter.role.trained, parameter.role.in_products) << parameter.names.front();
     parameter.value.CopyFrom(model->parameters().all()[i].value);
   }
   EXPECT_THAT(names, testing::IsSupersetOf({"body.conv1.weight", "body.bn1.running_var", "body.layer1.0.conv3.weight",
@@ -184,7 +184,7 @@ TEST(ResnetBackbone, HasBothNamings) {
                                             "body.layer2.0.downsample.1.running_mean"}));
   const Golden golden(FolderOf("bottleneck"));
   Context context;
-  context.training = true;
+  context.training.emplace();
   const std::vector<FeatureMaps> maps = timm(context, MapsOf(golden.pictures, 3, DType::float32));
   EXPECT_LT(Deviation(ToDouble(maps.back().rows), golden.Read("use.stages.2")), 2e-5);
 }

@@ -96,7 +96,7 @@ TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
   ASSERT_EQ(batch.parts.size(), 1U) << "batch norm takes the statistics of the whole batch";
   const auto loss = [&] {
     Context context;
-    context.training = true;
+    context.training.emplace();
     return task.loss(context, Made(batch.parts.front()), 1).data<float>()[0];
   };
   const float plain = loss();

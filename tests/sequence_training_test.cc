@@ -232,8 +232,7 @@ TEST(SequenceTasks, RDropComparesTwoPasses) {
     Tape tape;
     Context context;
     context.tape = &tape;
-    context.training = training;
-    context.seed = 3;
+    if (training) context.training = {.seed = 3};
     return static_cast<double>(
         TeacherForcedLoss(model, context, r_drop > 0 ? Twice(batch) : batch, 0.1, 1, r_drop).data<float>()[0]);
   };

@@ -147,7 +147,7 @@ TEST_P(Parity, LogitsLossAndEveryGradient) {
 double AttentionDeviation(const EncoderDecoder& model, const Golden& golden, int layer_shift, int& seen) {
   double worst = 0;
   Context context;
-  context.sink = [&](LayerAttention attention) {
+  context.hooks.attention = [&](LayerAttention attention) {
     ++seen;
     if (attention.layer == 0 && attention.kind == AttentionKind::cross) attention.layer += layer_shift;
     worst = std::max(worst, Deviation(ToDouble(attention.weights), golden.Attention(attention)));

@@ -154,8 +154,7 @@ void CheckWholeModel(const TransformerConfig& config) {
   const Pairs pairs;
   const auto loss = [&](Tape* tape) {
     Context context;
-    context.training = true;
-    context.seed = 3;
+    context.training = {.seed = 3};
     context.tape = tape;
     const Tensor value = Loss(model, context, pairs);
     if (tape != nullptr) tape->Backward(value);
@@ -165,7 +164,7 @@ void CheckWholeModel(const TransformerConfig& config) {
   loss(&tape);
   double worst = 0;
   for (const Parameter& parameter : model.parameters().all()) {
-    if (!parameter.trained) continue;
+    if (!parameter.role.trained) continue;
     for (std::int64_t i = 0; i < parameter.shape.elements(); ++i) {
       double& value = parameter.value.span<double>()[static_cast<std::size_t>(i)];
       const double original = value, step = 1e-5;
@@ -247,7 +246,7 @@ TEST(Transformer, ShowsEveryHeadOfEveryLayer) {
   const Pairs pairs;
   Context context;
   std::vector<LayerAttention> seen;
-  context.sink = [&](const LayerAttention& attention) { seen.push_back(attention); };
+  context.hooks.attention = [&](const LayerAttention& attention) { seen.push_back(attention); };
   const Memory memory{model.Encode(context, pairs.source, pairs.sources), pairs.sources};
   model.Decode(context, pairs.inputs, pairs.targets, memory);
   ASSERT_EQ(seen.size(), 2U * 3 * 2);  // layers, attentions, sentences

@@ -38,7 +38,7 @@ int main() {
   parameters.Initialise(/*seed=*/1);
 
   Context context;
-  context.sink = Show;  // is called by each attention of each layer
+  context.hooks.attention = Show;  // is called by each attention of each layer
   const std::vector<std::int32_t> source_ids = {0, 1, 2, 3, 4}, target_ids = {5, 6, 7, 8, 9};
   const Sequences one_sentence = {{0, 5}};
   // Every decoder layer makes its keys and values from this one memory, the last encoder layer's output.

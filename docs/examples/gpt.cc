@@ -19,7 +19,7 @@ int main() {
   gpt.parameters().Initialise(/*seed=*/1);
 
   Context context;
-  context.sink = [](const LayerAttention& seen) {
+  context.hooks.attention = [](const LayerAttention& seen) {
     fmt::print("layer {}\n", seen.layer + 1);
     const Matrix<float> weights = seen.weights.matrix<float>();  // [1, 1, query, key]
     for (std::int64_t query = 0; query < weights.rows; ++query) {

@@ -73,8 +73,7 @@ int main() {
     Tape tape;
     Context context;
     context.tape = &tape;
-    context.training = true;
-    context.seed = static_cast<std::uint64_t>(step);
+    context.training = {.seed = static_cast<std::uint64_t>(step)};
     tape.Backward(Loss(model, context, RandomBatch(random, 32)));
     optimizer.Step(model.parameters(), LearningRate(schedule, step));
   }

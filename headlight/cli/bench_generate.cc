@@ -42,7 +42,7 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
   for (const Parameter& parameter : parameters.all())
-    if (parameter.in_products) bytes += static_cast<std::int64_t>(parameter.packed.bytes());
+    if (parameter.role.in_products) bytes += static_cast<std::int64_t>(parameter.packed.bytes());
   return bytes;
 }
 

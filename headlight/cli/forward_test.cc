@@ -61,7 +61,7 @@ TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   const auto transformer = LoadModel<Transformer>(model);
   std::map<std::string, std::vector<float>> expected;  // of the second sentence
   Context context;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     if (seen.sentence == 1)
       expected[fmt::format("{}.{}", static_cast<int>(seen.kind), seen.layer)] = seen.weights.ToVector<float>();
   };

@@ -67,7 +67,9 @@ struct DecodingBatch::State {
       if (!whole_prompts) alone_from = drawing->drawing().prompt;
     }
     context.cache = &cache;
-    context.last_cross_attention = true;
+    context.hooks.wanted = [this](const AttentionSource& source) {
+      return source.kind == AttentionKind::cross && std::cmp_equal(source.layer + 1, cache.layers());
+    };
   }
   State(const State&) = delete;
 
@@ -267,9 +269,9 @@ struct DecodingBatch::State {
       wants_attention = wants_attention || search->options().attention;
     }
     attention.assign(pass.size(), {});
-    context.sink = {};
+    context.hooks.attention = {};
     if (wants_attention)
-      context.sink = [&](const LayerAttention& seen) {
+      context.hooks.attention = [&](const LayerAttention& seen) {
         if (!context.draft) attention[static_cast<std::size_t>(seen.sentence)] = RowsOf(seen.weights);
       };
     cache.Activate(texts);
@@ -443,9 +445,9 @@ struct DecodingBatch::State {
   void Draft() {
     Search& search = *searches.front();
     CachedBeam& cached = search.cached.front().front();
-    context.sink = {};
+    context.hooks.attention = {};
     if (search.options().attention)
-      context.sink = [&](const LayerAttention& seen) {
+      context.hooks.attention = [&](const LayerAttention& seen) {
         if (!context.draft) attention.assign(1, RowsOf(seen.weights));
       };
     cache.Activate({cached.text});

@@ -26,7 +26,7 @@ AttentionRecord AttentionOfPatches(const Model& model, const PictureEncoder::Lim
   MapCollector maps(record, limits.special + grid.cells(), layer);
   AddPatches(record, limits, fitted, grid);
   Context context;
-  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  context.hooks.attention = [&](const LayerAttention& one) { maps.Add(one); };
   encode(context, values);
   maps.CheckLayer();
   return record;
@@ -75,7 +75,7 @@ AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, cons
   record.target_picture = {std::move(seen), 1, static_cast<int>(fitted.height), static_cast<int>(fitted.width)};
   MapCollector maps(record, std::ssize(ids), layer);
   Context context;
-  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  context.hooks.attention = [&](const LayerAttention& one) { maps.Add(one); };
   model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
   maps.CheckLayer();
   return record;
@@ -111,7 +111,7 @@ AttentionRecord AttentionOf(const DrawingModel& model, std::span<const std::int3
   ids.insert(ids.end(), codes.begin(), codes.end() - 1);
   MapCollector maps(record, std::max(std::ssize(record.source_tokens), std::ssize(record.target_tokens)), layer);
   Context context;
-  context.sink = [&](const LayerAttention& one) { maps.Add(one); };
+  context.hooks.attention = [&](const LayerAttention& one) { maps.Add(one); };
   model.Decode(context, ids, {{0, static_cast<std::int32_t>(ids.size())}});
   maps.CheckLayer();
   std::stable_partition(record.maps.begin(), record.maps.end(),
@@ -147,7 +147,7 @@ AttentionRecord AttentionOf(const ObjectDetector& model, const PictureProcessor&
   std::optional<MapCollector> encoder;  // once it is known how many cells there are
   int layers = 0;
   Context context;
-  context.sink = [&](const LayerAttention& one) {
+  context.hooks.attention = [&](const LayerAttention& one) {
     layers = std::max(layers, one.layer + 1);
     if (look.cross && one.kind == AttentionKind::cross && one.layer == look.layer.value_or(one.layer))
       cross.push_back(MapOf(one));
@@ -182,7 +182,7 @@ AttentionRecord AttentionOf(const CaptionModel& model, const PictureProcessor& p
                             const CaptionLook& look) {
   const auto encode = [&](Context& context, const Tensor& values) {
     const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&values, 1}));
-    context.sink = [all = context.sink](const LayerAttention& one) {
+    context.hooks.attention = [all = context.hooks.attention](const LayerAttention& one) {
       if (one.kind == AttentionKind::cross) all(one);
     };
     const Sequences texts = {{0, static_cast<std::int32_t>(look.inputs.size())}};
@@ -230,7 +230,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
 
   int layers = 0;
   Context context;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     if (seen.kind != AttentionKind::text_to_picture && seen.kind != AttentionKind::picture_to_text) return;
     layers = std::max(layers, seen.layer + 1);
     if (seen.layer == look.layer.value_or(seen.layer)) record.maps.push_back(MapOf(seen));

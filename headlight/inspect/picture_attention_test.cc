@@ -23,7 +23,7 @@ struct FakeEncoder : PictureEncoder {
     for (int layer = 0; layer < 3; ++layer) {
       Tensor weights = Tensor::Zeros({1, 2, tokens, tokens});
       for (std::int64_t row = 0; row < 2 * tokens; ++row) weights.data<float>()[row * tokens + (row + 1) % tokens] = 1;
-      context.sink({AttentionKind::encoder_self, layer, 0, weights});
+      context.hooks.attention({AttentionKind::encoder_self, layer, 0, weights});
     }
     return {};
   }
@@ -65,9 +65,9 @@ struct FakeDetector : ObjectDetector {
       const Tensor cells = Tensor::Zeros({1, 2, 6, 6}), queries = Tensor::Zeros({1, 2, 4, 6});
       for (std::int64_t row = 0; row < 12; ++row) cells.data<float>()[row * 6 + (layer + row) % 6] = 1;
       for (std::int64_t row = 0; row < 8; ++row) queries.data<float>()[row * 6 + (layer + row % 4) % 6] = 1;
-      context.sink({AttentionKind::encoder_self, layer, 0, cells});
-      context.sink({AttentionKind::decoder_self, layer, 0, Tensor::Zeros({1, 2, 4, 4})});
-      context.sink({AttentionKind::cross, layer, 0, queries});
+      context.hooks.attention({AttentionKind::encoder_self, layer, 0, cells});
+      context.hooks.attention({AttentionKind::decoder_self, layer, 0, Tensor::Zeros({1, 2, 4, 4})});
+      context.hooks.attention({AttentionKind::cross, layer, 0, queries});
     }
     DetectedPictures found;
     found.layers.push_back(
@@ -126,8 +126,9 @@ struct FakeRegionEncoder : RegionTextEncoder {
         const std::int64_t queries = to_text ? seen : words, keys = to_text ? words : seen;
         const Tensor weights = Tensor::Zeros({1, 2, queries, keys});
         for (std::int64_t row = 0; row < 2 * queries; ++row) weights.data<float>()[row * keys + layer] = 1;
-        context.sink({AttentionKind::encoder_self, layer, 0, Tensor::Zeros({1, 2, words, words})});
-        context.sink({to_text ? AttentionKind::picture_to_text : AttentionKind::text_to_picture, layer, 0, weights});
+        context.hooks.attention({AttentionKind::encoder_self, layer, 0, Tensor::Zeros({1, 2, words, words})});
+        context.hooks.attention(
+            {to_text ? AttentionKind::picture_to_text : AttentionKind::text_to_picture, layer, 0, weights});
       }
     return {};
   }
@@ -178,7 +179,7 @@ struct FakeGenerator : LanguageModel {
     Tensor weights = Tensor::Zeros({1, 1, tokens, tokens});
     for (std::int64_t row = 0; row < tokens; ++row)
       weights.data<float>()[row * tokens + std::max<std::int64_t>(0, row - 1)] = 1;
-    context.sink({AttentionKind::decoder_self, 0, 0, weights});
+    context.hooks.attention({AttentionKind::decoder_self, 0, 0, weights});
     return {};
   }
   void Save(const std::string&, Compute) const override {}

@@ -69,7 +69,7 @@ std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const T
   RelevanceRow row(tokens, limits.special > 0 ? std::optional<std::size_t>(0) : std::nullopt);
   std::vector<std::vector<float>> layers;  // the last one first
   context.tape = &tape;
-  context.gradient_sink = [&](const LayerAttention& seen, const Tensor& gradient) {
+  context.hooks.attention_gradient = [&](const LayerAttention& seen, const Tensor& gradient) {
     CheckWeightsOfPicture(tokens, 1, seen.weights.shape()[1]);
     row.Add(seen, gradient);
     if (seen.kind != AttentionKind::cross) layers.push_back(row.Shares());

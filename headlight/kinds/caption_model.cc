@@ -62,7 +62,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   const auto watch = [&](std::array<const char*, 3> names, const Padded& queries, const Padded& keys) {
-    context.sink = [&out, &queries, &keys, names](const LayerAttention& seen) {
+    context.hooks.attention = [&out, &queries, &keys, names](const LayerAttention& seen) {
       out.AddAttention(names[static_cast<std::size_t>(seen.kind)], seen, queries,
                        seen.kind == AttentionKind::cross ? keys : queries);
     };
@@ -82,7 +82,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
     const Tensor states = ReadTexts(context, beside.ids, beside.sentences, &memory);
     out.tensors["last_hidden_state"] = Pad(states, beside);
     if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, beside.sentences);
-    context.sink = {};
+    context.hooks.attention = {};
     if (uses_.vectors) {
       const Tensor alone = ReadTexts(context, beside.ids, beside.sentences, nullptr);
       out.tensors["image_embeds"] = ops::UnitRows(PictureVectors(context, encoded));

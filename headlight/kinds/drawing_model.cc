@@ -69,7 +69,7 @@ NamedTensors DrawingModel::Forward(const Safetensors& in) const {
   const auto part = [&](std::int64_t length) {
     return Padded{.batch = batch, .length = length, .ids = {}, .sentences = {}, .begin = tokens.begin};
   };
-  context.sink = [&, texts = part(drawing.prompt), pictures = part(drawn + 1)](const LayerAttention& seen) {
+  context.hooks.attention = [&, texts = part(drawing.prompt), pictures = part(drawn + 1)](const LayerAttention& seen) {
     if (drawing.encodes_text) return out.AddAttention(seen, texts, pictures);
     out.AddAttention("attentions", seen, tokens, tokens);
   };

@@ -91,7 +91,9 @@ Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors
                       .begin = std::vector<std::int64_t>(pictures.size())};
   Context context;
   const std::string attentions = NameIn(model, "vision", "attentions");
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention(attentions.c_str(), seen, tokens, tokens); };
+  context.hooks.attention = [&](const LayerAttention& seen) {
+    out.AddAttention(attentions.c_str(), seen, tokens, tokens);
+  };
   const EncodedPictures encoded = model.EncodePictures(context, pictures);
   const Tensor pooled = model.PoolPictures(context, encoded);
   out.tensors[NameIn(model, "vision", "last_hidden_state")] =
@@ -110,7 +112,9 @@ Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& o
             "{}: attention_mask, row {}: must be 1: this model reads what fills up a text as its own", in.path(), row);
   Context context;
   const std::string attentions = NameIn(model, "text", "attentions");
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention(attentions.c_str(), seen, texts, texts); };
+  context.hooks.attention = [&](const LayerAttention& seen) {
+    out.AddAttention(attentions.c_str(), seen, texts, texts);
+  };
   const Tensor hidden = model.EncodeTexts(context, texts.ids, texts.sentences);
   const Tensor pooled = model.PoolTexts(context, hidden, texts.ids, texts.sentences);
   out.tensors[NameIn(model, "text", "last_hidden_state")] = Pad(hidden, texts);

@@ -18,7 +18,7 @@ NamedTensors EncoderDecoder::Forward(const Safetensors& in) const {
 
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention(seen, source, target); };
+  context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention(seen, source, target); };
   const Memory memory{Encode(context, source.ids, source.sentences), source.sentences};
   out.tensors["encoder_last_hidden_state"] = Pad(memory.rows, source);
   if (target.batch > 0) {

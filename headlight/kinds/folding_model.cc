@@ -24,8 +24,8 @@ FoldingOutputs FoldingModel::Fold(Context& context, std::span<const FoldingFeatu
     context.NextDropout(0);  // so that each pass has other random numbers
     Context early = context;
     early.tape = nullptr;
-    early.sink = {};
-    early.residue_sink = {};
+    early.hooks.attention = {};
+    early.hooks.residues = {};
     outputs = Pass(early, features, before);
     before = &outputs;
   }

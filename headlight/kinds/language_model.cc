@@ -9,7 +9,7 @@ NamedTensors LanguageModel::Forward(const Safetensors& in) const {
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits_.vocabulary, limits_.positions);
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
+  context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
   const Tensor hidden = Decode(context, texts.ids, texts.sentences);
   out.tensors["last_hidden_state"] = Pad(hidden, texts);
   if (outputs() > 0) out.tensors["logits"] = Pad(Logits(context, hidden), texts);

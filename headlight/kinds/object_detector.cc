@@ -77,7 +77,7 @@ NamedTensors ObjectDetector::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   std::vector<LayerAttention> attentions;
-  context.sink = [&](const LayerAttention& seen) { attentions.push_back(seen); };
+  context.hooks.attention = [&](const LayerAttention& seen) { attentions.push_back(seen); };
   const DetectedPictures found = Detect(context, pictures, masks);
   for (const LayerAttention& seen : attentions) AddCellAttention(out, seen, found);
   const auto of_queries = [&](const Tensor& rows) { return rows.ViewAs({batch, queries, rows.columns()}); };

@@ -100,7 +100,7 @@ NamedTensors PictureEncoder::Forward(const Safetensors& in) const {
                 .begin = std::vector<std::int64_t>(pictures.size())};
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
+  context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
   const EncodedPictures encoded = Encode(context, pictures, masked);
   const bool maps = limits_.special == 0;  // of a convolutional model
   out.tensors["last_hidden_state"] = maps ? AsMaps(encoded.hidden, batch, encoded.grids.front())

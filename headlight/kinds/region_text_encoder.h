@@ -66,14 +66,14 @@ struct AttentionAcross {
 // Runs `pass` with a sink that is told another kind than its layers say.
 template <typename Pass>
 void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
-  const AttentionSink sink = context.sink;
+  const AttentionSink sink = context.hooks.attention;
   if (sink)
-    context.sink = [&](LayerAttention seen) {
+    context.hooks.attention = [&](LayerAttention seen) {
       seen.kind = kind;
       sink(seen);
     };
   pass();
-  context.sink = sink;
+  context.hooks.attention = sink;
 }
 
 // W2 LayerNorm(gelu(W1 x + b1)) + b2, the head for answers of ViLBERT and LXMERT.

@@ -191,7 +191,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   std::vector<LayerAttention> attentions;
-  context.sink = [&](const LayerAttention& one) { attentions.push_back(one); };
+  context.hooks.attention = [&](const LayerAttention& one) { attentions.push_back(one); };
   const EncodedPairs encoded = Encode(context, ids.ids, types, ids.sentences, regions, tasks);
   const Padded texts = WithAdded(ids, encoded.texts);
   if (limits_.patch.cells() > 0) seen = PaddedPictures(encoded.pictures);

@@ -19,7 +19,7 @@ NamedTensors TextEncoder::Forward(const Safetensors& in) const {
 
   NamedTensors out;
   Context context;
-  context.sink = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
+  context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
   std::vector<std::int32_t> first_positions;
   if (limits_.padding_has_positions) first_positions.assign(texts.begin.begin(), texts.begin.end());
   const Tensor hidden = Encode(context, texts.ids, types, texts.sentences, first_positions);

@@ -23,7 +23,7 @@ Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), confi
   output_ = &tokens.table();
   if (!config.scope.empty()) {
     Parameter& bias = root.Declare("final_logits_bias", {1, config.vocabulary}, Initialisation::Constant(0));
-    bias.trained = false;
+    bias.role.trained = false;
     output_bias_ = &bias;
   }
 

@@ -154,7 +154,8 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     linear(pooler_, "text_model.pooler.dense", config.text.model, config.text.model, true);
     linear(picture_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
-    root.Declare("logit_scale", {}, Initialisation::Constant(2.6592)).trained = false;  // of a loss that is not here
+    root.Declare("logit_scale", {}, Initialisation::Constant(2.6592)).role.trained =
+        false;  // of a loss that is not here
   }
 }
 

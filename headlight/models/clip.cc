@@ -71,7 +71,7 @@ void InitialiseTower(Parameters& parameters, const std::string& scope, const Cli
   const double model = static_cast<double>(config.model), layers = config.layers;
   for (Parameter& parameter : parameters.all()) {
     const std::string& name = parameter.names.front();
-    if (!name.starts_with(Prefix(scope)) || !parameter.in_products) continue;
+    if (!name.starts_with(Prefix(scope)) || !parameter.role.in_products) continue;
     const bool residual = name.ends_with("out_proj.weight") || name.ends_with("fc2.weight");
     const bool inner = name.ends_with("fc1.weight");
     parameter.initialisation = Initialisation::Normal(std::sqrt((residual ? 0.5 / layers : inner ? 0.5 : 1) / model));

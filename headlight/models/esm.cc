@@ -91,7 +91,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   const std::int64_t heads = std::int64_t{encoder.layers} * encoder.heads;
   Parameter& weight = contacts.Declare("weight", {1, heads}, Initialisation::Constant(0));
   Parameter& bias = contacts.Declare("bias", {1}, Initialisation::Constant(0));
-  weight.trained = bias.trained = false;
+  weight.role.trained = bias.role.trained = false;
   contact_weight_ = &weight;
   contact_bias_ = &bias;
 }
@@ -174,7 +174,7 @@ Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
   Check(std::ranges::any_of(weights, [](float weight) { return weight != 0; }),
         "{}: the contact head was never fitted: its weights are zeros", parameters_.source());
   Context context;
-  context.sink = [&](const LayerAttention& seen) {
+  context.hooks.attention = [&](const LayerAttention& seen) {
     const std::int64_t heads = seen.weights.shape()[1], tokens = seen.weights.shape()[2];
     const Matrix<const float> all = seen.weights.matrix<float>();  // [heads * query, key]
     for (std::int64_t head = 0; head < heads; ++head) {

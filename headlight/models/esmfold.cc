@@ -100,7 +100,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
     return TokenEmbedding(scope, rows, columns, Initialisation::Normal(0.02), /*scores=*/false);
   };
   language_.emplace(root / "esm", config_.language);
-  for (Parameter& parameter : parameters_.all()) parameter.trained = false;  // it is taken as it is
+  for (Parameter& parameter : parameters_.all()) parameter.role.trained = false;  // it is taken as it is
   layer_weights_ = &root.Declare("esm_s_combine", {config_.language.encoder.layers + 1}, Initialisation::Constant(0));
   language_norm_.emplace(language / 0, width);
   language_inner_ = LinearOf(language, "1", width, s);

@@ -91,7 +91,7 @@ Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) co
                values = ops::Columns(projected, 2 * model, model);
   const Sequences each = PackedSequences(std::vector<std::int32_t>(pictures, 1));
   Tensor attended = attention(context, probes, keys, values, each, encoded.pictures);
-  if (context.gradient_sink)
+  if (context.hooks.attention_gradient)
     attended = attention.WithGradients(context, attended, probes, keys, values, each, encoded.pictures,
                                        {AttentionKind::cross, config_.picture->layers});
   return PreNorm(context, pool.output(context, attended), pool.norm, 0, pool.feed_forward);

@@ -76,7 +76,7 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
     output_ = &output;
   }
   Parameter& bias = root.Declare("final_logits_bias", {1, config.target_vocabulary}, Initialisation::Constant(0));
-  bias.trained = false;
+  bias.role.trained = false;
   output_bias_ = &bias;
 
   const PositionalEncoding positions = PositionalEncoding::Sinusoidal(config.positions, config.model, dtype);

@@ -67,7 +67,7 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     answers_.emplace(root, std::vector<std::string>{"cls"}, config.bert.model, std::ssize(config.labels));
   if (config.task == VisualBertTask::answers)  // in the folder, and not used
     for (Parameter& parameter : parameters_.all())
-      if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.trained = false;
+      if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.role.trained = false;
 }
 
 EncodedPairs VisualBert::Encode(Context& context, std::span<const std::int32_t> ids,

@@ -85,7 +85,7 @@ Tensor ScaledDotProductAttention::Weights(const Tensor& query, const ops::Cached
 
 void ScaledDotProductAttention::Report(const Context& context, const AttentionSource& source, const Tensor& query,
                                        const Tensor& key, const Sequences& queries, const Sequences& keys) const {
-  for (std::size_t sentence = 0; context.sink && sentence < queries.size(); ++sentence) {
+  for (std::size_t sentence = 0; context.hooks.attention && sentence < queries.size(); ++sentence) {
     const auto index = static_cast<std::int32_t>(sentence);
     const Sequence &own = queries[sentence], &seen_keys = keys[sentence];
     LayerAttention seen{source.kind, source.layer, index, Weights(query, key, queries, keys, index)};
@@ -93,17 +93,16 @@ void ScaledDotProductAttention::Report(const Context& context, const AttentionSo
       seen.query = query.ViewRows(own.begin, own.length);
       seen.key = KeysOfHeads(key.ViewRows(seen_keys.begin, seen_keys.length), heads, KeyHeads());
     }
-    context.sink(seen);
+    context.hooks.attention(seen);
   }
 }
 
 void ScaledDotProductAttention::Report(const Context& context, const AttentionSource& source, const Tensor& query,
                                        const ops::CachedKeys& cached, const Sequences& queries) const {
-  const bool wanted = !context.last_cross_attention || (source.kind == AttentionKind::cross &&
-                                                        std::cmp_equal(source.layer + 1, context.cache->layers()));
-  for (std::size_t sentence = 0; context.sink && wanted && sentence < queries.size(); ++sentence) {
+  const bool wanted = context.hooks.attention && (!context.hooks.wanted || context.hooks.wanted(source));
+  for (std::size_t sentence = 0; wanted && sentence < queries.size(); ++sentence) {
     const auto index = static_cast<std::int32_t>(sentence);
-    context.sink({source.kind, source.layer, index, Weights(query, cached, queries, index)});
+    context.hooks.attention({source.kind, source.layer, index, Weights(query, cached, queries, index)});
   }
 }
 
@@ -112,7 +111,8 @@ Tensor ScaledDotProductAttention::Attend(Context& context, const AttentionSource
                                          const Sequences& keys) const {
   Report(context, source, query, key, queries, keys);
   const Tensor attended = (*this)(context, query, key, value, queries, keys);
-  return context.gradient_sink ? WithGradients(context, attended, query, key, value, queries, keys, source) : attended;
+  return context.hooks.attention_gradient ? WithGradients(context, attended, query, key, value, queries, keys, source)
+                                          : attended;
 }
 
 Tensor ScaledDotProductAttention::Attend(const Context& context, const AttentionSource& source, const Tensor& query,
@@ -131,7 +131,7 @@ Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& 
   return Record(
       from.Detached(), {&from},
       [node = from.node(), query = query.Detached(), key = key.Detached(), value = value.Detached(), queries, keys,
-       source, sink = context.gradient_sink, attention = *this](const Tensor& gradient) {
+       source, sink = context.hooks.attention_gradient, attention = *this](const Tensor& gradient) {
         Accumulate(node, gradient);
         for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
           const Sequence &own = queries[sentence], &seen = keys[sentence];

@@ -55,7 +55,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
                  std::int32_t sentence) const;
 
   // `attended`, which operator() has made of these, as it is, but on the context's tape, whose Backward gives the
-  // weights of each sentence and their gradient to the context's gradient_sink.
+  // weights of each sentence and their gradient to the context's hooks.
   Tensor WithGradients(Context& context, const Tensor& attended, const Tensor& query, const Tensor& key,
                        const Tensor& value, const Sequences& queries, const Sequences& keys,
                        const AttentionSource& source) const;

@@ -20,7 +20,7 @@ ops::Weight Context::UseWeight(const Parameter& parameter) const {
 
 Dropout Context::NextDropout(double probability) {
   if (!training) return {};
-  return {probability, MixBits(seed + MixBits(++dropouts_))};
+  return {probability, MixBits(training->seed + MixBits(++dropouts_))};
 }
 
 }  // namespace headlight

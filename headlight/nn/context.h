@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,20 +24,31 @@ struct BatchStatistic {
   std::vector<double> of_batch;
 };
 
+/// What training adds to a pass.
+struct TrainingPass {
+  std::uint64_t seed = 0;  // of this pass's dropout
+  double drop_path = 0;    // the probability that the last layer is left out (nn/drop_path.h)
+  // Where set, receives what running averages follow; else they follow at once.
+  std::vector<BatchStatistic>* statistics = nullptr;
+};
+
+/// Who observes a pass. Each is optional.
+struct Hooks {
+  AttentionSink attention = {};  // receives every head of every layer
+  // Which of them it receives in a pass over a cache; all unless given.
+  std::function<bool(const AttentionSource&)> wanted = {};
+  // Receives them with their gradients; with a tape, without a cache and dropout.
+  AttentionGradientSink attention_gradient = {};
+  ResidueSink residues = {};  // receives the attentions over residues of every layer
+};
+
 struct HEADLIGHT_API Context {
   // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;
-  bool training = false;   // dropout is active
-  std::uint64_t seed = 0;  // of this pass's dropout
-  double drop_path = 0;    // in training, the probability that the last layer is left out (nn/drop_path.h)
+  std::optional<TrainingPass> training = {};  // where set, dropout is active
   DecoderCache* cache = nullptr;
-  bool draft = false;                   // products use Parameter::draft
-  AttentionSink sink;                   // where set, receives every head of every layer
-  AttentionGradientSink gradient_sink;  // likewise with its gradient; with a tape, without a cache and dropout
-  ResidueSink residue_sink;             // where set, receives the attentions over residues of every layer
-  // Where set, receives in training what running averages follow; else they follow at once.
-  std::vector<BatchStatistic>* statistics = nullptr;
-  bool last_cross_attention = false;  // the sink receives the cross-attention of the last layer alone; with a cache
+  bool draft = false;  // products use Parameter::draft
+  Hooks hooks = {};
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;

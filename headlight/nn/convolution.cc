@@ -26,8 +26,8 @@ void Observe(Context& context, const Parameter& average, const Tensor& of_batch,
   Dispatch(of_batch.dtype(), [&]<typename T>(T) {
     for (const T value : of_batch.span<T>()) statistic.of_batch.push_back(factor * static_cast<double>(value));
   });
-  if (context.statistics != nullptr)
-    context.statistics->push_back(std::move(statistic));
+  if (context.training->statistics != nullptr)
+    context.training->statistics->push_back(std::move(statistic));
   else
     KeepAverage(statistic);
 }
@@ -82,14 +82,14 @@ Convolution::Convolution(const Scope& scope, std::int64_t inputs, std::int64_t o
                                    /*in_products=*/shape.groups == 1)) {
   Ensure(inputs % shape.groups == 0 && outputs % shape.groups == 0, "{} inputs and {} outputs in {} groups", inputs,
          outputs, shape.groups);
-  weight_->winograd = kernels::SuitsWinograd(shape, inputs, outputs);
+  weight_->role.winograd = kernels::SuitsWinograd(shape, inputs, outputs);
   if (bias) bias_ = &scope.DeclareVector({names.bias}, outputs);
 }
 
 FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Activation activation,
                                     const Tensor& residual) const {
   ops::Weight weight = context.UseWeight(*weight_);
-  if (!weight_->in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
+  if (!weight_->role.in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
   return Activated(activation, ops::Convolution(x, shape_, weight,
                                                 {.bias = bias_ != nullptr ? context.Use(*bias_) : Tensor(),
                                                  .residual = residual,
@@ -126,17 +126,17 @@ NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm
     : convolution_(convolution, inputs, outputs, shape, /*bias=*/false), statistics_(statistics), epsilon_(epsilon) {
   const auto declare = [&](const char* name, double value, bool trained) {
     Parameter& parameter = norm.Declare(name, {outputs}, Initialisation::Constant(value));
-    parameter.trained = trained;
+    parameter.role.trained = trained;
     return &parameter;
   };
   const bool trained = statistics == BatchStatistics::trained;
   gain_ = declare("weight", 1, trained);
   bias_ = declare("bias", 0, trained);
   Parameter *const mean = declare("running_mean", 0, false), *const variance = declare("running_var", 1, false);
-  mean->statistic = variance->statistic = trained;
+  mean->role.statistic = variance->role.statistic = trained;
   mean_ = mean;
   variance_ = variance;
-  convolution_.weight_->folded = {gain_, variance_, epsilon};
+  convolution_.weight_->role.folded = {gain_, variance_, epsilon};
 }
 
 FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x, Activation activation,
@@ -164,7 +164,7 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
     after.bias = ops::Add(bias, ops::Scale(ops::Multiply(factor, mean_->value), -1));
     weight.packed = nullptr;
     weight.value = ops::Multiply(weight.value, ops::Reshape(factor, {factor.elements(), 1}));
-    if (!kernel.in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
+    if (!kernel.role.in_products && IsQuantized(weight.compute)) weight.compute = Compute::float32;
   }
   return Activated(activation, ops::Convolution(x, convolution_.shape_, weight, after));
 }

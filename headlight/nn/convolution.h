@@ -75,8 +75,8 @@ class HEADLIGHT_API NormedConvolution {
                     double epsilon = 1e-5);
 
   // activation(norm(x * W) + residual). In training a trained norm sets the running averages to 0.9 of themselves and
-  // 0.1 of the batch's mean and variance (that of samples), or hands those to Context::statistics: they are parameters
-  // that no gradient trains, and no other pass may use the model meanwhile.
+  // 0.1 of the batch's mean and variance (that of samples), or hands those to TrainingPass::statistics: they are
+  // parameters that no gradient trains, and no other pass may use the model meanwhile.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 

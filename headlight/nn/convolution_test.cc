@@ -50,7 +50,7 @@ TEST(NormedConvolution, TrainingKeepsRunningAveragesOfTheBatch) {
   const Normed normed;
   const std::vector<double> mean = normed.ValueOf(3), variance = normed.ValueOf(4);
   Context plain, training;
-  training.training = true;
+  training.training.emplace();
   const FeatureMaps x = Maps(4, DType::float64);
   const Tensor y = ops::Convolution(x, kShape, plain.UseWeight(normed.parameters.all()[0])).rows;
   const std::vector<double> before = normed.layer(plain, x).rows.ToVector<double>();
@@ -70,13 +70,13 @@ TEST(NormedConvolution, TrainingKeepsRunningAveragesOfTheBatch) {
 TEST(NormedConvolution, FrozenStatisticsStayInTraining) {
   const Normed frozen(BatchStatistics::frozen), trained;
   Context training, plain;
-  training.training = true;
+  training.training.emplace();
   const FeatureMaps x = Maps(4, DType::float64);
   const std::vector<double> mean = frozen.ValueOf(3);
   EXPECT_THAT(frozen.layer(training, x, Activation::relu).rows.ToVector<double>(),
               Pointwise(DoubleNear(1e-12), trained.layer(plain, x, Activation::relu).rows.ToVector<double>()));
   EXPECT_EQ(frozen.ValueOf(3), mean);
-  for (std::size_t index = 1; index < 5; ++index) EXPECT_FALSE(frozen.parameters.all()[index].trained);
+  for (std::size_t index = 1; index < 5; ++index) EXPECT_FALSE(frozen.parameters.all()[index].role.trained);
 }
 
 // The norm that packed weights have taken in is that of the unpacked ones, with groups too, which have no packed form.

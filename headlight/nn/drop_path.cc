@@ -7,8 +7,8 @@
 namespace headlight {
 
 Tensor DropPath(Context& context, const Tensor& change, const Sequences& examples, int layer, int layers) {
-  if (!context.training || context.drop_path == 0 || layer == 0) return change;
-  const double probability = context.drop_path * layer / (layers - 1);
+  if (!context.training || context.training->drop_path == 0 || layer == 0) return change;
+  const double probability = context.training->drop_path * layer / (layers - 1);
   const Dropout dropout = context.NextDropout(probability);
   const Tensor factors = Tensor::Zeros({change.rows(), 1}, change.dtype());
   Dispatch(change.dtype(), [&]<typename T>(T) {

@@ -71,8 +71,8 @@ Tensor EsmFoldBlock::AttendInSequence(Context& context, const State& state, cons
       .heads = heads_, .bias = {.values = bias}, .compute = attended_.compute()};
   const Tensor query = part(0), key = part(1);
   const Tensor attended = attention(context, query, key, part(2), grid.alignment_rows, grid.alignment_rows);
-  if (context.residue_sink)
-    context.residue_sink(
+  if (context.hooks.residues)
+    context.hooks.residues(
         {ResidueAttentionKind::row, attention.Weights(query, key, grid.alignment_rows, grid.alignment_rows, 0)});
   return attended_(context, ops::Gate(attended, gate_(context, x)));
 }

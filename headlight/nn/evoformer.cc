@@ -23,8 +23,8 @@ Tensor RowAttentionWithPairBias::operator()(Context& context, const FoldingState
                                             const AlignmentGrid& grid) const {
   const Tensor bias = bias_(context, pair_norm_(context, state.pair));
   std::function<void(const GatedAttention::WeightsOfSequence&)> look;
-  if (context.residue_sink)
-    look = [&](const auto& weights) { context.residue_sink({ResidueAttentionKind::row, weights(0)}); };
+  if (context.hooks.residues)
+    look = [&](const auto& weights) { context.hooks.residues({ResidueAttentionKind::row, weights(0)}); };
   return attention_(context, norm_(context, state.alignment), grid.alignment_rows, {.values = bias}, grid.present,
                     look);
 }

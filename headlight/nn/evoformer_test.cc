@@ -43,8 +43,7 @@ struct Blocks {
 
 Context Training(std::uint64_t seed) {
   Context context;
-  context.training = true;
-  context.seed = seed;
+  context.training = {.seed = seed};
   return context;
 }
 
@@ -71,7 +70,7 @@ TEST(Evoformer, TellsWhereResiduesLook) {
   const Blocks blocks(/*global_columns=*/false);
   std::vector<ResidueLook> looks;
   Context context;
-  context.residue_sink = [&](const ResidueLook& look) { looks.push_back(look); };
+  context.hooks.residues = [&](const ResidueLook& look) { looks.push_back(look); };
   blocks.stack(context, {kAlignment, kPairs}, AlignmentGrid(kRows, kResidues));
   ASSERT_EQ(looks.size(), 6U);
   for (std::size_t i = 0; i < looks.size(); ++i) {
@@ -102,7 +101,7 @@ TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
     const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
     ResidueLook look;
     Context context;
-    context.residue_sink = [&](const ResidueLook& seen) { look = seen; };
+    context.hooks.residues = [&](const ResidueLook& seen) { look = seen; };
     attention(context, pairs, AlignmentGrid(1, residues));
     EXPECT_EQ(look.kind, starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node);
     const auto bias = [&](std::int64_t j, std::int64_t k) {

@@ -112,8 +112,8 @@ std::int64_t PositionalEncoding::positions() const {
 TokenEmbedding::TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model,
                                Initialisation initialisation, bool scores) {
   Parameter& table = scope.Declare("weight", {vocabulary, model}, initialisation);
-  table.looked_up = true;
-  table.in_products = scores;
+  table.role.looked_up = true;
+  table.role.in_products = scores;
   table_ = &table;
 }
 

@@ -85,10 +85,10 @@ Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const
   const Tensor x = norm_(context, pair), bias = bias_(context, x);
   const bool starting = node_ == Node::starting;
   std::function<void(const GatedAttention::WeightsOfSequence&)> look;
-  if (context.residue_sink)
+  if (context.hooks.residues)
     look = [&](const auto& weights) {
-      context.residue_sink({starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node,
-                            MeanOfPairs(weights, grid.residues)});
+      context.hooks.residues({starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node,
+                              MeanOfPairs(weights, grid.residues)});
     };
   if (starting) return attention_(context, x, grid.pair_rows, {.values = bias}, {}, look);
   return attention_(context, x, grid.pair_columns, {.values = ops::Embedding(bias, grid.transposed)}, {}, look);

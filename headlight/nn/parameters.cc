@@ -47,7 +47,7 @@ void SetParts(Parameter& parameter, const std::vector<std::int64_t>& parts) {
   Ensure(parts.size() == parameter.names.size() &&
              std::accumulate(parts.begin(), parts.end(), std::int64_t{0}) == parameter.shape[0],
          "{}: {} parts of {} rows", parameter.names.front(), parts.size(), parameter.shape[0]);
-  parameter.parts = parts;
+  parameter.storage.parts = parts;
 }
 
 void Fill(const Parameter& parameter, std::uint64_t seed) {
@@ -80,11 +80,11 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
 
 std::vector<float> Parameter::Factors() const {
   std::vector<float> factors;
-  if (folded.gain == nullptr) return factors;
-  const std::vector<float> gains = folded.gain->value.ToVector<float>();
-  const std::vector<float> variances = folded.variance->value.ToVector<float>();
+  if (role.folded.gain == nullptr) return factors;
+  const std::vector<float> gains = role.folded.gain->value.ToVector<float>();
+  const std::vector<float> variances = role.folded.variance->value.ToVector<float>();
   for (std::size_t i = 0; i < gains.size(); ++i)
-    factors.push_back(gains[i] / std::sqrt(variances[i] + static_cast<float>(folded.epsilon)));
+    factors.push_back(gains[i] / std::sqrt(variances[i] + static_cast<float>(role.folded.epsilon)));
   return factors;
 }
 
@@ -92,7 +92,7 @@ void Parameter::Pack(Compute type) {
   const Matrix<const float> values = value.ViewAs(matrix_shape()).matrix<float>();
   const std::vector<float> factors = Factors();
   const float* const of_outputs = factors.empty() ? nullptr : factors.data();
-  if (winograd && type == Compute::float32) {
+  if (role.winograd && type == Compute::float32) {
     packed = kernels::PackedForWinograd(values, of_outputs);
     return;
   }
@@ -113,7 +113,7 @@ Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shap
 }
 
 std::int64_t Parameter::PartRows(std::size_t index) const {
-  return parts.empty() ? shape[0] / static_cast<std::int64_t>(names.size()) : parts[index];
+  return storage.parts.empty() ? shape[0] / static_cast<std::int64_t>(names.size()) : storage.parts[index];
 }
 
 std::int64_t Parameter::FirstRow(std::size_t index) const {
@@ -126,16 +126,16 @@ void Parameters::Allocate() {
   if (!values_.empty()) return;
   std::int64_t trained = 0, statistics = 0;
   for (const Parameter& parameter : parameters_) {
-    if (parameter.trained) trained += Aligned(parameter.shape.elements());
-    if (parameter.statistic) statistics += Aligned(parameter.shape.elements());
+    if (parameter.role.trained) trained += Aligned(parameter.shape.elements());
+    if (parameter.role.statistic) statistics += Aligned(parameter.shape.elements());
   }
   state_ = Tensor::Zeros({trained + statistics}, dtype_);
   values_ = state_.ViewRows(0, trained);
   std::int64_t begin = 0, statistic = trained;
   for (Parameter& parameter : parameters_) {
     const Tensor kept = parameter.value;
-    if (parameter.trained || parameter.statistic) {
-      std::int64_t& at = parameter.trained ? begin : statistic;
+    if (parameter.role.trained || parameter.role.statistic) {
+      std::int64_t& at = parameter.role.trained ? begin : statistic;
       parameter.value = state_.ViewRows(at, parameter.shape.elements()).ViewAs(parameter.shape);
       at += Aligned(parameter.shape.elements());
     } else {
@@ -174,7 +174,7 @@ void Parameters::Freeze(const std::string& pattern) {
   for (Parameter& parameter : parameters_) {
     const bool matches = Matches(parameter, pattern);
     found = found || matches;
-    parameter.trained = parameter.trained && !matches;
+    parameter.role.trained = parameter.role.trained && !matches;
     if (matches) parameter.gradient = {};
   }
   Check(found, "no parameter has a name like {}", pattern);
@@ -188,7 +188,7 @@ void Parameters::PrepareTraining() {
   gradients_ = Tensor::Zeros({values_.elements()}, dtype_);
   std::int64_t begin = 0;
   for (Parameter& parameter : parameters_) {
-    if (!parameter.trained) continue;
+    if (!parameter.role.trained) continue;
     parameter.gradient = gradients_.ViewRows(begin, parameter.shape.elements()).ViewAs(parameter.shape);
     begin += Aligned(parameter.shape.elements());
   }
@@ -198,7 +198,7 @@ void Parameters::PrepareTraining() {
 void Parameters::Pack() {
   if (dtype_ != DType::float32) return;
   for (Parameter& parameter : parameters_) {
-    if (!parameter.in_products) continue;
+    if (!parameter.role.in_products) continue;
     parameter.Pack(parameter.compute);
   }
 }
@@ -208,7 +208,7 @@ void Parameters::Unpack() {
 }
 
 void Parameters::KeepExact(std::string_view prefix) {
-  for (Parameter& parameter : parameters_) parameter.exact |= parameter.names.front().starts_with(prefix);
+  for (Parameter& parameter : parameters_) parameter.role.exact |= parameter.names.front().starts_with(prefix);
 }
 
 void Parameters::SetCompute(Compute compute) {
@@ -216,7 +216,7 @@ void Parameters::SetCompute(Compute compute) {
         "this processor has no instructions for {} (AVX-512 BF16), only for float32, int8 and int4", Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
   Unpack();
-  for (Parameter& parameter : parameters_) parameter.compute = parameter.exact ? Compute::float32 : compute;
+  for (Parameter& parameter : parameters_) parameter.compute = parameter.role.exact ? Compute::float32 : compute;
   if (packed) Pack();
 }
 
@@ -256,8 +256,8 @@ Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Sha
   Ensure(shape.rank() == 2 || !stored_transposed, "a weight of shape {} is stored transposed", ToString(shape));
   Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
   SetParts(parameter, parts);
-  parameter.in_products = true;
-  parameter.stored_transposed = stored_transposed;
+  parameter.role.in_products = true;
+  parameter.storage.transposed = stored_transposed;
   return parameter;
 }
 
@@ -266,8 +266,8 @@ Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool 
   // He et al., "Delving Deep into Rectifiers", 2015, for the variance of the gradients.
   const double outputs = static_cast<double>(shape[0] * shape[1] * shape[2]);
   Parameter& parameter = Declare(name, shape, Initialisation::Normal(std::sqrt(2 / std::max(1.0, outputs))));
-  parameter.in_products = in_products;
-  parameter.channels_last = true;
+  parameter.role.in_products = in_products;
+  parameter.storage.channels_last = true;
   return parameter;
 }
 

@@ -43,25 +43,33 @@ struct FoldedNorm {
 };
 
 struct Parameter {
-  // On disk: one tensor, or several that lie here one after another along the first axis, as a fused query-key-value
-  // projection does.
-  std::vector<std::string> names;
-  std::vector<std::int64_t> parts;  // of several: the rows of each; equal parts unless given
+  std::vector<std::string> names;  // of its tensors on disk: one, or several that are one after another in memory
   Shape shape;
   Initialisation initialisation;
-  bool trained = true;             // false: part of the checkpoint, but constant, or
-  bool statistic = false;          // a running average that passes in training update, such as batch norm's
-  bool saved = true;               // false: of a training alone, and not part of the model's folder
-  bool stored_transposed = false;  // on disk a matrix is [inputs, outputs]
-  bool channels_last = false;      // a convolution's [outputs, height, width, inputs]; on disk the inputs are second
-  bool in_products = false;        // the weight matrix of a matrix product
-  bool looked_up = false;          // a table whose rows are looked up
-  bool winograd = false;           // a convolution's, packed in float32 by PackedForWinograd (kernels/winograd.h)
-  bool exact = false;              // those products are in float32, whatever type the others are computed in
-  Compute compute = Compute::float32;   // of those products
-  FoldedNorm folded;                    // multiplies the packed form, and not the value
+
+  /// How it is stored on disk.
+  struct Storage {
+    std::vector<std::int64_t> parts = {};  // of several tensors the rows of each; equal parts unless given
+    bool transposed = false;               // a matrix is [inputs, outputs]
+    bool channels_last = false;            // a convolution's [outputs, height, width, inputs], on disk inputs second
+    bool saved = true;                     // false: of a training alone, and not part of the model's folder
+  } storage;
+
+  /// What the model and its training do with it.
+  struct Role {
+    bool trained = true;       // false: part of the checkpoint, but constant, or
+    bool statistic = false;    // a running average that passes in training update, such as batch norm's
+    bool in_products = false;  // the weight matrix of a matrix product
+    bool looked_up = false;    // a table whose rows are looked up
+    bool winograd = false;     // a convolution's, packed in float32 by PackedForWinograd (kernels/winograd.h)
+    bool exact = false;        // its products are in float32, whatever type the others are computed in
+    FoldedNorm folded = {};    // multiplies the packed form, and not the value
+  } role;
+
+  // Its state.
   Tensor value;                         // empty where only the packed form is kept
   Tensor gradient;                      // empty until Parameters::PrepareTraining
+  Compute compute = Compute::float32;   // of its products
   kernels::PackedMatrix<float> packed;  // for products; empty while it is not kept
   kernels::PackedMatrix<float> draft;   // the same in int8, for drafting tokens
 

@@ -14,7 +14,7 @@ namespace {
 Context ContextOf(const Context& begun, std::int64_t part, Tape* tape) {
   Context own = begun;
   own.tape = tape;
-  own.seed = MixBits(begun.seed + MixBits(static_cast<std::uint64_t>(part) + 1));
+  if (own.training) own.training->seed = MixBits(begun.training->seed + MixBits(static_cast<std::uint64_t>(part) + 1));
   return own;
 }
 
@@ -31,8 +31,8 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
   context.NextDropout(0);   // so that another call has other random numbers
   Context begun = context;  // of which every part begins
   begun.tape = nullptr;
-  begun.sink = {};
-  begun.residue_sink = {};
+  begun.hooks.attention = {};
+  begun.hooks.residues = {};
   std::vector<Tensor> computed;
   std::int64_t rows = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -69,13 +69,13 @@ std::vector<Tensor> RecomputedBlock(
   context.NextDropout(0);
   Context begun = context;
   begun.tape = nullptr;
-  begun.sink = {};
-  begun.residue_sink = {};
+  begun.hooks.attention = {};
+  begun.hooks.residues = {};
   std::vector<Tensor> detached;
   for (const Tensor& input : inputs) detached.push_back(input.Detached());
   Context first = ContextOf(begun, 0, nullptr);
-  first.sink = context.sink;
-  first.residue_sink = context.residue_sink;
+  first.hooks.attention = context.hooks.attention;
+  first.hooks.residues = context.hooks.residues;
   const std::vector<Tensor> outputs = compute(first, detached);
   if (context.tape == nullptr) return outputs;
   std::vector<Shape> shapes;

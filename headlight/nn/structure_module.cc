@@ -64,8 +64,8 @@ Tensor InvariantPointAttention::operator()(Context& context, const Tensor& singl
                                           .point_weights = ops::Reshape(point_weights, {shape_.heads}),
                                           .pair = pair};
   const Tensor attended = ops::InvariantPointAttention(input, shape_);
-  if (context.residue_sink)
-    context.residue_sink({ResidueAttentionKind::invariant_points, ops::InvariantPointWeights(input, shape_)});
+  if (context.hooks.residues)
+    context.hooks.residues({ResidueAttentionKind::invariant_points, ops::InvariantPointWeights(input, shape_)});
   const std::int64_t values = shape_.heads * shape_.head_dim, points = 3 * shape_.heads * shape_.value_points;
   const Tensor local = ops::ToLocal(frames, ops::Columns(attended, values, points));
   const Tensor places = ops::ConcatenateColumns(local, ops::PointNorms(local, epsilon_));

@@ -50,7 +50,7 @@ AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text)
   for (std::size_t i = 0; i < read.ids.size(); ++i)
     if (loaded.texts->tokenizer.IsSpecial(read.ids[i])) special.push_back(static_cast<int>(i));
   Context context;
-  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  context.hooks.attention = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   model.EncodeTexts(context, read.ids, {{0, static_cast<std::int32_t>(read.ids.size())}});
   return record;
 }

@@ -58,7 +58,7 @@ AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
   for (std::size_t i = 0; i < encoding.texts.size(); ++i)
     if (encoding.texts[i] < 0) record.source_special.push_back(static_cast<int>(i));
   Context context;
-  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  context.hooks.attention = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   const std::span<const std::int32_t> types = encoding.type_ids;
   encoder.model->Encode(context, encoding.ids, encoder.model->reads_types() ? types : types.first(0),
                         {{0, static_cast<std::int32_t>(encoding.ids.size())}});

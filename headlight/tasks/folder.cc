@@ -116,7 +116,7 @@ PredictedStructure Folder::Run(const AlignmentTable& alignment, const FoldOption
   FoldingOutputs outputs;
   std::vector<std::int32_t> types;
   Context context;
-  context.residue_sink = watch.sink;
+  context.hooks.residues = watch.sink;
   while (predicted.passes < most) {
     stop();
     const bool first = predicted.passes == 0;

@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct FoldWatch {
-  ResidueSink sink;                                                  // as Context::residue_sink
+  ResidueSink sink;                                                  // as Hooks::residues
   std::function<void(const FoldingOutputs&, bool last)> after_pass;  // of each pass
 };
 

@@ -185,7 +185,7 @@ AttentionRecord Generator::Attention(std::string_view text) const {
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (tokenizer().IsSpecial(ids[i])) record.target_special.push_back(static_cast<int>(i));
   Context context;
-  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  context.hooks.attention = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   model().Decode(context, ids, {{0, length}});
   return record;
 }

@@ -55,7 +55,7 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   if (start == limits.start_id) record.target_tokens.front() = "<s>";
 
   Context context;
-  context.sink = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
+  context.hooks.attention = [&](const LayerAttention& seen) { record.maps.push_back(MapOf(seen)); };
   const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
   const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};
   model.Decode(context, inputs, targets, {model.Encode(context, source, sources), sources});

@@ -127,7 +127,7 @@ TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
         inputs.resize(std::min(inputs.size(), static_cast<std::size_t>(model.limits().positions)));
         Context context;
         Tensor last;
-        context.sink = [&](const LayerAttention& seen) {
+        context.hooks.attention = [&](const LayerAttention& seen) {
           if (seen.kind == AttentionKind::cross) last = seen.weights;
         };
         const Sequences targets = {{0, static_cast<std::int32_t>(inputs.size())}};

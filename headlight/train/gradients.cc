@@ -239,9 +239,8 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
       Tape tape;
       Context context;
       context.tape = &tape;
-      context.training = true;
-      context.seed = MixBits(MixBits(options.seed) + static_cast<std::uint64_t>(i) + 1);
-      context.statistics = &outcome.statistics;
+      context.training = {.seed = MixBits(MixBits(options.seed) + static_cast<std::uint64_t>(i) + 1),
+                          .statistics = &outcome.statistics};
       const Tensor part_loss = loss(context, *part, 1 / static_cast<double>(options.labels));
       outcome.loss = static_cast<double>(part_loss.data<float>()[0]);
       std::function<void(const Tensor&)> known;

@@ -77,7 +77,7 @@ struct StepOptions {
 };
 
 // Sets the model's gradients, which are zeros before, to those of the mean loss of all labels, and returns that loss: 0
-// where there are no labels. Running averages (Context::statistics) follow the parts in their order.
+// where there are no labels. Running averages (TrainingPass::statistics) follow the parts in their order.
 // Only one part's activations exist at a time; its dropout follows from the seed and its index. The result has the same
 // bits for any number of threads and ranks.
 HEADLIGHT_API double ComputeGradients(const Parameters& parameters, const PartLoss& loss,

@@ -58,7 +58,7 @@ std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
     const bool above = i > last_layer || std::ranges::any_of(parents, [&](std::string_view parent) {
                          return name.starts_with(parent) && name.substr(parent.size()).starts_with('.');
                        });
-    layers.push_back(above && !parameter.looked_up ? 0 : top);
+    layers.push_back(above && !parameter.role.looked_up ? 0 : top);
   }
   return layers;
 }
@@ -122,10 +122,10 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Parameter& parameter = parameters.all()[i];
-    if (!parameter.trained) continue;
+    if (!parameter.role.trained) continue;
     const auto group = std::ranges::find_if(
         options.groups, [&](const ParameterGroup& candidate) { return Matches(parameter, candidate.pattern); });
-    const double default_decay = parameter.in_products && !parameter.looked_up ? 1 : 0;
+    const double default_decay = parameter.role.in_products && !parameter.role.looked_up ? 1 : 0;
     Segment segment{.begin = begin, .decay_factor = default_decay};
     if (group != options.groups.end()) {
       segment.decay_factor = group->decay_factor.value_or(default_decay);

@@ -15,7 +15,7 @@ constexpr double kRate = 0.01;
 void DeclareAll(Parameters& parameters) {
   const Scope root(parameters), encoder = root / "encoder";
   Parameter& words = root.Declare("embed.weight", {5, 4}, {});
-  words.looked_up = words.in_products = true;
+  words.role.looked_up = words.role.in_products = true;
   (encoder / "norm_in").Declare("weight", {4}, {});
   for (int layer = 0; layer < 2; ++layer) {
     const Scope scope = encoder / "layers" / layer;
@@ -53,8 +53,8 @@ TEST(Optimizer, DecaysMatricesOfProductsButNoBiasNormOrEmbedding) {
 TEST(Optimizer, AveragesStatisticsAsTheWeights) {
   Parameters parameters;
   Parameter& mean = parameters.Declare({"running_mean"}, {3}, {});
-  mean.trained = false;
-  mean.statistic = true;
+  mean.role.trained = false;
+  mean.role.statistic = true;
   DeclareAll(parameters);
   mean.value.Fill(5);
   Optimizer optimizer({.average_decay = 0.5}, parameters);

@@ -45,7 +45,7 @@ inline void InitialiseAsGpt(Parameters& parameters, int residual_layers) {
     const std::string& name = parameter.names.front();
     const bool residual = name.ends_with("out_proj.weight") || name.ends_with("c_proj.weight") ||
                           name.ends_with("o_proj.weight") || name.ends_with("down_proj.weight");
-    if (parameter.in_products)
+    if (parameter.role.in_products)
       parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(residual_layers) : 1.0));
   }
 }

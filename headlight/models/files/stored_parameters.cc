@@ -27,8 +27,8 @@ Shape PartShape(const Parameter& parameter, std::size_t index) {
 
 Shape StoredShape(const Parameter& parameter, std::size_t index) {
   const Shape part = PartShape(parameter, index);
-  if (parameter.channels_last) return {part[0], part[3], part[1], part[2]};
-  return parameter.stored_transposed ? Shape{part[1], part[0]} : part;
+  if (parameter.storage.channels_last) return {part[0], part[3], part[1], part[2]};
+  return parameter.storage.transposed ? Shape{part[1], part[0]} : part;
 }
 
 // In square tiles, whose rows stay in the cache.
@@ -43,14 +43,14 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
 }
 
 // True where the elements lie in another order on disk.
-bool Reordered(const Parameter& parameter) { return parameter.stored_transposed || parameter.channels_last; }
+bool Reordered(const Parameter& parameter) { return parameter.storage.transposed || parameter.storage.channels_last; }
 
 // From the order on disk to that in memory: one matrix transposed, or for each output of a convolution that of
 // [inputs, taps].
 template <typename T>
 void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored, T* to) {
   const Shape part = PartShape(parameter, index);
-  if (parameter.stored_transposed)
+  if (parameter.storage.transposed)
     return Transpose<T>({stored, part[1], part[0], part[0]}, {to, part[0], part[1], part[1]});
   const std::int64_t taps = part[1] * part[2], inputs = part[3];
   for (std::int64_t output = 0; output < part[0]; ++output, stored += taps * inputs, to += taps * inputs)
@@ -61,7 +61,7 @@ void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored,
 template <typename T>
 void WriteInOrder(const Parameter& parameter, std::size_t index, const T* from, T* stored) {
   const Shape part = PartShape(parameter, index);
-  if (parameter.stored_transposed)
+  if (parameter.storage.transposed)
     return Transpose<T>({from, part[0], part[1], part[1]}, {stored, part[1], part[0], part[0]});
   const std::int64_t taps = part[1] * part[2], inputs = part[3];
   for (std::int64_t output = 0; output < part[0]; ++output, stored += taps * inputs, from += taps * inputs)
@@ -86,7 +86,7 @@ std::string GroupScaleName(const std::string& name) { return name + "_group_scal
 // The type that a parameter is stored in: that of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
-  if (!parameter.in_products && !parameter.looked_up) return Compute::float32;
+  if (!parameter.role.in_products && !parameter.role.looked_up) return Compute::float32;
   if (type == StoredType::i8) return Compute::int8;
   return type == StoredType::u8 ? Compute::int4 : Compute::float32;
 }
@@ -200,7 +200,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
     ReadInto(parameter, file, parameter.value);
   }
-  if (!parameter.in_products && !IsQuantized(type)) return;
+  if (!parameter.role.in_products && !IsQuantized(type)) return;
   const Shape matrix = parameter.matrix_shape();
   const std::vector<float> factors = parameter.Factors();
   const auto multiply = [&](std::vector<float>& scales) {
@@ -222,7 +222,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
       parameter.draft.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
     }
     // A table packed in int8 or int4 is looked up in its packed form.
-    if (!parameter.looked_up || IsQuantized(type)) parameter.value = {};
+    if (!parameter.role.looked_up || IsQuantized(type)) parameter.value = {};
   }
 }
 
@@ -244,7 +244,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   for (const Parameter& parameter : parameters.all()) {
     for (std::size_t index = 0; index < parameter.names.size(); ++index) {
       const std::string& name = parameter.names[index];
-      const bool quantizes = parameter.in_products || parameter.looked_up;
+      const bool quantizes = parameter.role.in_products || parameter.role.looked_up;
       const StoredType type = quantizes && file.contains(name) ? file.At(name).type : StoredType::f32;
       const Shape part = PartShape(parameter, index);
       if (type == StoredType::u8) {  // 4 bits per number
@@ -267,7 +267,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   if (purpose != LoadFor::everything) {
     for (const bool in_products : {false, true})  // what is folded into a packed form comes first
       for (Parameter& parameter : parameters.all())
-        if (parameter.in_products == in_products)
+        if (parameter.role.in_products == in_products)
           LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);
     return ReleaseUnusedStorage();
   }
@@ -277,9 +277,9 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
 }
 
 Compute TypeFor(const Parameter& parameter, Compute compute) {
-  if (parameter.exact) return Compute::float32;
-  if (parameter.in_products || !IsQuantized(compute)) return compute;
-  return parameter.looked_up ? Compute::int8 : Compute::float32;
+  if (parameter.role.exact) return Compute::float32;
+  if (parameter.role.in_products || !IsQuantized(compute)) return compute;
+  return parameter.role.looked_up ? Compute::int8 : Compute::float32;
 }
 
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
@@ -288,7 +288,7 @@ void SaveParameters(const Parameters& parameters, const std::string& path, std::
   std::deque<std::vector<std::uint8_t>> all_codes;
   std::deque<Tensor> kept;
   for (const Parameter& parameter : parameters.all()) {
-    if (!parameter.saved) continue;
+    if (!parameter.storage.saved) continue;
     Ensure(!parameter.value.empty(), "{} is saved from a model that was loaded only to compute",
            parameter.names.front());
     const Compute type = TypeFor(parameter, compute);

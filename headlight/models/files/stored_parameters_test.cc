@@ -21,7 +21,7 @@ TEST(Parameters, GrowAndKeepWhatTheyAreAndAreSavedWithoutTheRest) {
   parameters.Initialise(1);
   const std::vector<float> before = parameters.all().front().value.ToVector<float>();
   Parameter& head = Scope(parameters, "head").DeclareMatrix({"weight"}, {2, 3});
-  head.saved = false;
+  head.storage.saved = false;
   parameters.InitialiseNew(2);
   EXPECT_EQ(parameters.all().front().value.ToVector<float>(), before);
   EXPECT_NE(head.value.ToVector<float>(), std::vector<float>(6));
@@ -95,7 +95,7 @@ TEST(Parameters, AreStoredInUnequalParts) {
       const Parameter &expected = parameters.all()[index], &whole = loaded.all()[index];
       for (std::int64_t i = 0; i < expected.value.elements(); ++i)
         ASSERT_NEAR(whole.value.data<float>()[i], expected.value.data<float>()[i], tolerance) << index << " " << i;
-      if (!whole.in_products) continue;
+      if (!whole.role.in_products) continue;
       const Tensor x = Tensor::Empty({1, 40});
       x.Fill(1);
       const Tensor y = ops::Linear(x, Context().UseWeight(computing.all()[index]));

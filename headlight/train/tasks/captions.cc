@@ -198,7 +198,7 @@ TrainingTask CaptionTask(CaptionModel& model, const PictureProcessor& processor,
           .batches = PreparedBatches(std::ssize(train.examples), options.batches, prepare),
           .loss =
               [&model, options](Context& context, const std::any& part, double scale) {
-                context.drop_path = options.drop_path;
+                if (context.training) context.training->drop_path = options.drop_path;
                 return LossOf(model, context, std::any_cast<const CaptionBatch&>(part), options.label_smoothing, scale);
               },
           .validate =

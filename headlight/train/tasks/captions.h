@@ -34,7 +34,7 @@ TokenizeCaptions(const CaptionModel& model, const PictureTextSet& pictures,
 struct CaptionTrainingOptions {
   BatchOptions batches;         // tokens are pictures, one for each caption
   double label_smoothing = 0;   // as TeacherForcingOptions'
-  double drop_path = 0;         // Context::drop_path
+  double drop_path = 0;         // TrainingPass::drop_path
   std::int64_t validated = -1;  // pictures that captions are written for in a validation; -1: all
 };
 

@@ -14,7 +14,7 @@ DistillationHead::DistillationHead(Parameters& parameters, std::int64_t inputs, 
   layers_.emplace_back(scope, std::vector<std::string>{"mlp.4"}, config.hidden, config.bottleneck);
   prototypes_ = &scope.DeclareMatrix({"last_layer.weight"}, {config.prototypes, config.bottleneck});
   for (Parameter& parameter : parameters.all())
-    if (parameter.names.front().starts_with("distillation_head.")) parameter.saved = false;
+    if (parameter.names.front().starts_with("distillation_head.")) parameter.storage.saved = false;
 }
 
 Tensor DistillationHead::operator()(Context& context, const Tensor& states, bool prototypes_learn) const {

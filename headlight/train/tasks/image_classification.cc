@@ -159,7 +159,7 @@ TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcess
           .loss =
               [&model, drop_path = options.drop_path](Context& context, const std::any& part, double scale) {
                 const auto& [values, targets] = std::any_cast<const PictureBatch&>(part);
-                context.drop_path = drop_path;
+                if (context.training) context.training->drop_path = drop_path;
                 return ops::SoftCrossEntropy(LogitsOf(model, context, values), targets, scale);
               },
           .validate = [&model, processor,

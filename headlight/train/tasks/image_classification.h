@@ -20,7 +20,7 @@ struct ImageClassificationOptions {
   double erasing = 0;         // probability of EraseAtRandom
   MixOptions mix;
   double label_smoothing = 0;
-  double drop_path = 0;  // Context::drop_path
+  double drop_path = 0;  // TrainingPass::drop_path
 };
 
 // One of TrainingBatch::parts: pictures as the model reads them, and the share that each class has of each.

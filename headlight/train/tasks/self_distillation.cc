@@ -98,8 +98,7 @@ Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bo
   // Batch norm takes the batch's statistics in the teacher, too, as in DINO's code. The teacher's running averages
   // follow the student's, as its weights do.
   std::vector<BatchStatistic> unused;
-  context.statistics = &unused;
-  context.training = learns && teacher_.limits().batch_statistics;
+  if (learns && teacher_.limits().batch_statistics) context.training = {.statistics = &unused};
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
   Dispatch(outputs.dtype(), [&]<typename T>(T) {
     const Matrix<T> all = outputs.matrix<T>();
@@ -120,7 +119,7 @@ Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bo
 Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, double teacher_temperature,
                               bool learns) {
   const Tensor targets = TeacherTargets(part, teacher_temperature, learns);
-  context.drop_path = options_.drop_path;
+  if (context.training) context.training->drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
   // The target of every crop is the teacher's output for every other global one (eq. 3).
