@@ -86,7 +86,7 @@ void Run(Options& options) {
   const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, options.teacher_forcing);
   Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
   SetRDrop(options.teacher_forcing, of);
-  if (options.from_scratch()) of.Set("family", options.family);
+  if (options.family != "gpt2") of.Set("family", options.family);  // which older states do not have
   if (options.key_heads > 0) of.Set("key_heads", options.key_heads);
   RunTextTraining(task, options, "language-model", "headlight generate", HashOfTexts(texts.train), std::move(of),
                   progress);

@@ -84,6 +84,16 @@ struct TileRows {
   std::int32_t first;
 };
 
+// to[count, whole vectors]: the rows, one after another.
+template <typename T>
+void CopyRows(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
+  for (std::int32_t i = 0; i < count; ++i) {
+    const T* const row = rows.row(first + i);
+    PrefetchNextHead(row, dim);
+    std::copy_n(row, dim, to.row(i));
+  }
+}
+
 // to[count, whole vectors]: what the rows' entries stand for, in the first `dim` columns. The bits are those of plain
 // code on any target.
 template <typename T>
@@ -120,13 +130,18 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   }
 }
 
-// The `count` rows of a tile where they are, or widened from a cache of fewer bits into `widened`.
+// The `count` rows of a tile where they are, or in `copied`: those of a cache of fewer bits widened.
 template <typename T>
 HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
-                                  const Packed<T>& widened) {
-  if (rows.type == kernels::CacheType::unrounded) return {rows, first};
-  Widen(rows, first, count, dim, widened);
-  return {{.data = widened.data, .stride = widened.stride}, 0};
+                                  const Packed<T>& copied, bool copies) {
+  if (rows.type != kernels::CacheType::unrounded) {
+    Widen(rows, first, count, dim, copied);
+  } else if (copies) {
+    CopyRows(rows, first, count, dim, copied);
+  } else {
+    return {rows, first};
+  }
+  return {{.data = copied.data, .stride = copied.stride}, 0};
 }
 
 // The part of a head that one tile covers.

@@ -108,7 +108,7 @@ TEST_F(ImageTasks, NameTheFilesThatDisagree) {
   const auto error = [&] { return ErrorOf([&] { ImageClassifier::Load(folder.path()); }); };
   WriteFile(folder.File("preprocessor_config.json"),
             R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 3, "width": 8}})");
-  EXPECT_THAT(error(), testing::AllOf(testing::StartsWith(folder.path()), HasSubstr("8 x 3 pixels, smaller than")));
+  EXPECT_THAT(error(), testing::AllOf(testing::StartsWith(folder.path()), HasSubstr("8 x 3 pixels are smaller than")));
   SaveTinyVit(folder.path());
   const std::string path = folder.File("config.json");
   std::string config = ReadFile(path);
