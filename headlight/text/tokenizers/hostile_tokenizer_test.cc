@@ -78,14 +78,16 @@ TEST(HostileTokenizer, AddedTokensAreBounded) {
   Json file = R"({"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0}},
                   "added_tokens": [{"content": "aaaa", "id": 1, "normalized": true}]})"_json;
   file.Set("normalizer", SequenceJson("normalizers", std::vector<Json>(64, ReplaceJson("String", "a", "aa"))));
-  EXPECT_THAT(ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "t"); }), HasSubstr("t: the normalizers lengthen a text of 4 bytes"));
+  EXPECT_THAT(ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "t"); }),
+              HasSubstr("t: the normalizers lengthen a text of 4 bytes"));
 }
 
 TEST(HostileTokenizer, DecodedTextIsBounded) {
   std::vector<Json> steps(64, ReplaceJson("String", "a", "aa"));
   const PipelineTokenizer tokenizer = With("decoder", SequenceJson("decoders", steps));
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{0}), "u");
-  EXPECT_THAT(ErrorOf([&] { tokenizer.Decode(std::vector<std::int32_t>{1}); }), HasSubstr("t.json: the decoders lengthen a text"));
+  EXPECT_THAT(ErrorOf([&] { tokenizer.Decode(std::vector<std::int32_t>{1}); }),
+              HasSubstr("t.json: the decoders lengthen a text"));
   // Stripping is linear.
   const Json strip = R"({"type": "Strip", "content": "a", "start": 1000000, "stop": 1000000})"_json;
   const PipelineTokenizer strips = With("decoder", SequenceJson("decoders", {R"({"type": "Fuse"})"_json, strip}));

@@ -53,12 +53,13 @@ TEST(TextPattern, ReadsClassesAsOniguruma) {
   EXPECT_THAT(Matches(R"([^\s\W])", "a_ -"), ElementsAre("a", "_"));
 }
 
-// The characters that a pattern matches.
+constexpr char32_t kCharacters = 0x3100;  // all planes would take seconds
+
+// The characters below that a pattern matches.
 std::set<char32_t> CharactersOf(const std::string& pattern) {
   static const std::string all = [] {
     std::string text;
-    for (char32_t character = 0; character < 0x110000; ++character)
-      if (character < 0xD800 || character > 0xDFFF) AppendUtf8(text, character);
+    for (char32_t character = 0; character < kCharacters; ++character) AppendUtf8(text, character);
     return text;
   }();
   std::set<char32_t> characters;
@@ -80,7 +81,7 @@ TEST(TextPattern, ReadsNamedClassesAsOniguruma) {
   for (const char* same : {R"(\h)", R"([\h])", "[[:xdigit:]]", R"(\p{XDigit})", R"([\p{x-digit}])", R"([^\H])"})
     EXPECT_EQ(CharactersOf(same), hex) << same;
   for (const char* inverse : {R"(\H)", R"([\H])", "[[:^xdigit:]]", R"(\P{XDigit})", R"(\p{^XDigit})", R"([^\h])"})
-    EXPECT_EQ(CharactersOf(inverse).size(), 0x110000 - 0x800 - 22) << inverse;
+    EXPECT_EQ(CharactersOf(inverse).size(), kCharacters - 22) << inverse;
   EXPECT_EQ(CharactersOf("[[:punct:]]"), CharactersOfCategories({"P", "S"}));
   EXPECT_EQ(CharactersOf("[^[:^punct:]]"), CharactersOfCategories({"P", "S"}));
   EXPECT_EQ(CharactersOf("[[:punct:]&&[!-/]]").size(), 15U);
@@ -99,7 +100,7 @@ TEST(TextPattern, ReadsNamedClassesAsOniguruma) {
   EXPECT_EQ(CharactersOf("[[:ascii:]]").size(), 128U);
   EXPECT_EQ(CharactersOf("[[:blank:]]").size(), 18U);
   EXPECT_EQ(CharactersOf("[[:space:]]"), CharactersOf(R"(\s)"));
-  EXPECT_EQ(CharactersOf(R"(\p{^L})").size(), 0x110000 - 0x800 - CharactersOfCategories({"L"}).size());
+  EXPECT_EQ(CharactersOf(R"(\p{^L})").size(), kCharacters - CharactersOfCategories({"L"}).size());
   EXPECT_EQ(CharactersOf(R"(\P{^L})"), CharactersOfCategories({"L"}));
   EXPECT_THAT(CharactersOf("[:alpha:]"), ElementsAre(U':', U'a', U'h', U'l', U'p'));  // no class outside of a set
   EXPECT_THAT(CharactersOf(R"([\v\e]|\v)"), ElementsAre(0x0B, 0x1B));
