@@ -6,7 +6,7 @@ namespace headlight::ops {
 
 std::byte* CacheBlocks::row(std::int32_t row) const {
   Line* const block = memory_[static_cast<std::size_t>(row / kernels::kBlockRows)].get();
-  return block->bytes + row % kernels::kBlockRows * row_bytes_;
+  return reinterpret_cast<std::byte*>(block) + row % kernels::kBlockRows * row_bytes_;
 }
 
 void CacheBlocks::Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from,
@@ -27,7 +27,7 @@ void CacheBlocks::Write(std::span<const std::int32_t> rows, std::int32_t all_row
       constexpr std::int64_t line = sizeof(Line);
       const auto lines = static_cast<std::size_t>((block_bytes_ + kernels::kBlockPadding + line - 1) / line);
       memory_.push_back(std::make_unique_for_overwrite<Line[]>(lines));
-      blocks_.push_back(memory_.back()[0].bytes);
+      blocks_.push_back(reinterpret_cast<const std::byte*>(memory_.back().get()));
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (rows[i] < 0) continue;
