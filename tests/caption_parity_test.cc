@@ -22,6 +22,7 @@
 #include "headlight/models/files/stored_parameters.h"
 #include "headlight/models/vision_encoder_decoder.h"
 #include "tests/encoder_parity_testing.h"
+#include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::caption_parity_test {
@@ -34,27 +35,6 @@ constexpr std::array kFolders = {"vit_gpt2",     "deit_gpt2",     "blip",       
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/" + name; }
 
-// One text of each picture, without padding.
-struct Texts {
-  Texts() = default;
-  Texts(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
-    if (!file.contains(ids_name)) return;
-    const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
-    std::vector<std::int32_t> lengths(static_cast<std::size_t>(all.rows()));
-    for (std::int64_t i = 0; i < all.elements(); ++i) {
-      if (mask.data<std::int32_t>()[i] == 0) continue;
-      kept.push_back(i);
-      ids.push_back(all.data<std::int32_t>()[i]);
-      ++lengths[static_cast<std::size_t>(i / all.columns())];
-    }
-    texts = PackedSequences(lengths);
-  }
-
-  std::vector<std::int32_t> ids;
-  std::vector<std::int64_t> kept;  // rows of the padded batch
-  Sequences texts;
-};
-
 struct Golden {
   explicit Golden(const std::string& name)
       : file(FolderOf(name) + "/golden.safetensors"),
@@ -64,14 +44,8 @@ struct Golden {
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
   // [texts, longest, columns] without the rows of padding.
-  Numbers Rows(const std::string& name, const Texts& of) const {
-    const Tensor padded = file.Read(name, DType::float64);
-    Numbers result;
-    for (const std::int64_t row : of.kept) {
-      const double* values = padded.matrix<double>().row(row);
-      result.insert(result.end(), values, values + padded.columns());
-    }
-    return result;
+  Numbers Rows(const std::string& name, const UnpaddedTexts& of) const {
+    return of.Rows(file.Read(name, DType::float64));
   }
   // The weights of one sequence, [heads, query, key], without padding, which is on the right.
   Numbers Attention(const std::string& name, const LayerAttention& seen) const {
@@ -88,7 +62,7 @@ struct Golden {
 
   Safetensors file;
   std::vector<Tensor> pictures;
-  Texts read, written;
+  UnpaddedTexts read, written;
 };
 
 void CompareWithGolden(CaptionModel& model, const Golden& golden, double tolerance) {
@@ -179,7 +153,7 @@ TEST_P(CaptionParity, ComesBackFromItsFolder) {
 }
 
 // The decoder's memory for the golden's pictures, or for the questions about them.
-Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> pictures, const Texts& questions) {
+Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> pictures, const UnpaddedTexts& questions) {
   Context context;
   const Memory memory = model.MemoryOf(context, model.EncodePictures(context, pictures));
   if (!model.uses().answers) return memory;
@@ -248,7 +222,7 @@ TEST(CaptionDecoding, IsBatchInvariant) {
     for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
     pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
   }
-  Texts questions;
+  UnpaddedTexts questions;
   questions.ids = {4, 9, 13, 4, 7, 4, 12, 2, 18, 6, 4};
   questions.texts = PackedSequences(std::vector<std::int32_t>{3, 2, 5, 1});
   for (const std::string name : {"vit_gpt2", "blip", "blip_answers"})
@@ -258,7 +232,7 @@ TEST(CaptionDecoding, IsBatchInvariant) {
       const auto together = Decode(*model, MemoryFor(*model, pictures, questions), options);
       for (std::size_t i = 0; i < pictures.size(); ++i) {
         const Sequence& question = questions.texts[i];
-        Texts its;
+        UnpaddedTexts its;
         its.ids.assign(questions.ids.begin() + question.begin, questions.ids.begin() + question.end());
         its.texts = {{0, question.length}};
         const std::size_t which[] = {i};

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "headlight/base/sequences.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
+#include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
@@ -25,32 +25,14 @@ inline std::unique_ptr<LanguageModel> LoadDecoder(const std::string& folder, con
 }
 
 // The texts of the golden file, without padding.
-struct DecoderGolden {
-  explicit DecoderGolden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
-    for (std::int64_t b = 0; b < all.rows(); ++b) {
-      const auto begin = static_cast<std::int32_t>(ids.size());
-      for (std::int64_t i = 0; i < all.columns(); ++i) {
-        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
-        if (static_cast<std::size_t>(b) == first.size()) first.push_back(i);
-        kept.push_back(b * all.columns() + i);
-        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
-      }
-      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
-    }
-  }
+struct DecoderGolden : UnpaddedTexts {
+  explicit DecoderGolden(const std::string& folder) : DecoderGolden(Safetensors(folder + "/golden.safetensors")) {}
+  explicit DecoderGolden(Safetensors golden)
+      : UnpaddedTexts(golden, "input_ids", "attention_mask"), file(std::move(golden)) {}
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
   // [texts, longest, columns] without the rows of padding.
-  Numbers Rows(const std::string& name) const {
-    const Tensor padded = file.Read(name, DType::float64);
-    Numbers result;
-    for (const std::int64_t row : kept) {
-      const double* values = padded.matrix<double>().row(row);
-      result.insert(result.end(), values, values + padded.columns());
-    }
-    return result;
-  }
+  Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
   // One text's [heads, query, key] without padding.
   Numbers Attention(int layer, std::int32_t text) const {
     const Tensor all = file.Read("attentions." + std::to_string(layer), DType::float64);
@@ -66,9 +48,6 @@ struct DecoderGolden {
   }
 
   Safetensors file;
-  std::vector<std::int32_t> ids;
-  std::vector<std::int64_t> first, kept;
-  Sequences texts;
 };
 
 inline constexpr double kDecoderTolerance = 2e-5;  // of the scale

@@ -553,7 +553,7 @@ TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 
-// A cache of fewer bits takes that much less memory, and writes what the whole one writes where choices are clear.
+// A bfloat16 or int8 cache takes less memory in proportion, and changes a log-probability by less than 1e-3.
 TEST_F(DecodingBatchTest, FewerBitsInTheCacheChangeLittle) {
   const auto run = [&](CacheType type) {
     DecodingBatch batch(model_, {.cache_type = type});

@@ -26,6 +26,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/tasks/teacher_forcing.h"
+#include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::encoder_decoder_parity_test {
@@ -50,38 +51,6 @@ std::unique_ptr<EncoderDecoder> InDouble(const std::string& folder) {
   return filled(std::make_unique<Bart>(LoadModel<Bart>(folder)->config(), DType::float64));
 }
 
-// One side of the batch of the golden file, without its padding.
-struct Side {
-  Side() = default;
-  Side(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
-    const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
-    for (std::int64_t b = 0; b < all.rows(); ++b) {
-      const auto begin = static_cast<std::int32_t>(ids.size());
-      for (std::int64_t i = 0; i < all.columns(); ++i) {
-        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
-        if (static_cast<std::size_t>(b) == first.size()) first.push_back(i);
-        kept.push_back(b * all.columns() + i);
-        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
-      }
-      sentences.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
-    }
-  }
-
-  // [sentences, longest, columns] without the rows of padding.
-  Numbers Rows(const Tensor& padded) const {
-    Numbers result;
-    for (const std::int64_t row : kept) {
-      const double* values = padded.matrix<double>().row(row);
-      result.insert(result.end(), values, values + padded.columns());
-    }
-    return result;
-  }
-
-  std::vector<std::int32_t> ids;
-  std::vector<std::int64_t> first, kept;
-  Sequences sentences;
-};
-
 struct Golden {
   explicit Golden(const std::string& name)
       : file(FolderOf(name) + "/golden.safetensors"),
@@ -94,22 +63,22 @@ struct Golden {
   Numbers Attention(const LayerAttention& seen) const {
     static constexpr const char* kNames[] = {"encoder_attentions.", "decoder_attentions.", "cross_attentions."};
     const Tensor all = Read(kNames[static_cast<int>(seen.kind)] + std::to_string(seen.layer));
-    const Side& queries = seen.kind == AttentionKind::encoder_self ? source : target;
-    const Side& keys = seen.kind == AttentionKind::decoder_self ? target : source;
+    const UnpaddedTexts& queries = seen.kind == AttentionKind::encoder_self ? source : target;
+    const UnpaddedTexts& keys = seen.kind == AttentionKind::decoder_self ? target : source;
     const auto b = static_cast<std::size_t>(seen.sentence);
     const std::int64_t heads = all.shape()[1];
     Numbers result;
     for (std::int64_t head = 0; head < heads; ++head)
-      for (std::int64_t query = 0; query < queries.sentences[b].length; ++query) {
+      for (std::int64_t query = 0; query < queries.texts[b].length; ++query) {
         const std::int64_t row = (seen.sentence * heads + head) * all.shape()[2] + queries.first[b] + query;
         const double* weights = all.matrix<double>().row(row) + keys.first[b];
-        result.insert(result.end(), weights, weights + keys.sentences[b].length);
+        result.insert(result.end(), weights, weights + keys.texts[b].length);
       }
     return result;
   }
 
   Safetensors file;
-  Side source, target;
+  UnpaddedTexts source, target;
 };
 
 class EncoderDecoderParity : public testing::TestWithParam<std::tuple<const char*, DType>> {};
@@ -132,11 +101,11 @@ TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
     EXPECT_LT(Deviation(ToDouble(seen.weights), golden.Attention(seen)), tolerance);
     ++attentions;
   };
-  const Memory memory{model->Encode(context, golden.source.ids, golden.source.sentences), golden.source.sentences};
-  const Tensor hidden = model->Decode(context, golden.target.ids, golden.target.sentences, memory);
+  const Memory memory{model->Encode(context, golden.source.ids, golden.source.texts), golden.source.texts};
+  const Tensor hidden = model->Decode(context, golden.target.ids, golden.target.texts, memory);
   std::size_t expected_attentions = 0;
   for (const auto& [tensor, ignored] : golden.file.tensors())
-    expected_attentions += tensor.find("_attentions.") != std::string::npos ? golden.source.sentences.size() : 0;
+    expected_attentions += tensor.find("_attentions.") != std::string::npos ? golden.source.texts.size() : 0;
   EXPECT_EQ(attentions, expected_attentions);
   EXPECT_LT(Deviation(ToDouble(memory.rows), golden.source.Rows(golden.Read("encoder_hidden"))), tolerance);
   EXPECT_LT(Deviation(ToDouble(hidden), golden.target.Rows(golden.Read("decoder_hidden"))), tolerance);
@@ -166,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(, EncoderDecoderFolder, testing::ValuesIn(kFolders),
 
 Numbers LogitsOf(const EncoderDecoder& model, const Golden& golden) {
   Context context;
-  const Memory memory{model.Encode(context, golden.source.ids, golden.source.sentences), golden.source.sentences};
-  return ToDouble(model.Logits(context, model.Decode(context, golden.target.ids, golden.target.sentences, memory)));
+  const Memory memory{model.Encode(context, golden.source.ids, golden.source.texts), golden.source.texts};
+  return ToDouble(model.Logits(context, model.Decode(context, golden.target.ids, golden.target.texts, memory)));
 }
 
 TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
@@ -209,7 +178,7 @@ TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   const std::vector<std::int32_t> target = {2, 5, 7, 7, 9, 3, 11, 4, 6, 8, 8, 21, 3};
   const auto length = static_cast<std::int32_t>(target.size());
   Context whole, stepwise;
-  const Sequences source = {golden.source.sentences[0]};
+  const Sequences source = {golden.source.texts[0]};
   const auto ids = std::span(golden.source.ids).first(static_cast<std::size_t>(source[0].length));
   const Memory memory{model->Encode(whole, ids, source), source};
   const Numbers expected = ToDouble(model->Decode(whole, target, {{0, length}}, memory));
@@ -229,7 +198,7 @@ TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
 // How far the search is from generate()'s, in scores; infinite where a word differs.
 double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
                          const DecodingOptions& options) {
-  const auto found = Decode(model, golden.source.ids, golden.source.sentences, options);
+  const auto found = Decode(model, golden.source.ids, golden.source.texts, options);
   double worst = 0;
   const std::vector<JsonView> sentences = expected.Items();
   for (std::size_t b = 0; b < sentences.size(); ++b) {
@@ -296,8 +265,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
   const auto add = [&](std::span<const std::int32_t> ids, const Sequences& sentences) {
     for (const auto& best : Decode(model, ids, sentences, options)) written.hypotheses.push_back(best.front());
   };
-  add(golden.source.ids, golden.source.sentences);
-  for (const auto& [begin, length, step] : golden.source.sentences)
+  add(golden.source.ids, golden.source.texts);
+  for (const auto& [begin, length, step] : golden.source.texts)
     add(std::span(golden.source.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)),
         {{0, length}});
   return written;

@@ -4,50 +4,33 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/text_encoder.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/view.h"
+#include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight {
 
 // The texts of the golden file, without padding.
-struct EncoderGolden {
-  explicit EncoderGolden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    const Tensor all = file.Read("input_ids", DType::int32), mask = file.Read("attention_mask", DType::int32);
-    const Tensor all_types = file.Read("token_type_ids", DType::int32);
-    for (std::int64_t b = 0; b < all.rows(); ++b) {
-      const auto begin = static_cast<std::int32_t>(ids.size());
-      for (std::int64_t i = 0; i < all.columns(); ++i) {
-        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
-        if (static_cast<std::size_t>(b) == first.size()) first.push_back(static_cast<std::int32_t>(i));
-        kept.push_back(b * all.columns() + i);
-        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
-        types.push_back(all_types.matrix<std::int32_t>().row(b)[i]);
-      }
-      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
-    }
+struct EncoderGolden : UnpaddedTexts {
+  explicit EncoderGolden(const std::string& folder) : EncoderGolden(Safetensors(folder + "/golden.safetensors")) {}
+  explicit EncoderGolden(Safetensors golden)
+      : UnpaddedTexts(golden, "input_ids", "attention_mask"), file(std::move(golden)) {
+    const std::vector<std::int32_t> all = file.Read("token_type_ids", DType::int32).ToVector<std::int32_t>();
+    for (const std::int64_t row : kept) types.push_back(all[static_cast<std::size_t>(row)]);
   }
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
   // [texts, longest, columns] without the rows of padding.
-  Numbers Rows(const std::string& name) const {
-    const Tensor padded = file.Read(name, DType::float64);
-    Numbers result;
-    for (const std::int64_t row : kept) {
-      const double* values = padded.matrix<double>().row(row);
-      result.insert(result.end(), values, values + padded.columns());
-    }
-    return result;
-  }
+  Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
 
   Safetensors file;
-  std::vector<std::int32_t> ids, types, first;
-  std::vector<std::int64_t> kept;
-  Sequences texts;
+  std::vector<std::int32_t> types;
 };
 
 // States, attentions, outputs of the heads, the loss and every gradient.

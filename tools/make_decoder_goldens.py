@@ -27,8 +27,7 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
-from safetensors import safe_open  # noqa: E402
-from safetensors.torch import save_file  # noqa: E402
+from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
 from transformers import AutoModelForCausalLM, LlamaConfig  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
@@ -41,7 +40,7 @@ SMALL = dict(hidden_size=8, intermediate_size=6, num_hidden_layers=2, num_attent
 
 
 def older_rope(config):
-    """rope_theta with rope_scaling beside it, as files from before Transformers 5 have them."""
+    """rope_theta with rope_scaling, as files from before Transformers 5 have them."""
     rope = config.pop("rope_parameters")
     theta, kind = rope.pop("rope_theta"), rope.pop("rope_type")
     config.update(rope_theta=theta, rope_scaling={"rope_type": kind, **rope} if kind != "default" else None)
@@ -94,42 +93,9 @@ def golden(model, folder):
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
     real = mask.bool()
     tensors = {**inputs, "last_hidden_state": output.hidden_states[-1], "logits": output.logits}
-    # Of all that comes out, weighed so that no part of it is without a gradient.
-    weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(output.hidden_states[-1][real]) + weigh(output.logits[real])
     loss.backward()
-    tensors["loss"] = loss
-    for layer, weights in enumerate(output.attentions):
-        tensors[f"attentions.{layer}"] = weights
-    parameters = dict(model.named_parameters(remove_duplicate=False))
-    with safe_open(folder / "model.safetensors", "pt") as file:
-        for name in file.keys():
-            tensors[f"gradient.{name}"] = parameters[name].grad
-    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
-    for name, value in tensors.items():
-        tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value
-    save_file(tensors, folder / "golden.safetensors")
-
-
-def generation(model, folder):
-    runs = []
-    for options in GENERATE:
-        run = {"options": options, "prompts": PROMPTS, "texts": [], "scores": []}
-        several = 2 if options["num_beams"] > 1 else 1
-        for prompt in PROMPTS:
-            found = model.generate(torch.tensor([prompt]), **options, do_sample=False, max_new_tokens=8, pad_token_id=0,
-                                   num_return_sequences=several, return_dict_in_generate=True, output_scores=True)
-            texts = []
-            for row in found.sequences:
-                new = row[len(prompt):].tolist()
-                if model.config.eos_token_id in new:
-                    new = new[:new.index(model.config.eos_token_id) + 1]  # what follows is padding
-                texts.append(new)
-            run["texts"].append(texts)
-            if several > 1:
-                run["scores"].append(found.sequences_scores.tolist())
-        runs.append(run)
-    (folder / "generation.json").write_text(json.dumps(runs) + "\n")
+    save_golden(model, folder, {**tensors, "loss": loss}, output.attentions)
 
 
 def main():
@@ -149,7 +115,7 @@ def main():
             (folder / "config.json").write_text(json.dumps(written, indent=2) + "\n")
         model.double()
         golden(model, folder)
-        generation(model, folder)
+        save_generation(model, folder, PROMPTS, GENERATE)
         print(name, sum(path.stat().st_size for path in folder.iterdir()))
 
 

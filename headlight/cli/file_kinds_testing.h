@@ -119,7 +119,7 @@ inline void AddTokenizers(std::vector<Kind>& kinds) {
                                    "strip_accents": null, "truncation_side": "right", "unk_token": "[UNK]",
                                    "added_tokens_decoder": {"4": {"content": "[MASK]", "special": true, "lstrip": true,
                                    "rstrip": false, "normalized": false, "single_word": false}}})"));
-  // Transformers reads these two where there is no added_tokens_decoder.
+  // Transformers reads these two if there is no added_tokens_decoder.
   const Make declared =
       Both(Both(words, Text("model/tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})")),
            Both(Text("model/special_tokens_map.json",

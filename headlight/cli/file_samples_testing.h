@@ -89,7 +89,7 @@ inline Make Inputs(const std::map<std::string, Tensor>& inputs) {
   };
 }
 
-// Those of a family's golden.
+// The files of a family's golden.
 inline Make GoldenInputs(const std::string& model) {
   return [=](const TemporaryFolder& folder) {
     const std::set<std::string> names = {

@@ -71,7 +71,7 @@ void Add(Command& program) {
       "attentions.LAYER\n"
       "and logits; for an encoder of pictures last_hidden_state, attentions.LAYER, and where the model has them\n"
       "pooler_output, logits, DeiT's cls_logits and distillation_logits, and reconstruction; for a detector logits, "
-      "pred_boxes, pred_masks where it has them,\n"
+      "pred_boxes, pred_masks if it has them,\n"
       "last_hidden_state, encoder_last_hidden_state and all three attentions; for CLIP and SigLIP logits_per_image,\n"
       "logits_per_text, and of each tower image_embeds, vision_last_hidden_state, vision_pooler_output,\n"
       "vision_attentions.LAYER and text_embeds, text_last_hidden_state, and so on (of a model of one tower without\n"

@@ -1,4 +1,4 @@
-// What the slow test of mutated files checks, on outcomes that are made up; and a share of it.
+// Tests the rule of the slow test of mutated files on made-up outcomes, and runs a few of its mutations.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -96,8 +96,8 @@ class Sample {
     return RunBounded(CommandIn(copy.path()), kind_.input);
   }
 
-  // What is wrong with an outcome; empty if nothing is. With an error of a file alone that is to be named, else any of
-  // the sample, since a file may contradict another.
+  // The rule that an outcome breaks; empty if it breaks none. An error must name the mutated file. If the sample is a
+  // folder, it may name any file of it, since files may contradict each other.
   std::string Complaint(const Outcome& outcome) const {
     if (outcome.exit_code == kTimedOut) return "it does not end";
     if (outcome.exit_code == 0) {

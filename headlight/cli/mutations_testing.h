@@ -15,7 +15,7 @@
 
 namespace headlight::mutations {
 
-// What a file is made of, which says what mutations reach beyond its first check.
+// The format of a file, on which the mutations depend that get beyond its first check.
 enum class Form { binary, text, json, json_lines, safetensors };
 
 inline std::size_t Below(Random& random, std::size_t limit) {

@@ -42,7 +42,7 @@ std::unique_ptr<LanguageModel> FromScratch(const Options& options, const NewLang
                                            const PipelineTokenizer& tokenizer) {
   const std::int32_t end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text",
                                       {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
-  // What the tokenizer itself puts before a text, if that is one token.
+  // The token that the tokenizer puts before every text, if it is exactly one.
   const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
   std::unique_ptr<LanguageModel> model = family.make({.model = options.sizes.model,
                                                       .ffn = options.sizes.inner(),

@@ -34,7 +34,7 @@ struct BeamSearch {
 };
 
 // Extends every running beam by its `length`-th chosen token. The beams' rows of `likeliest`, and of `banned` (tokens
-// that are not allowed) where it is not empty, begin at `first`. Candidates that end or stop become finished
+// that are not allowed) if it is not empty, begin at `first`. Candidates that end or stop become finished
 // hypotheses, the best of the others the new beams. Ties go to the earlier beam and the smaller id. Returns which of
 // the old beams each new one continues.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,

@@ -46,7 +46,7 @@ struct DecodingBatchOptions {
   /// Tokens in the cache; 0: no limit. Beyond it, the text that joined last leaves the cache and is read again later.
   /// A single text may exceed it.
   std::int64_t cached_tokens = 0;
-  /// Of keys and values in the cache: bfloat16 takes half the memory of float32, int8 about a quarter.
+  /// Type of cached keys and values: bfloat16 takes half the memory of float32, int8 about a quarter.
   kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 

@@ -68,7 +68,7 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
   return top;
 }
 
-// A row's sum has the logits of its own list alone, in its order, so that its bits do not depend on other lists.
+// A row's softmax sums only over its own list, in the list's order, so that its bits do not depend on other lists.
 kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
                                                         std::span<const std::int32_t> ends, std::int64_t count) const {
   const std::int64_t columns = packed_.columns(), at_once = std::max<std::int64_t>(1, kLogitsAtOnce / columns);

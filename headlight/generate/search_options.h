@@ -25,8 +25,8 @@ struct SearchOptions {
   std::optional<std::int32_t> first_token = {};  ///< the chosen first token, with probability 1
   /// The chosen last token that the length allows, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};
-  /// Whether a text also ends with the last of these tokens, which are its prompt's and those that were written. It is
-  /// called by any thread.
+  /// Returns whether a text ends with the last of `ids`, which are its prompt and its new tokens. Any thread may call
+  /// it.
   std::function<bool(std::span<const std::int32_t> ids)> stops = {};
   /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
   /// prompt and u those after another that lacks what is to be followed. 1: without it.

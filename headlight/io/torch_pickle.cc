@@ -98,7 +98,7 @@ constexpr OpcodeName kRefused[] = {{'2', "DUP"},
                                    {0x97, "NEXT_BUFFER"},
                                    {0x98, "READONLY_BUFFER"}};
 
-// What op_reduce may call; nothing of Python runs.
+// The functions that op_reduce may call. No Python code runs.
 enum class Function : std::uint8_t { ordered_dict, tensor, tensor_v2, parameter, parameter_with_state };
 
 struct AllowedName {

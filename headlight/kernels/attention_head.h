@@ -24,7 +24,7 @@ struct HeadRows {
     const auto row = static_cast<std::uint32_t>(index[position]);
     return blocks[row / kBlockRows] + row % kBlockRows * stride + first_byte;
   }
-  // Only where the numbers are unrounded.
+  // Only if the numbers are unrounded.
   const T* row(std::int32_t position) const {
     if (blocks == nullptr) return data + (index ? index[position] : position) * stride;
     return reinterpret_cast<const T*>(entry(position));

@@ -130,7 +130,7 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   }
 }
 
-// The `count` rows of a tile where they are, or in `copied`: those of a cache of fewer bits widened.
+// The `count` rows of a tile in place, or copied to `copied`. Rows of a bfloat16 or int8 cache are widened.
 template <typename T>
 HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
                                   const Packed<T>& copied, bool copies) {

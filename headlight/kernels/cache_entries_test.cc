@@ -16,7 +16,7 @@
 namespace headlight::kernels::cache_entries_test {
 namespace {
 
-// What an entry stands for, by plain code.
+// Reads an entry back with scalar code.
 template <typename T>
 std::vector<T> ReadEntry(CacheType type, const std::byte* entry, std::int64_t dim) {
   std::vector<T> numbers(static_cast<std::size_t>(dim));
@@ -129,6 +129,14 @@ TEST(CacheEntries, AttentionHasTheBitsOfWidenedRowsOnEveryTarget) {
               .head_dim = 16,
               .value_dim = 16,
               .indexed = true},
+               // The second is long enough that its keys are copied.
+               AttentionCase{.name = "many keys",
+               .lengths = {{1, 70}, {2, 600}},
+               .heads = 2,
+               .head_dim = 12,
+               .value_dim = 20,
+               .causal = true,
+               .indexed = true},
                AttentionCase{.name = "odd dimensions",
                .lengths = {{1, 33}, {20, 130}},
                .heads = 3,

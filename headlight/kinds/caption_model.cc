@@ -77,19 +77,19 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   Check(!given || !in.contains("decoder_input_ids"), "{}: has input_ids and decoder_input_ids, which mean the same",
         in.path());
   if (in.contains("input_ids") && !given) {
-    const Padded beside = texts("input_ids", "attention_mask", limits_.source_vocabulary);
-    watch({"attentions", nullptr, "text_cross_attentions"}, beside, patches);
-    const Tensor states = ReadTexts(context, beside.ids, beside.sentences, &memory);
-    out.tensors["last_hidden_state"] = Pad(states, beside);
-    if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, beside.sentences);
+    const Padded read_texts = texts("input_ids", "attention_mask", limits_.source_vocabulary);
+    watch({"attentions", nullptr, "text_cross_attentions"}, read_texts, patches);
+    const Tensor states = ReadTexts(context, read_texts.ids, read_texts.sentences, &memory);
+    out.tensors["last_hidden_state"] = Pad(states, read_texts);
+    if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, read_texts.sentences);
     context.hooks.attention = {};
     if (uses_.vectors) {
-      const Tensor alone = ReadTexts(context, beside.ids, beside.sentences, nullptr);
+      const Tensor alone = ReadTexts(context, read_texts.ids, read_texts.sentences, nullptr);
       out.tensors["image_embeds"] = ops::UnitRows(PictureVectors(context, encoded));
-      out.tensors["text_embeds"] = ops::UnitRows(TextVectors(context, alone, beside.sentences));
+      out.tensors["text_embeds"] = ops::UnitRows(TextVectors(context, alone, read_texts.sentences));
     }
-    memory = {states, beside.sentences};
-    read = beside;
+    memory = {states, read_texts.sentences};
+    read = read_texts;
   }
   if (!in.contains("decoder_input_ids") && !given) return out;
   Check(uses_.captions || uses_.answers, "{}: decoder_input_ids is for a model that writes, and this one reads only",

@@ -1,4 +1,4 @@
-// What Model::Forward of every kind reads and returns: tensors under Transformers' names.
+// Inputs and outputs of Model::Forward: tensors under Transformers' names.
 #pragma once
 
 #include <cstdint>

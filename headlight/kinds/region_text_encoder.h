@@ -149,7 +149,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   virtual const TensorNames& tensor_names() const = 0;
 
-  // What further heads make of encoded pairs, for Forward.
+  // An output of a further head, for Forward.
   struct OtherOutput {
     std::string name;
     Tensor rows;

@@ -5,8 +5,8 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/end_id.h"
 #include "headlight/models/files/gpt2_stack.h"
+#include "headlight/models/files/token_ids.h"
 
 namespace headlight {
 namespace {

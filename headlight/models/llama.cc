@@ -6,8 +6,8 @@
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/end_id.h"
 #include "headlight/models/files/gpt2_stack.h"
+#include "headlight/models/files/token_ids.h"
 #include "headlight/nn/transformer_layers.h"
 
 namespace headlight {

@@ -10,7 +10,7 @@
 namespace headlight::attention_test {
 namespace {
 
-// What a pass tells its hooks.
+// The values that hooks receive.
 struct Told {
   std::vector<std::vector<double>> weights, queries, keys, gradients;
 };

@@ -24,7 +24,7 @@ struct BatchStatistic {
   std::vector<double> of_batch;
 };
 
-/// What training adds to a pass.
+/// Settings of a pass in training.
 struct TrainingPass {
   std::uint64_t seed = 0;  // of this pass's dropout
   double drop_path = 0;    // the probability that the last layer is left out (nn/drop_path.h)

@@ -212,11 +212,7 @@ void DecoderCache::ProjectMemories() {
 }
 
 void DecoderCache::SetLayers(std::size_t layers) {
-  while (layers_.size() < layers)
-    layers_.push_back({.self_keys = ops::CacheBlocks(type_),
-                       .self_values = ops::CacheBlocks(type_),
-                       .cross_keys = ops::CacheBlocks(type_),
-                       .cross_values = ops::CacheBlocks(type_)});
+  while (layers_.size() < layers) layers_.emplace_back(type_);
 }
 
 DecoderCache::Layer& DecoderCache::LayerAt(std::size_t layer) {

@@ -93,6 +93,8 @@ struct HEADLIGHT_API DecoderCache {
 
  private:
   struct Layer {
+    explicit Layer(kernels::CacheType type)
+        : self_keys(type), self_values(type), cross_keys(type), cross_values(type) {}
     ops::CacheBlocks self_keys, self_values, cross_keys, cross_values;
   };
   struct Text {

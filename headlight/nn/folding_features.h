@@ -1,4 +1,4 @@
-// What a pass over a protein chain reads and returns.
+// Inputs and outputs of a pass over a protein chain.
 #pragma once
 
 #include <cstdint>

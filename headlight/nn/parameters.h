@@ -55,7 +55,7 @@ struct Parameter {
     bool saved = true;                     // false: of a training alone, and not part of the model's folder
   } storage;
 
-  /// What the model and its training do with it.
+  /// How the model and its training use it.
   struct Role {
     bool trained = true;       // false: part of the checkpoint, but constant, or
     bool statistic = false;    // a running average that passes in training update, such as batch norm's

@@ -26,7 +26,7 @@ struct RotarySettings {
   bool operator==(const RotarySettings&) const = default;
 };
 
-/// Both spellings: rope_parameters, and from before Transformers 5 rope_theta with rope_scaling beside it.
+/// Both spellings: rope_parameters, and from before Transformers 5 rope_theta with rope_scaling.
 void DescribeRotary(ConfigTable& table, RotarySettings& settings);
 
 }  // namespace headlight

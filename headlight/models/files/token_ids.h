@@ -1,4 +1,4 @@
-// The token that ends a text, in the configurations of language models.
+// Tokens of a configuration that may be absent.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,49 @@
+// Padded batches of goldens, as other programs have them, without their padding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/sequences.h"
+#include "headlight/io/safetensors.h"
+#include "tests/parity_testing.h"
+
+namespace headlight {
+
+// The texts of a batch, packed.
+struct UnpaddedTexts {
+  UnpaddedTexts() = default;
+  // From ids and a mask [texts, longest]. Nothing if the file has no such ids.
+  UnpaddedTexts(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
+    if (!file.contains(ids_name)) return;
+    const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
+    for (std::int64_t b = 0; b < all.rows(); ++b) {
+      const auto begin = static_cast<std::int32_t>(ids.size());
+      for (std::int64_t i = 0; i < all.columns(); ++i) {
+        if (mask.matrix<std::int32_t>().row(b)[i] == 0) continue;
+        if (static_cast<std::size_t>(b) == first.size()) first.push_back(static_cast<std::int32_t>(i));
+        kept.push_back(b * all.columns() + i);
+        ids.push_back(all.matrix<std::int32_t>().row(b)[i]);
+      }
+      texts.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+    }
+  }
+
+  // [texts, longest, columns] without the rows of padding.
+  Numbers Rows(const Tensor& padded) const {
+    Numbers result;
+    for (const std::int64_t row : kept) {
+      const double* values = padded.matrix<double>().row(row);
+      result.insert(result.end(), values, values + padded.columns());
+    }
+    return result;
+  }
+
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> first;  // each text's first column
+  std::vector<std::int64_t> kept;   // rows of the padded batch
+  Sequences texts;
+};
+
+}  // namespace headlight

@@ -1,0 +1,50 @@
+"""Shared by the scripts that make goldens of models with a decoder alone."""
+
+import json
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+
+def weigh(x):
+    """Of all that comes out, weighed so that no part of it is without a gradient."""
+    return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
+
+
+def save_golden(model, folder, tensors, attentions):
+    """golden.safetensors: the tensors, attentions.L, and gradient.NAME of every parameter of model.safetensors that has one."""
+    tensors = dict(tensors)
+    for layer, weights in enumerate(attentions):
+        tensors[f"attentions.{layer}"] = weights
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():
+            if name in parameters and parameters[name].grad is not None:
+                tensors[f"gradient.{name}"] = parameters[name].grad
+    tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
+    for name, value in tensors.items():
+        tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value
+    save_file(tensors, folder / "golden.safetensors")
+
+
+def save_generation(model, folder, prompts, all_options):
+    """generation.json: the options of `generate`, and the tokens that it adds to each prompt (with beams the two best)."""
+    runs = []
+    for options in all_options:
+        run = {"options": options, "prompts": prompts, "texts": [], "scores": []}
+        several = 2 if options["num_beams"] > 1 else 1
+        for prompt in prompts:
+            found = model.generate(torch.tensor([prompt]), **options, do_sample=False, max_new_tokens=8, pad_token_id=0,
+                                   num_return_sequences=several, return_dict_in_generate=True, output_scores=True)
+            texts = []
+            for row in found.sequences:
+                new = row[len(prompt):].tolist()
+                if model.config.eos_token_id in new:
+                    new = new[:new.index(model.config.eos_token_id) + 1]  # what follows is padding
+                texts.append(new)
+            run["texts"].append(texts)
+            if several > 1:
+                run["scores"].append(found.sequences_scores.tolist())
+        runs.append(run)
+    (folder / "generation.json").write_text(json.dumps(runs) + "\n")
