@@ -1,6 +1,7 @@
 #include "headlight/kernels/attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input) {
   const auto& [query, key, value, queries, keys, key_rows, key_blocks, value_blocks, cache_type, present, heads,
-               given_key_heads, scale, mask, bias, dropout, compute] = input;
+               given_key_heads, scale, score_cap, mask, bias, dropout, compute] = input;
   Check(heads >= 1, "attention: {} heads; at least 1 is needed", heads);
   Check(given_key_heads >= 0 && heads % KeyHeads(input) == 0, "attention: {} heads; {} key heads must divide them",
         heads, given_key_heads);
@@ -47,6 +48,8 @@ void CheckAttention(const AttentionInput<T>& input) {
           "attention: {} key rows in {} blocks, which need an index", key.rows, blocks);
   Check(cache_type == CacheType::unrounded || (!key_blocks.empty() && !value_blocks.empty()),
         "attention: keys in {} without blocks of a cache", Name(cache_type));
+  Check(score_cap == 0 || (score_cap > 0 && std::isfinite(score_cap) && std::isfinite(scale / score_cap)),
+        "attention: scores are capped at {}, which is neither 0 nor a positive number", score_cap);
   Check(key.rows == value.rows, "attention: {} rows of keys but {} of values", key.rows, value.rows);
   Check(queries.size() == keys.size(), "attention: {} sentences of queries but {} of keys", queries.size(),
         keys.size());

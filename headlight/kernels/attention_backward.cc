@@ -217,7 +217,8 @@ class RoundedTiles {
 // One head on the way back: its tiles are computed again from what the forward pass left. With P the weights and D
 // their dropout (Dao et al., "FlashAttention", 2022, algorithm 4):
 //   d_value = (P D)^T d_output,  d_weights = D (d_output V^T),  d_scores = P (d_weights - delta),
-//   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output.
+//   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output,
+// where d_scores is first multiplied by the slope of the scores' cap, 1 - tanh(scale score / cap)^2.
 template <typename T, class Products>
 class BackwardHead {
  public:
@@ -246,6 +247,7 @@ class BackwardHead {
       if (SeesNothing(head_, tile)) continue;
       PackKeys(key, tile.keys);
       Recompute(tile);
+      PassCap(tile);
       products_.AddToQueries(tile, d_scores_, sums);
     }
     GiveQueries(sums, first_query, count);
@@ -281,6 +283,7 @@ class BackwardHead {
       const TileRange tile{query, queries, first_key, seen};
       if (seen <= 0 || !Recompute(tile)) continue;
       AddToBias(tile);
+      PassCap(tile);
       if (d_value_.wanted()) products_.AddToValues(tile, weights_, d_values);
       if (d_key_.wanted()) products_.AddToKeys(tile, d_scores_, d_keys);
       if (d_query_sums.data != nullptr)
@@ -290,7 +293,9 @@ class BackwardHead {
     if (d_value_.wanted()) Give(d_values, KeepScale(), {d_value_.to.Rows(first_key, count), d_value_.add});
   }
 
-  std::int64_t TileSize() const { return 2 * Scratch<T>::Size(kQueries, kKeys) + Products::Size(head_); }
+  std::int64_t TileSize() const {
+    return (head_.input.score_cap > 0 ? 3 : 2) * Scratch<T>::Size(kQueries, kKeys) + Products::Size(head_);
+  }
   std::int64_t KeyBlockSize() const {
     using S = Scratch<T>;
     return TileSize() + S::Size(kKeys, head_.head_dim) + S::Size(kKeys, head_.value_dim);
@@ -299,6 +304,7 @@ class BackwardHead {
     const std::int32_t queries = std::min(kQueries, head_.queries);
     weights_ = scratch.Take(queries, Products::Columns(keys));
     d_scores_ = scratch.Take(queries, Products::Columns(keys));
+    if (head_.input.score_cap > 0) slopes_ = scratch.Take(queries, Products::Columns(keys));
     products_.Take(queries, keys, scratch);
   }
 
@@ -318,7 +324,7 @@ class BackwardHead {
     PrefetchNextRows<T>({d_output_.data, d_output_.stride}, tile.query, tile.queries, head_.value_dim);
     const std::int32_t columns = Products::Columns(tile.keys);
     products_.Scores(tile, columns, weights_, d_scores_);
-    const T scale = AddBias(head_, tile, weights_);
+    const T scale = CapAndAddBias(head_, tile, weights_, slopes_);
     for (std::int32_t i = 0; i < tile.queries; ++i) {
       const std::int32_t query = tile.query + i;
       const T delta = DotOf(output_.row(query), d_output_.row(query), head_.value_dim);
@@ -338,6 +344,12 @@ class BackwardHead {
       bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
   }
 
+  // From the gradient of capped scores to that of scale * score. Columns beyond the tile's keys stay 0.
+  void PassCap(const TileRange& tile) {
+    for (std::int32_t i = 0; i < tile.queries && slopes_.data != nullptr; ++i)
+      MultiplyRow(slopes_.row(i), tile.keys, d_scores_.row(i));
+  }
+
   void GiveQueries(const Packed<T>& sums, std::int32_t first, std::int32_t count) {
     if (d_query_.wanted()) Give(sums, head_.input.scale, {d_query_.to.Rows(first, count), d_query_.add});
   }
@@ -350,6 +362,7 @@ class BackwardHead {
   GradientTo<T> d_query_, d_key_, d_value_;
   Products products_;
   Packed<T> weights_, d_scores_;  // of a tile: its weights (after dropout) and the gradient of its scores
+  Packed<T> slopes_;              // where scores are capped, its derivatives by them
 };
 
 template <class Head, typename T>

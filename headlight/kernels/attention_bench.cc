@@ -33,6 +33,7 @@ struct Shape {
   bool columns = false;  // the sentences are the columns of a grid
   AttentionMask mask = {};
   std::optional<BiasPlaces> bias = {};  // shared by all sentences, with its gradient
+  float score_cap = 0;
 };
 
 // About `tokens` tokens in sentences of 5 to 25.
@@ -80,6 +81,7 @@ struct Problem {
     input.heads = heads;
     input.key_heads = shape.key_heads;
     input.scale = 0.2f;
+    input.score_cap = shape.score_cap;
     input.mask = shape.mask;
     input.mask.causal = shape.causal || shape.mask.causal;
     input.dropout.probability = shape.dropout;
@@ -251,6 +253,11 @@ const bool registered = [] {
         Shape{"65 3x64", Lengths(32, {65, 65}), 3, 64, false, 0},
         Shape{"128 8x64", Lengths(16, {128, 128}), 8, 64, false, 0},
         Shape{"512 8x64 causal", Lengths(4, {512, 512}), 8, 64, true, 0},
+        Shape{.name = "512 8x64 causal, capped",
+        .lengths = Lengths(4, {512, 512}),
+        .head_dim = 64,
+        .causal = true,
+        .score_cap = 50},
         Shape{"4096 2x64", Lengths(1, {4096, 4096}), 2, 64, false, 0},
         Shape{"4096 1x64", Lengths(1, {4096, 4096}), 1, 64, false, 0},
         Shape{"4096 2x64 causal dropout", Lengths(1, {4096, 4096}), 2, 64, true, 0.1},
@@ -319,7 +326,12 @@ const bool registered = [] {
   for (const Shape& shape : {Shape{"decode 160x30 8x32", Lengths(160, {1, 30}), 8, 32, false, 0},
                              Shape{"decode 160x30 8x64", Lengths(160, {1, 30}), 8, 64, false, 0},
                              Shape{"decode 32x(5x30) 8x32", Lengths(32, {5, 30}), 8, 32, false, 0},
-                             Shape{"decode 1x4096 32x128", Lengths(1, {1, 4096}), 32, 128, false, 0}}) {
+                             Shape{"decode 1x4096 32x128", Lengths(1, {1, 4096}), 32, 128, false, 0},
+                             Shape{.name = "decode 1x4096 32x128 capped",
+                             .lengths = Lengths(1, {1, 4096}),
+                             .heads = 32,
+                             .head_dim = 128,
+                             .score_cap = 50}}) {
     benchmark::RegisterBenchmark((std::string("forward ") + shape.name).c_str(), Attention, shape, false,
                                  Compute::float32)
         ->UseRealTime();

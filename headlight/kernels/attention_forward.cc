@@ -83,7 +83,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
       if (ReadsUnpacked<T>(queries)) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
     }
     TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened, copies), keys, scores);
-    const T scale = AddBias(head, tile, scores);
+    const T scale = CapAndAddBias(head, tile, scores);
     T maxima[kForwardQueries];
     for (std::int32_t i = 0; i < queries; ++i) {
       maxima[i] = ScaleAndMask(scores.row(i), columns, SeenIn(head, first_query + i, tile), scale);
@@ -158,7 +158,7 @@ void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, s
       const std::int64_t index = (key - begin) / kRoundedKeys;
       kernels::Bfloat16Product({query, 2 * pairs, 2, pairs}, keys + index * key_tile,
                                {scores.data, queries, columns, scores.stride}, {}, nullptr);
-      const float scale = AddBias(head, tile, scores);
+      const float scale = CapAndAddBias(head, tile, scores);
       for (std::int32_t i = 0; i < queries; ++i) {
         const float max = ScaleAndMask(scores.row(i), columns, SeenIn(head, first + i, tile), scale);
         const float factor = Exponentiate(scores.row(i), columns, max, DropoutOf(head, first + i, key), softmax[i]);
@@ -199,7 +199,7 @@ void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     const bool unseen = SeesNothing(head, tile);
     if (!unseen)
       TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened, false), keys, scores);
-    const T scale = unseen ? 1 : AddBias(head, tile, scores);
+    const T scale = unseen ? 1 : CapAndAddBias(head, tile, scores);
     for (std::int32_t i = 0; i < queries; ++i) {
       T* const to = weights.row(first_query + i) + key;
       if (unseen) {

@@ -67,6 +67,20 @@ struct RunningSoftmax {
   T sum = 0;
 };
 
+// scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same instructions
+// wherever it is. Unless null, `slopes` receives the derivatives by scale * score.
+template <typename T>
+HWY_INLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* slopes) {
+  const hn::ScalableTag<T> d;
+  const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  const auto factor = hn::Set(d, scale / cap);
+  for (std::int32_t column = 0; column < columns; column += lanes) {
+    const auto tangent = TanhOf(d, hn::Mul(hn::Load(d, scores + column), factor));
+    hn::Store(hn::Mul(tangent, hn::Set(d, cap)), d, scores + column);
+    if (slopes != nullptr) hn::Store(hn::NegMulAdd(tangent, tangent, hn::Set(d, T{1})), d, slopes + column);
+  }
+}
+
 // The first half of a softmax: scales a tile's row of scores, hides what is not seen behind -infinity, and returns the
 // greatest.
 template <typename T>
@@ -215,6 +229,16 @@ HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& 
       float* const to = sums[q] + column + offset;
       hn::Store(hn::Add(sum[q], hn::Load(d, to)), d, to);
     }
+  });
+}
+
+// to *= factors
+template <typename T>
+HWY_INLINE void MultiplyRow(const T* factors, std::int32_t count, T* to) {
+  const hn::ScalableTag<T> d;
+  ForLanes(d, count, [&](std::int64_t column, auto lanes) HWY_ATTR {
+    const auto product = hn::Mul(LoadLanes(d, to + column, lanes), LoadLanes(d, factors + column, lanes));
+    StoreLanes(product, d, to + column, lanes);
   });
 }
 

@@ -16,7 +16,7 @@ constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKi
 constexpr auto shared_pairs = BiasKind::shared_pairs, indexed = BiasKind::indexed, computed = BiasKind::computed;
 
 std::vector<AttentionCase> Cases() {
-  return {
+  std::vector<AttentionCase> cases = {
       {"one of each", {{1, 1}}, 1, 1, 1},
       {"lengths around a vector", {{3, 3}, {4, 4}, {7, 8}, {9, 9}, {15, 15}, {16, 16}, {17, 17}}, 2, 8, 8},
       {"no keys, no queries", {{3, 0}, {0, 3}, {0, 0}, {2, 2}}, 2, 4, 4},
@@ -88,6 +88,13 @@ std::vector<AttentionCase> Cases() {
       {.name = "absent indexed keys", .lengths = {{1, 33}, {20, 130}}, .heads = 2, .indexed = true, .absent = true},
       {.name = "groups, indexed", .lengths = {{1, 33}, {20, 130}}, .heads = 6, .indexed = true, .key_heads = 3},
   };
+  for (std::size_t i = 0, plain = cases.size(); i < plain; ++i) {
+    AttentionCase capped = cases[i];
+    capped.name += ", capped";
+    capped.score_cap = 0.8;  // half of the scores are within it
+    cases.push_back(capped);
+  }
+  return cases;
 }
 
 template <typename T>
@@ -232,7 +239,11 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
        .head_dim = 3,
        .mask = {.causal = true, .window = 2, .width = 3, .prefix = 2}},
   };
-  for (const AttentionCase& c : cases) EXPECT_LT(WorstGradient(c), 1e-8) << c.name;
+  for (AttentionCase c : cases)
+    for (const double cap : {0.0, 0.8}) {
+      c.score_cap = cap;
+      EXPECT_LT(WorstGradient(c), 1e-8) << c.name << ", capped at " << cap;
+    }
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
 }
 
@@ -269,6 +280,7 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
         {.name = "long, dense", .lengths = {{300, 200}, {30, 9}}, .bias = dense},
         {.name = "table", .lengths = {{300, 200}, {30, 9}}, .heads = 2, .bias = indexed},
         {.name = "pairs of all", .lengths = std::vector(20, std::pair(70, 70)), .bias = shared_pairs},
+        {.name = "capped", .lengths = {{300, 200}, {30, 9}}, .bias = relative, .score_cap = 0.8},
         {.name = "computed", .lengths = {{70, 70}, {90, 80}}, .heads = 2, .bias = computed}})
     for (const Compute compute : {Compute::float32, Compute::bfloat16}) {
       const auto bits_with = [&](int threads) {
@@ -333,19 +345,14 @@ TEST(Attention, InBfloat16IsNearItsDefinition) {
   }
 }
 
-class BatchInvariance : public testing::TestWithParam<Compute> {};
-INSTANTIATE_TEST_SUITE_P(Attention, BatchInvariance, testing::Values(Compute::float32, Compute::bfloat16),
-                         [](const auto& compute) { return Name(compute.param); });
-
-TEST_P(BatchInvariance, OfASentence) {
-  const AttentionCase batch{"", {{15, 15}, {200, 140}, {1, 33}, {20, 20}}, 2, 16, 16, true};
+void ExpectBatchInvariance(const AttentionCase& batch, Compute compute) {
   AttentionProblem<float> together(batch);
-  together.input.compute = GetParam();
+  together.input.compute = compute;
   together.Forward();
   together.Backward();
   for (std::size_t b = 0; b < batch.lengths.size(); ++b) {
     AttentionProblem<float> alone(batch);
-    alone.input.compute = GetParam();
+    alone.input.compute = compute;
     const Sequence queries = alone.rows.queries[b], keys = alone.rows.keys[b];
     alone.input.queries = {&queries, 1};
     alone.input.keys = {&keys, 1};
@@ -361,6 +368,18 @@ TEST_P(BatchInvariance, OfASentence) {
     expect_same(together.d_query, alone.d_query, queries);
     expect_same(together.d_key, alone.d_key, keys);
     expect_same(together.d_value, alone.d_value, keys);
+  }
+}
+
+class BatchInvariance : public testing::TestWithParam<Compute> {};
+INSTANTIATE_TEST_SUITE_P(Attention, BatchInvariance, testing::Values(Compute::float32, Compute::bfloat16),
+                         [](const auto& compute) { return Name(compute.param); });
+
+TEST_P(BatchInvariance, OfASentence) {
+  AttentionCase batch{"", {{15, 15}, {200, 140}, {1, 33}, {20, 20}}, 2, 16, 16, true};
+  for (const double cap : {0.0, 0.8}) {
+    batch.score_cap = cap;
+    ExpectBatchInvariance(batch, GetParam());
   }
 }
 
@@ -380,6 +399,8 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
              {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = relative},
              {.heads = 4, .head_dim = 64, .value_dim = 64, .indexed = true, .key_heads = 2},
              {.heads = 1, .head_dim = 32, .value_dim = 32, .window = 20},
+             {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = relative, .score_cap = 0.8},
+             {.heads = 4, .head_dim = 24, .value_dim = 24, .indexed = true, .key_heads = 2, .score_cap = 0.8},
              {.heads = 2, .head_dim = 18, .value_dim = 33, .indexed = true, .mask = {.stride = 5, .prefix = 12}}})
       for (const auto& lengths : std::vector<std::pair<std::int32_t, std::int32_t>>{
                {1, 17}, {4, 4}, {4, 66}, {6, 33}, {70, 70}, {9, 300}, {131, 180}}) {
@@ -411,9 +432,11 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
 TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16})
     ForEveryTarget([compute] {
-      for (const std::int32_t queries : {1, 3})
+      for (const auto& [queries, cap] :
+           std::vector<std::pair<std::int32_t, double>>{{1, 0}, {3, 0}, {1, 0.8}, {3, 0.8}})
         for (const std::size_t beams : {2, 4, 5, 70}) {
-          const AttentionCase c{.lengths = {beams, {queries, 37}}, .heads = 2, .head_dim = 20, .shared_keys = true};
+          const AttentionCase c{
+              .lengths = {beams, {queries, 37}}, .heads = 2, .head_dim = 20, .shared_keys = true, .score_cap = cap};
           AttentionProblem<float> together(c), alone(c);
           together.input.compute = alone.input.compute = compute;
           together.Forward();
@@ -579,6 +602,10 @@ TEST(Attention, RejectsWhatDoesNotFit) {
   refuses("prefix -1", [](P& p) { p.input.mask.prefix = -1; });
   refuses("window 2", [](P& p) { p.input.mask.window = 2; });
   refuses("block -1", [](P& p) { p.input.mask.block = -1; });
+  refuses("capped at -1", [](P& p) { p.input.score_cap = -1; });
+  refuses("capped at inf", [](P& p) { p.input.score_cap = std::numeric_limits<float>::infinity(); });
+  refuses("capped at nan", [](P& p) { p.input.score_cap = std::nanf(""); });
+  refuses("capped at 1e-42", [](P& p) { p.input.score_cap = 1e-42f; });  // 1 / it is infinite
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });
   refuses("log_sum_exp holds 3", [](P& p) { p.log_sum_exp.resize(3); });

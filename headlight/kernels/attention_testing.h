@@ -27,6 +27,7 @@ struct AttentionCase {
   std::int32_t key_heads = 0;
   AttentionMask mask = {};
   bool absent = false;  // some keys are not present, of the first sentence all
+  double score_cap = 0;
 };
 
 inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t key) {
@@ -180,6 +181,7 @@ struct AttentionProblem {
     input.heads = c.heads;
     input.key_heads = c.key_heads;
     input.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(c.head_dim)));
+    input.score_cap = static_cast<T>(c.score_cap);
     input.mask = c.mask;
     input.mask.causal = c.causal || c.mask.causal;
     if (c.window > 0) input.mask.left = input.mask.right = c.window - 1;
@@ -235,7 +237,7 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
       for (std::int32_t i = 0; i < queries; ++i) {
         const std::int64_t query_row = in.queries[b].row(i);
         const T* const query = in.query.row(query_row) + h * head_dim;
-        std::vector<double> weight(static_cast<std::size_t>(keys)), kept(weight), d_weight(weight);
+        std::vector<double> weight(static_cast<std::size_t>(keys)), kept(weight), d_weight(weight), slope(keys, 1.0);
         std::vector<std::int64_t> rows;
         double sum = 0, delta = 0;
         for (std::int32_t j = 0; j < keys; ++j) {
@@ -245,6 +247,11 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           for (std::int64_t d = 0; d < head_dim; ++d)
             score += double{query[d]} * in.key.row(rows[j])[kh * head_dim + d];
           score *= in.scale;
+          if (in.score_cap > 0) {
+            const double tangent = std::tanh(score / in.score_cap);
+            score = in.score_cap * tangent;
+            slope[j] = 1 - tangent * tangent;
+          }
           if (problem.bias) score += problem.bias->values[problem.bias->Index(b, h, i, j)];
           const bool seen =
               Sees(in.mask, i + past, j) && (in.present.empty() || in.present[static_cast<std::size_t>(rows[j])] != 0);
@@ -266,8 +273,8 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
           delta += weight[j] * d_weight[j];
         }
         for (std::int32_t j = 0; j < keys; ++j) {
-          const double d_score = weight[j] * (d_weight[j] - delta);
-          if (problem.bias) r.d_bias[problem.bias->Index(b, h, i, j)] += d_score;
+          const double d_capped = weight[j] * (d_weight[j] - delta), d_score = d_capped * slope[j];
+          if (problem.bias) r.d_bias[problem.bias->Index(b, h, i, j)] += d_capped;
           for (std::int64_t d = 0; d < head_dim; ++d) {
             const std::int64_t column = kh * head_dim + d;
             r.d_query[static_cast<std::size_t>(query_row * in.query.columns + h * head_dim + d)] +=

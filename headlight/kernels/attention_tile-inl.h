@@ -260,14 +260,21 @@ HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, 
   }
 }
 
-// Where there is a bias or a key that is not present, scales the scores, adds it and hides the key. Returns the scale
-// that is still to be applied.
+// Where there is a cap, a bias or a key that is not present, scales the scores, caps them, adds the bias and hides the
+// key. Returns the scale that is still to be applied. Where there is a cap, `slopes`, if it has data, receives its
+// derivatives.
 template <typename T>
-HWY_INLINE T AddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
+HWY_INLINE T CapAndAddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores,
+                           const Packed<T>& slopes = {}) {
   const AttentionBias<T>& bias = head.input.bias;
-  if (bias.empty() && head.input.present.empty()) return head.input.scale;
+  const T cap = head.input.score_cap;
+  if (bias.empty() && head.input.present.empty() && cap == 0) return head.input.scale;
   for (std::int32_t i = 0; i < tile.queries; ++i) {
-    StoreScaled(scores.row(i), head.input.scale, tile.keys, false, scores.row(i));
+    if (cap > 0)
+      CapScores(scores.row(i), WholeVectors<T>(tile.keys), head.input.scale, cap,
+                slopes.data == nullptr ? nullptr : slopes.row(i));
+    else
+      StoreScaled(scores.row(i), head.input.scale, tile.keys, false, scores.row(i));
   }
   const Matrix<T> to{scores.data, tile.queries, tile.keys, scores.stride};
   if (bias.values.data != nullptr) AddBiasValues(head, tile.query, tile.key, to);

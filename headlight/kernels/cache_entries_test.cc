@@ -152,6 +152,15 @@ TEST(CacheEntries, AttentionHasTheBitsOfWidenedRowsOnEveryTarget) {
                .causal = true,
                .indexed = true,
                .key_heads = 2},
+               AttentionCase{.name = "capped",
+               .lengths = {{1, 33}, {3, 600}, {20, 130}},
+               .heads = 4,
+               .head_dim = 12,
+               .value_dim = 20,
+               .causal = true,
+               .indexed = true,
+               .key_heads = 2,
+               .score_cap = 0.8},
            }) {
         ExpectTheBitsOfWidenedRows<float>(type, c);
         ExpectTheBitsOfWidenedRows<double>(type, c);

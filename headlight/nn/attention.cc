@@ -55,6 +55,7 @@ ops::AttentionOptions ScaledDotProductAttention::OptionsFor(const Tensor& query,
   return {.heads = heads,
           .key_heads = key_heads,
           .scale = scale.value_or(1 / std::sqrt(head_dim)),
+          .score_cap = score_cap,
           .mask = mask,
           .dropout = dropout_of_weights,
           .bias = bias,
@@ -188,15 +189,20 @@ Tensor MultiHeadAttention::QueryKeyValue(Context& context, const Tensor& x) cons
   return ops::Add(projected, ops::Reshape(bias, {projected.columns()}));
 }
 
+ScaledDotProductAttention MultiHeadAttention::Attention() const {
+  return {.heads = config_.heads,
+          .scale = config_.scale,
+          .score_cap = config_.score_cap,
+          .dropout = config_.dropout,
+          .key_heads = config_.key_heads,
+          .compute = output_.compute()};
+}
+
 Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
                                 const ops::AttentionBias& bias, const ops::RotaryAngles* angles) const {
-  const ScaledDotProductAttention attention{.heads = config_.heads,
-                                            .mask = {causal, config_.window - 1, config_.window - 1},
-                                            .scale = config_.scale,
-                                            .dropout = config_.dropout,
-                                            .bias = bias,
-                                            .key_heads = config_.key_heads,
-                                            .compute = output_.compute()};
+  ScaledDotProductAttention attention = Attention();
+  attention.mask = {causal, config_.window - 1, config_.window - 1};
+  attention.bias = bias;
   const Tensor projected = QueryKeyValue(context, x);
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
   // Views of views would cost a copy on the way back.
@@ -212,13 +218,8 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
 
 Tensor MultiHeadAttention::Cross(Context& context, const Tensor& x, const Sequences& queries,
                                  const Tensor& keys_and_values, const Sequences& keys) const {
-  const ScaledDotProductAttention attention{.heads = config_.heads,
-                                            .scale = config_.scale,
-                                            .dropout = config_.dropout,
-                                            .key_heads = config_.key_heads,
-                                            .compute = output_.compute()};
-  return output_(context,
-                 attention.Attend(context, source_, (*query_)(context, x), ops::Columns(keys_and_values, 0, key_width_),
+  return output_(
+      context, Attention().Attend(context, source_, (*query_)(context, x), ops::Columns(keys_and_values, 0, key_width_),
                                   ops::Columns(keys_and_values, key_width_, key_width_), queries, keys));
 }
 
@@ -230,9 +231,7 @@ Tensor MultiHeadAttention::CrossOverCache(Context& context, const Tensor& x, con
     cache.WriteCross(layer, projected.ViewColumns(0, key_width_), projected.ViewColumns(key_width_, key_width_),
                      config_.key_heads);
   }
-  const ScaledDotProductAttention attention{
-      .heads = config_.heads, .scale = config_.scale, .key_heads = config_.key_heads};
-  return output_(context, attention.Attend(context, source_, (*query_)(context, x), cache.CrossKeys(layer), queries));
+  return output_(context, Attention().Attend(context, source_, (*query_)(context, x), cache.CrossKeys(layer), queries));
 }
 
 Tensor MultiHeadAttention::KeysAndValues(Context& context, const Tensor& memory) const {

@@ -21,6 +21,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   std::int32_t heads = 1;
   AttentionMask mask = {};           // which keys a query sees
   std::optional<double> scale = {};  // 1 / sqrt(head_dim) unless given
+  double score_cap = 0;              // where positive, a scaled score s is score_cap tanh(s / score_cap)
   double dropout = 0;                // of the weights, in training
   ops::AttentionBias bias = {};      // added to the scores, unless empty
   std::int32_t key_heads = 0;        // each serves heads / key_heads query heads; 0: as many as heads
@@ -86,6 +87,8 @@ struct MultiHeadAttentionConfig {
   std::optional<bool> key_bias = {}, output_bias = {};  // as those unless given
   bool stored_transposed = false;                       // the four matrices, as in Linear
   std::optional<double> scale = {};                     // of the scores: 1 / sqrt(head_dim) unless given
+  /// Where positive, a scaled score s is score_cap tanh(s / score_cap), before bias and mask (Gemma 2, section 2.2).
+  double score_cap = 0;
   std::int32_t window = 0;  // where positive, self-attention sees only keys nearer than this
   std::int64_t memory = 0;  // numbers of a state that cross-attention reads: model unless given
 };
@@ -115,6 +118,7 @@ class HEADLIGHT_API MultiHeadAttention {
   Tensor KeysAndValues(Context& context, const Tensor& memory) const;
 
  private:
+  ScaledDotProductAttention Attention() const;
   Tensor QueryKeyValue(Context& context, const Tensor& x) const;
 
   MultiHeadAttentionConfig config_;

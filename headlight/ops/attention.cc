@@ -56,6 +56,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const Tensor& key, const
       .heads = options.heads,
       .key_heads = options.key_heads,
       .scale = static_cast<T>(options.scale),
+      .score_cap = static_cast<T>(options.score_cap),
       .mask = options.mask,
       .bias = bias.data,
       .dropout = options.dropout,
@@ -81,6 +82,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const CachedKeys& cached
           .heads = options.heads,
           .key_heads = options.key_heads,
           .scale = static_cast<T>(options.scale),
+          .score_cap = static_cast<T>(options.score_cap),
           .mask = options.mask,
           .bias = bias.data,
           .dropout = {}};

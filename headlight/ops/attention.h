@@ -38,6 +38,7 @@ struct AttentionOptions {
   std::int32_t heads = 1;
   std::int32_t key_heads = 0;  // of keys and values, each for heads / key_heads query heads; 0: as many as heads
   double scale = 1;            // of the scores
+  double score_cap = 0;        // where positive, a scaled score s is score_cap tanh(s / score_cap); before the bias
   AttentionMask mask = {};     // which keys a query sees
   Dropout dropout = {};        // of the weights
   AttentionBias bias = {};     // none unless it has values
@@ -46,9 +47,9 @@ struct AttentionOptions {
   Compute compute = Compute::float32;  // of the products; see kernels::AttentionInput
 };
 
-// softmax(scale * Q K^T + bias) V for each head and sentence: query [query tokens, heads * head_dim], key [key tokens,
-// key heads * head_dim], value [key tokens, key heads * value_dim], possibly columns of one tensor; [query tokens,
-// heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`.
+// softmax(scale * Q K^T + bias) V, perhaps with capped scores, for each head and sentence: query [query tokens, heads *
+// head_dim], key [key tokens, key heads * head_dim], value [key tokens, key heads * value_dim], possibly columns of one
+// tensor; [query tokens, heads * value_dim]. Sentence b's queries see the keys of entry b of `keys`.
 HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
                                const Sequences& keys, const AttentionOptions& options);
 
