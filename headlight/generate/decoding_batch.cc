@@ -92,6 +92,8 @@ struct DecodingBatch::State {
     Check(request.min_new_tokens >= 0, "min_new_tokens must be at least 0, not {}", request.min_new_tokens);
     Check(!request.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
     Check(language != nullptr || options.guidance == 1, "guidance is for language models");
+    Check(language == nullptr || language->logit_cap() == 0 || options.guidance == 1,
+          "guidance is for models without a cap of their logits");
     Check(language == nullptr || !options.attention, "attention is that of a decoder to its encoder");
     Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
     Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32),

@@ -16,7 +16,8 @@ OutputLayer OutputOf(const LanguageModel& model) {
   return {.model = &model,
           .weight = [&model](Context& context) { return model.OutputWeight(context); },
           .bias = [&model](Context& context) { return model.OutputBias(context); },
-          .vocabulary = model.outputs()};
+          .vocabulary = model.outputs(),
+          .logit_cap = model.logit_cap()};
 }
 
 OutputLayer OutputOf(const ConditionalDecoder& model) {
@@ -58,7 +59,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
   }
   std::iota(all.begin(), all.end(), 0);
   Tensor states = rows == all ? hidden : ops::Embedding(hidden, rows);
-  if (options.guidance != 1)  // the logits are linear in the state
+  if (options.guidance != 1)  // the logits are linear in the state: they have no cap
     states = ops::Add(ops::Scale(states, options.guidance),
                       ops::Scale(ops::Embedding(hidden, unguided), 1 - options.guidance));
 

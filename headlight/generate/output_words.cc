@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "headlight/kernels/soft_cap.h"
+#include "headlight/ops/soft_cap.h"
 #include "headlight/ops/weight_product.h"
 
 namespace headlight {
@@ -40,6 +42,10 @@ OutputWords::OutputWords(OutputLayer layer, Context& context, const std::vector<
   }
 }
 
+void OutputWords::Cap(Matrix<float> scores) const {
+  if (layer_.logit_cap > 0) kernels::SoftCapRows<float>(scores, static_cast<float>(layer_.logit_cap), scores);
+}
+
 kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor& hidden,
                                                  std::span<const std::size_t> lists, std::span<const std::int32_t> ends,
                                                  std::int64_t count) const {
@@ -62,6 +68,7 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
     const Matrix<float> rows = scores.matrix<float>().Columns(0, some);
     kernels::Gemm<float>(hidden.matrix<float>(), packed.Columns(begin, some), rows,
                          bias.empty() ? nullptr : bias.data<float>() + begin);
+    Cap(rows);
     kernels::AddColumns<float>(rows, begin, never, top);
   }
   kernels::ToLogProbabilities(top);
@@ -80,6 +87,7 @@ kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, st
     const Matrix<float> rows = scores.matrix<float>().Rows(0, some);
     kernels::Gemm<float>(hidden.ViewRows(begin, some).matrix<float>(), packed_, rows,
                          bias_.empty() ? nullptr : bias_.data<float>());
+    Cap(rows);
     for (std::int64_t row = 0; row < some; ++row) {
       const std::vector<std::int32_t>& list = columns_[lists[static_cast<std::size_t>(begin + row)]];
       for (std::size_t i = 0; i < list.size(); ++i) own[i] = rows.row(row)[list[i]];
@@ -121,10 +129,12 @@ kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hi
 }
 
 Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const {
-  if (words_.empty()) return ops::Linear(hidden, layer_.weight(context), layer_.bias(context));
+  if (words_.empty())
+    return ops::SoftCap(ops::Linear(hidden, layer_.weight(context), layer_.bias(context)), layer_.logit_cap);
   const Tensor of_list = Tensor::Empty({hidden.rows(), packed_.columns()});
   kernels::Gemm<float>(hidden.matrix<float>(), packed_, of_list.matrix<float>(),
                        bias_.empty() ? nullptr : bias_.data<float>());
+  Cap(of_list.matrix<float>());
   const Tensor logits = Tensor::Empty({hidden.rows(), layer_.vocabulary});
   logits.Fill(kImpossible);
   for (std::int64_t row = 0; row < hidden.rows(); ++row) {

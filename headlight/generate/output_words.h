@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-// A model's projection of hidden states to a score for each token: hidden weight^T + bias.
+// A model's projection of hidden states to a score for each token: hidden weight^T + bias, capped.
 struct OutputLayer {
   const Model* model = nullptr;
   std::function<ops::Weight(Context&)> weight;  // [vocab, model]
@@ -22,6 +22,7 @@ struct OutputLayer {
   std::int64_t vocabulary = 0;
   std::int32_t pad_id = -1;  // never written; -1: none
   std::int32_t end_id = -1;  // on every list
+  double logit_cap = 0;      // where positive, as by ops::SoftCap
 };
 
 class OutputWords {
@@ -41,6 +42,7 @@ class OutputWords {
                                    std::int64_t count) const;
 
  private:
+  void Cap(Matrix<float> scores) const;
   kernels::TopLogits<float> LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
                                              std::span<const std::int32_t> ends, std::int64_t count) const;
   // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a row's list.

@@ -11,6 +11,7 @@
 #include "headlight/kinds/model.h"
 #include "headlight/nn/context.h"
 #include "headlight/ops/linear.h"
+#include "headlight/ops/soft_cap.h"
 
 namespace headlight {
 
@@ -27,14 +28,16 @@ class HEADLIGHT_API LanguageModel : public Model {
   // projection, and the functions below throw Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
-  // The output projection, a score for each next token: hidden weight^T + bias. The bias may be empty.
+  // The output projection, a score for each next token: hidden weight^T + bias, capped. The bias may be empty.
   ops::Weight OutputWeight(Context& context) const {  // [outputs, model]
     Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
     return context.UseWeight(*output_);
   }
   virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
+  /// Where positive, the scores are capped as by ops::SoftCap (Gemma 2, section 2.2).
+  double logit_cap() const { return logit_cap_; }
   Tensor Logits(Context& context, const Tensor& hidden) const {
-    return ops::Linear(hidden, OutputWeight(context), OutputBias(context));
+    return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
   struct Limits {
@@ -58,6 +61,7 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   Limits limits_;
   const Parameter* output_ = nullptr;
+  double logit_cap_ = 0;
 };
 
 }  // namespace headlight

@@ -6,6 +6,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/cross_entropy.h"
+#include "headlight/kernels/soft_cap.h"
 #include "headlight/ops/loss_gradient.h"
 #include "headlight/ops/weight_product.h"
 
@@ -18,8 +19,8 @@ constexpr std::int64_t kBlockRows = 256;
 }  // namespace
 
 Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tensor& bias,
-                              std::span<const std::int32_t> labels, double label_smoothing, double scale,
-                              double r_drop) {
+                              std::span<const std::int32_t> labels, double label_smoothing, double scale, double r_drop,
+                              double logit_cap) {
   const std::int64_t passes = r_drop > 0 ? 2 : 1, all_rows = std::ssize(labels);
   const Tensor& w = weight.value;
   const Shape shape = weight.shape();
@@ -35,6 +36,8 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
   const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
+  // The scores that the loss overwrites by their gradient: the cap's slope follows from them.
+  const Tensor capped = logit_cap > 0 && wants_gradient ? Tensor::Empty(scores.shape(), x.dtype()) : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::PackedMatrix<T> made;
@@ -51,6 +54,9 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
       };
       for (std::int64_t pass = 0; pass < passes; ++pass)
         kernels::Gemm<T>(rows_of(x, pass), packed, block(pass), bias.empty() ? nullptr : bias.data<T>());
+      const auto both = [&](const Tensor& all) { return all.matrix<T>().Rows(0, passes * rows); };
+      if (logit_cap > 0) kernels::SoftCapRows<T>(both(scores), static_cast<T>(logit_cap), both(scores));
+      if (!capped.empty()) capped.ViewRows(0, passes * rows).CopyFrom(scores.ViewRows(0, passes * rows));
       if (r_drop > 0)
         kernels::ConsistentCrossEntropyRowsGradient<T>(block(0), block(1), block_labels, label_smoothing, r_drop, scale,
                                                        block_losses);
@@ -59,6 +65,8 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
       else
         kernels::CrossEntropyRows<T>(block(0), block_labels, label_smoothing, block_losses);
       if (!wants_gradient) continue;
+      if (logit_cap > 0)
+        kernels::SoftCapRowsGradient<T>(both(capped), static_cast<T>(logit_cap), both(scores), both(scores));
       for (std::int64_t pass = 0; pass < passes; ++pass) {
         if (x.node() != nullptr) kernels::Gemm<T>(block(pass), packed_back, rows_of(dx, pass));
         if (w.node() != nullptr)

@@ -7,6 +7,8 @@
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/autograd/tape.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/ops/cross_entropy.h"
+#include "headlight/ops/soft_cap.h"
 
 namespace headlight::ops::projection_cross_entropy_test {
 namespace {
@@ -28,6 +30,26 @@ TEST(ProjectionCrossEntropy, GradientsOfTwoPassesMatchFiniteDifferences) {
       return ProjectionCrossEntropy(in[0], Weight{in[1]}, RandomTensor({5}, 9), labels, smoothing, 0.3, 3);
     };
     EXPECT_EQ("", CheckGradients(f, {RandomTensor({8, 3}, 1), RandomTensor({5, 3}, 2)}));
+  }
+}
+
+TEST(ProjectionCrossEntropy, CapsItsScores) {
+  const std::vector<std::int32_t> labels = {2, -1, 0, 4};
+  const Tensor x = RandomTensor({4, 3}, 1), w = RandomTensor({5, 3}, 2), bias = RandomTensor({5}, 9);
+  for (const double cap : {0.7, 5.0}) {
+    for (const double r_drop : {0.0, 3.0}) {
+      const auto f = [&](const std::vector<Tensor>& in) {
+        return ProjectionCrossEntropy(in[0], Weight{in[1]}, bias, labels, 0.1, 0.3, r_drop, cap);
+      };
+      EXPECT_EQ("", CheckGradients(f, {RandomTensor({r_drop > 0 ? 8 : 4, 3}, 1), w}));
+    }
+    // Many rows, more than exist at once, as separate operations.
+    const Tensor many = RandomTensor({600, 3}, 3);
+    std::vector<std::int32_t> classes(600);
+    for (std::size_t row = 0; row < classes.size(); ++row) classes[row] = static_cast<std::int32_t>(row % 6) - 1;
+    const double apart = CrossEntropy(SoftCap(Linear(many, Weight{w}, bias), cap), classes, 0.3).data<double>()[0];
+    EXPECT_NEAR(ProjectionCrossEntropy(many, Weight{w}, bias, classes, 0, 0.3, 0, cap).data<double>()[0], apart,
+                1e-9 * apart);
   }
 }
 

@@ -50,7 +50,7 @@ TokenExamples ExamplesOf(const ColourPictures& pictures, const LanguageModel& mo
 Tensor LossOf(const LanguageModel& model, Context& context, const TokenBatch& batch, double scale) {
   return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
                                      model.OutputWeight(context), model.OutputBias(context), batch.labels,
-                                     /*label_smoothing=*/0, scale);
+                                     /*label_smoothing=*/0, scale, /*r_drop=*/0, model.logit_cap());
 }
 
 }  // namespace

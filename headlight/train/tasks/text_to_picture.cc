@@ -57,13 +57,14 @@ Losses LossesOf(const DrawingModel& model, Context& context, const DrawingBatch&
     for (std::int32_t i = 0; i < positions; ++i) (i < of_text ? text_rows : code_rows).push_back(begin + i);
   }
   const Tensor hidden = model.Decode(context, batch.ids, texts);
-  const auto loss = [&](const std::vector<std::int32_t>& rows, const ops::Weight& weight, const Tensor& bias,
-                        const std::vector<std::int32_t>& labels, double scale) {
+  const auto loss = [&](const Tensor& logits, const std::vector<std::int32_t>& labels, double scale) {
     const double of_each = static_cast<double>(texts.size()) / static_cast<double>(labels.size());
-    return ops::CrossEntropy(ops::Linear(ops::Embedding(hidden, rows), weight, bias), labels, scale * of_each);
+    return ops::CrossEntropy(logits, labels, scale * of_each);
   };
-  return {loss(text_rows, model.TextWeight(context), model.TextBias(context), batch.text_labels, text_scale),
-          loss(code_rows, model.OutputWeight(context), model.OutputBias(context), batch.code_labels, picture_scale)};
+  const Tensor of_texts =
+      ops::Linear(ops::Embedding(hidden, text_rows), model.TextWeight(context), model.TextBias(context));
+  return {loss(of_texts, batch.text_labels, text_scale),
+          loss(model.Logits(context, ops::Embedding(hidden, code_rows)), batch.code_labels, picture_scale)};
 }
 
 double ValueOf(const Tensor& loss) { return static_cast<double>(loss.data<float>()[0]); }
