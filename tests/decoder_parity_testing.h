@@ -4,14 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "headlight/base/json.h"
+#include "headlight/generate/generate.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
+#include "headlight/ops/arithmetic.h"
 #include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
@@ -51,5 +57,74 @@ struct DecoderGolden : UnpaddedTexts {
 };
 
 inline constexpr double kDecoderTolerance = 2e-5;  // of the scale
+
+// How far a model is from the golden file, as a share of the scale of each result.
+struct DecoderDeviations {
+  std::map<std::string, double> of;
+  int attention_maps = 0;
+};
+
+inline DecoderDeviations DeviationsOf(const std::string& folder) {
+  const DecoderGolden golden(folder);
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(folder);
+  model->parameters().PrepareTraining();
+  DecoderDeviations worst;
+  const auto compare = [&](const char* what, const auto& ours, const auto& theirs) {
+    double& of_what = worst.of[what];
+    if (const double deviation = Deviation(ours, theirs); !(deviation <= of_what)) of_what = deviation;
+  };
+  Tape tape;
+  Context context;
+  context.tape = &tape;
+  context.hooks.attention = [&](const LayerAttention& seen) {
+    EXPECT_EQ(seen.kind, AttentionKind::decoder_self);
+    compare("attentions", ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence));
+    ++worst.attention_maps;
+  };
+  const Tensor hidden = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, hidden);
+  compare("last_hidden_state", ToDouble(hidden), golden.Rows("last_hidden_state"));
+  compare("logits", ToDouble(logits), golden.Rows("logits"));
+  const Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  compare("loss", ToDouble(loss), golden.Read("loss"));
+  tape.Backward(loss);
+  compare("gradients", ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file));
+  return worst;
+}
+
+// The tokens of generation.json, and the scores of beams.
+inline void ExpectGeneratedTokens(const std::string& folder) {
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(folder);
+  const auto integers = [](const JsonView& json) {
+    std::vector<std::int32_t> ids;
+    for (const JsonView& id : json.Items()) ids.push_back(static_cast<std::int32_t>(id.Integer()));
+    return ids;
+  };
+  for (const JsonView& run : ReadJson(folder + "/generation.json").Items()) {
+    const JsonView said = run["options"];
+    GenerationOptions options{.max_new_tokens = 8};
+    if (model->limits().end_id >= 0) options.search.end_ids = {model->limits().end_id};
+    options.search.beam_size = static_cast<std::int32_t>(said["num_beams"].Integer());
+    options.search.n_best = std::min(2, options.search.beam_size);
+    options.search.length_penalty = said.Get("length_penalty", 1.0).Number();
+    options.search.processors.repetition_penalty = said.Get("repetition_penalty", 1.0).Number();
+    options.search.processors.no_repeat_ngram_size =
+        static_cast<std::int32_t>(said.Get("no_repeat_ngram_size", 0).Integer());
+    if (const Json early = said.Get("early_stopping", false).value(); early != Json(false))
+      options.search.stopping = early == Json("never") ? Stopping::never : Stopping::at_once;
+    options.min_new_tokens = static_cast<std::int32_t>(said.Get("min_new_tokens", 0).Integer());
+    std::vector<std::vector<std::int32_t>> prompts;
+    for (const JsonView& prompt : run["prompts"].Items()) prompts.push_back(integers(prompt));
+    const std::vector<std::vector<Hypothesis>> ours = Generate(*model, prompts, options);
+    const std::vector<JsonView> theirs = run["texts"].Items(), scores = run["scores"].Items();
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      for (std::size_t n = 0; n < ours[i].size(); ++n) {
+        std::vector<std::int32_t> ids = ours[i][n].ids;
+        if (ours[i][n].ended) ids.push_back(model->limits().end_id);
+        EXPECT_EQ(ids, integers(theirs[i].Items()[n])) << said.value().Line() << " text " << i;
+        if (scores.empty()) continue;
+        EXPECT_NEAR(ours[i][n].score, scores[i].Items()[n].Number(), 1e-4);
+      }
+  }
+}
 
 }  // namespace headlight

@@ -13,15 +13,16 @@ def weigh(x):
 
 
 def save_golden(model, folder, tensors, attentions):
-    """golden.safetensors: the tensors, attentions.L, and gradient.NAME of every parameter of model.safetensors that has one."""
+    """golden.safetensors: the tensors, attentions.L, and gradient.NAME of every parameter of the model's files that has one."""
     tensors = dict(tensors)
     for layer, weights in enumerate(attentions):
         tensors[f"attentions.{layer}"] = weights
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    with safe_open(folder / "model.safetensors", "pt") as file:
-        for name in file.keys():
-            if name in parameters and parameters[name].grad is not None:
-                tensors[f"gradient.{name}"] = parameters[name].grad
+    for path in folder.glob("model*.safetensors"):
+        with safe_open(path, "pt") as file:
+            for name in file.keys():
+                if name in parameters and parameters[name].grad is not None:
+                    tensors[f"gradient.{name}"] = parameters[name].grad
     tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
     for name, value in tensors.items():
         tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value

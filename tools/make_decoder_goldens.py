@@ -3,6 +3,10 @@
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_decoder_goldens.py [NAME ...]
+    tools/make_decoder_goldens.py --random COUNT --out FOLDER [--seed N]
+
+With --random, COUNT models of drawn configurations instead, for the slow test DecoderSweep, which reads them from the
+folder that HEADLIGHT_DECODERS names.
 
 One folder per model: config.json and model.safetensors as save_pretrained writes them, perhaps with the configuration
 as it was spelt before Transformers 5, and
@@ -16,12 +20,13 @@ their scores).
 Weights are rounded to bfloat16, in which most models are published, and in which the files hold them.
 """
 
+import argparse
 import copy
 import json
 import os
 import pathlib
+import random
 import shutil
-import sys
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
@@ -51,6 +56,10 @@ def without_head_dim(config):
     config.pop("head_dim")
 
 
+def with_null_key_heads(config):
+    config["num_key_value_heads"] = None
+
+
 # The configuration, and perhaps a function that changes config.json.
 MODELS = {
     "llama_grouped_tied": (LlamaConfig(**SMALL, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
@@ -77,19 +86,54 @@ def padded(texts, value):
     return torch.tensor([text + [value] * (longest - len(text)) for text in texts])
 
 
-def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+def drawn_llama(draw):
+    """A random configuration, the changes of its config.json, and how its file is written."""
+    heads = draw.choice([1, 2, 3, 4, 6])
+    key_heads = draw.choice([divisor for divisor in range(1, heads + 1) if heads % divisor == 0])
+    head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
+    own = draw.random() < 0.5  # else that of the model by its heads
+    rope = {"rope_type": draw.choice(["default", "default", "linear", "llama3"]),
+            "rope_theta": draw.choice([1.0, 10.0, 500.0, 10000.0, 500000.0])}
+    if rope["rope_type"] != "default":
+        rope["factor"] = draw.choice([1.0, 2.0, 2.5, 8.0])
+    if rope["rope_type"] == "llama3":
+        rope.update(low_freq_factor=draw.choice([0.5, 1.0]), high_freq_factor=draw.choice([1.5, 4.0]),
+                    original_max_position_embeddings=draw.choice([8, 16, 64]))
+    config = LlamaConfig(hidden_size=heads * (draw.randint(1, 11) if own else head_dim), head_dim=head_dim,
+                         intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3),
+                         num_attention_heads=heads, num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90),
+                         max_position_embeddings=positions, bos_token_id=1, eos_token_id=2,
+                         tie_word_embeddings=draw.random() < 0.5, attention_bias=draw.random() < 0.4,
+                         mlp_bias=draw.random() < 0.4, rms_norm_eps=draw.choice([1e-6, 1e-5, 1e-3]), rope_parameters=rope,
+                         hidden_act=draw.choice(["silu", "silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu",
+                                                 "quick_gelu", "tanh"]))
+    changes = [older_rope] if draw.random() < 0.5 else []
+    if not own:
+        changes.append(lambda written: written.pop("head_dim"))
+    if key_heads == heads:
+        changes.append(with_null_key_heads)
+    sentence = lambda most: [draw.randrange(3, config.vocab_size) for _ in range(draw.randint(1, most))]
+    texts = [sentence(positions - 1) for _ in range(draw.randint(1, 4))]
+    written = {"dtype": draw.choice([torch.float32, torch.bfloat16, torch.float16]),
+               "shard": draw.choice(["50GB", "50GB", "4KB"])}
+    return config, changes, texts, [sentence(8) for _ in range(3)], written
+
+
+def initialise(model, seed, dtype, most_inputs):
+    """Large enough that attention is sharp and every bias and gain matters. The weights of more than most_inputs inputs are
+    smaller, so that a result in single precision is near one in double."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
             gain = "norm" in name and name.endswith("weight")
-            value.copy_((value + 0.2 * noise if gain else (0.2 if name.endswith("bias") else 0.45) * noise).bfloat16())
+            scale = 0.2 if name.endswith("bias") else 0.45 * min(1, most_inputs / value.shape[-1]) ** 0.5
+            value.copy_((value + 0.2 * noise if gain else scale * noise).to(dtype))
 
 
-def golden(model, folder):
-    mask = padded([[1] * len(text) for text in TEXTS], 0)
-    inputs = {"input_ids": padded(TEXTS, 0), "attention_mask": mask}
+def golden(model, folder, texts):
+    mask = padded([[1] * len(text) for text in texts], 0)
+    inputs = {"input_ids": padded(texts, 0), "attention_mask": mask}
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
     real = mask.bool()
     tensors = {**inputs, "last_hidden_state": output.hidden_states[-1], "logits": output.logits}
@@ -98,25 +142,42 @@ def golden(model, folder):
     save_golden(model, folder, {**tensors, "loss": loss}, output.attentions)
 
 
-def main():
-    for seed, (name, (config, change)) in enumerate(MODELS.items()):
-        if sys.argv[1:] and name not in sys.argv[1:]:
-            continue
-        folder = OUT / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
-        copy.deepcopy(model).bfloat16().save_pretrained(folder)  # the frequencies of the angles are not rounded
-        (folder / "generation_config.json").unlink(missing_ok=True)
-        if change:
-            written = json.loads((folder / "config.json").read_text())
+def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, shard="50GB", most_inputs=1 << 30):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    initialise(model, seed, dtype, most_inputs)
+    # The frequencies of the angles are not rounded.
+    copy.deepcopy(model).to(dtype).save_pretrained(folder, max_shard_size=shard)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    if changes:
+        written = json.loads((folder / "config.json").read_text())
+        for change in changes:
             change(written)
-            (folder / "config.json").write_text(json.dumps(written, indent=2) + "\n")
-        model.double()
-        golden(model, folder)
-        save_generation(model, folder, PROMPTS, GENERATE)
-        print(name, sum(path.stat().st_size for path in folder.iterdir()))
+        (folder / "config.json").write_text(json.dumps(written, indent=2) + "\n")
+    model.double()
+    golden(model, folder, texts)
+    save_generation(model, folder, prompts, GENERATE)
+    print(folder.name, sum(path.stat().st_size for path in folder.iterdir()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--random", type=int, metavar="COUNT")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.random:
+        draw = random.Random(options.seed)
+        for index in range(options.random):
+            config, changes, texts, prompts, written = drawn_llama(draw)
+            make(options.out / f"{index:03}", config, changes, texts, prompts, seed=draw.randrange(1 << 30), most_inputs=8,
+                 **written)
+        return
+    for seed, (name, (config, change)) in enumerate(MODELS.items()):
+        if not options.names or name in options.names:
+            make(OUT / name, config, [change] if change else [], TEXTS, PROMPTS, seed)
 
 
 main()
