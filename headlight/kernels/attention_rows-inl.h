@@ -68,9 +68,10 @@ struct RunningSoftmax {
 };
 
 // scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same instructions
-// wherever it is. Unless null, `slopes` receives the derivatives by scale * score.
+// wherever it is. Unless null, `slopes` receives the derivatives by scale * score. Apart from attention without a cap,
+// whose loops stay small.
 template <typename T>
-HWY_INLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* slopes) {
+HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* slopes) {
   const hn::ScalableTag<T> d;
   const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
   const auto factor = hn::Set(d, scale / cap);
