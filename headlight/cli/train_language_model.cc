@@ -95,7 +95,7 @@ void Run(Options& options) {
 }  // namespace
 
 void Add(Command& train) {
-  Command& command = train.AddCommand("language-model", "Train a language model (from scratch a GPT-2 or a Llama)");
+  Command& command = train.AddCommand("language-model", "Train a language model");
   const auto options = std::make_shared<Options>();
   AddTextTrainingOptions(command, *options, "a text a line, or JSON lines of {\"text\"}");
   const std::vector<std::string> families = FamilyNames();
@@ -110,7 +110,10 @@ void Add(Command& train) {
   command.Add("--key-heads", options->key_heads, Between(1, 1 << 15), "Heads of keys and values [as many as --heads]")
       .Excludes(from)
       .Group(kModelGroup);
-  Describe(command, "--ffn-dim", "Inner size of the feed-forward network [gpt2 4 times, llama 8/3 the model's]");
+  std::string usual_ffn;
+  for (const NewLanguageModel& family : NewLanguageModels())
+    usual_ffn += fmt::format("{}{} {:.3g} times", usual_ffn.empty() ? "" : ", ", family.name, family.ffn_of_model);
+  Describe(command, "--ffn-dim", fmt::format("Inner size of the feed-forward network [{} the model's]", usual_ffn));
   AddLabelSmoothing(command, options->teacher_forcing.label_smoothing);
   AddRDrop(command, options->teacher_forcing);
   command.footer =

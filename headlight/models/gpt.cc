@@ -106,7 +106,7 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
   limits_ = {config.vocabulary, config.positions, config.end_id};
   const Scope root(parameters_);
   output_ = config.tie_output ? &stack_.table() : &root.DeclareMatrix({"lm_head.weight"}, stack_.table().shape);
-  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers);
+  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers, kGptOutputs);
 }
 
 namespace {

@@ -60,7 +60,7 @@ class Gpt2Classifier : public TextEncoder {
     Check(!heads.pooler && !heads.masked_words && !heads.next_sentence && !heads.token_classes && !heads.question_spans,
           "a GPT-2 that is an encoder of texts has no other head than for classes of texts");
     DeclareHeads(parameters_, heads, kLayout, stack_.tokens());
-    InitialiseAsGpt(parameters_, 2 * gpt.layers);
+    InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
   // Tokens of padding that end a text take the state of the token before them, as Transformers classifies from that.

@@ -50,7 +50,7 @@ ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype)
   final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
   if (config.classes)
     classes_.emplace(root, std::vector<std::string>{"score"}, config.model, std::ssize(config.labels), /*bias=*/false);
-  InitialiseAsGpt(parameters_, 2 * config.layers);
+  InitialiseAsGpt(parameters_, 2 * config.layers, kGptOutputs);
 }
 
 Tensor ImageGpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& pictures) const {

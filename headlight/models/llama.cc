@@ -46,7 +46,7 @@ Llama::Llama(const LlamaConfig& config, DType dtype)
   final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
   output_ = config.tie_output ? &tokens_->table()
                               : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-  InitialiseAsGpt(parameters_, 2 * config.layers);
+  InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
 }
 
 Tensor Llama::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {

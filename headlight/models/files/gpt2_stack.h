@@ -1,9 +1,14 @@
 // The layers of GPT-2, which ImageGPT has too: their settings, attention and initialisation.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
+#include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/nn/attention.h"
@@ -39,15 +44,22 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
 }
 
 // "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of residual
-// layers" (GPT-2, 2.3), of which a layer has two; 1: they are as the others (GPT, 4.1).
-inline void InitialiseAsGpt(Parameters& parameters, int residual_layers) {
+// layers" (GPT-2, 2.3), of which a layer has two; 1: they are as the others (GPT, 4.1). `outputs` are the layers' last
+// matrices, the ends of their names without ".weight".
+inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
+  bool found = false;
   for (Parameter& parameter : parameters.all()) {
-    const std::string& name = parameter.names.front();
-    const bool residual = name.ends_with("out_proj.weight") || name.ends_with("c_proj.weight") ||
-                          name.ends_with("o_proj.weight") || name.ends_with("down_proj.weight");
+    const bool residual = std::ranges::any_of(outputs, [&](const char* output) {
+      return parameter.names.front().ends_with(fmt::format(".{}.weight", output));
+    });
+    found |= residual;
     if (parameter.role.in_products)
       parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(residual_layers) : 1.0));
   }
+  Ensure(found, "no parameter ends in {}", *outputs.begin());
 }
+
+// Those of GPT-2, and of GPT-Neo's attention.
+inline constexpr std::initializer_list<const char*> kGptOutputs = {"c_proj", "out_proj"};
 
 }  // namespace headlight
