@@ -142,6 +142,7 @@ const std::vector<RoleToken>& UsualTokens(TokenizerFamily family) {
       return t5;
     case TokenizerFamily::unknown:
     case TokenizerFamily::pipeline:
+    case TokenizerFamily::llama:
     case TokenizerFamily::esm:
     case TokenizerFamily::marian:
       break;

@@ -187,6 +187,37 @@ void SetMember(const TokenizerSettings& settings, const char* key, const char* p
   file.Set(part, std::move(changed));
 }
 
+// LlamaTokenizer takes the vocabulary and the merges of a tokenizer.json with characters and the rest from its
+// settings: where spaces become parts of tokens, and whether every text between special tokens begins with one
+// (legacy), the first alone, or none. Llama 3's, of bytes, is taken as it is.
+void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
+  const Json* const model = file.Find("model");
+  const Json* const type = model != nullptr ? model->Find("type") : nullptr;
+  if (type == nullptr || *type != Json("BPE")) return;
+  for (const char* part : {"normalizer", "pre_tokenizer", "post_processor", "decoder"})
+    if (const Json* const found = file.Find(part);
+        found != nullptr && found->Line().find("\"ByteLevel\"") != std::string::npos)
+      return;
+  const bool prefix = settings.config.Get("add_prefix_space", true).Bool();
+  const bool every = settings.config.Get("legacy", false).Bool();
+  Json metaspace = Json::Object{{"type", "Metaspace"}, {"replacement", "\u2581"}, {"split", false}};
+  metaspace.Set("prepend_scheme", !prefix ? "never" : every ? "always" : "first");
+  Json decoder = R"({"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"},
+                     "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]})"_json;
+  if (prefix)
+    decoder = R"({"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"},
+                  "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+                  {"type": "Strip", "content": " ", "start": 1, "stop": 0}]})"_json;
+  Json bpe = *model;
+  bpe.Set("unk_token", Json());
+  for (const char* key : {"fuse_unk", "byte_fallback"}) bpe.Set(key, true);
+  bpe.Set("ignore_merges", false);
+  file.Set("model", std::move(bpe));
+  file.Set("normalizer", Json());
+  file.Set("pre_tokenizer", std::move(metaspace));
+  file.Set("decoder", std::move(decoder));
+}
+
 // Classes of Transformers build some parts by their settings, also where a tokenizer.json says otherwise.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
@@ -196,6 +227,7 @@ void FollowSettings(const TokenizerSettings& settings, Json& file) {
                                       {"tokenize_chinese_chars", "handle_chinese_chars"}})
       SetMember(settings, key, "normalizer", "BertNormalizer", member, file);
   }
+  if (settings.family == TokenizerFamily::llama) BuildLlamaParts(settings, file);
   if (settings.family == TokenizerFamily::gpt2 || settings.family == TokenizerFamily::roberta) {
     SetMember(settings, "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", file);
     for (const char* key : {"add_prefix_space", "trim_offsets"})

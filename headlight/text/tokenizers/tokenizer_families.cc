@@ -35,6 +35,7 @@ const Table& Classes() {
       {"GPT2", gpt2},
       {"LED", roberta},
       {"LayoutLM", bert},
+      {"Llama", llama},
       {"Longformer", roberta},
       {"Lxmert", bert},
       {"MBart", mbart},
@@ -55,15 +56,12 @@ const Table& Classes() {
   return classes;
 }
 
-constexpr std::array kPipelines = {"Albert",   "Barthez",    "BigBird",     "Blenderbot", "BlenderbotSmall",
-                                   "Bloom",    "Camembert",  "CodeLlama",   "Cohere",     "Esmc",
-                                   "FNet",     "Funnel",     "GPTNeoX",     "Gemma",      "Herbert",
-                                   "Lasr",     "LayoutLMv2", "LayoutLMv3",  "LayoutXLM",  "Llama",
-                                   "Luke",     "MLuke",      "MPNet",       "MarkupLM",   "Nllb",
-                                   "Nougat",   "Parakeet",   "Pegasus",     "Qwen2",      "Qwen3_5",
-                                   "Reformer", "RemBert",    "SeamlessM4T", "Siglip2",    "Splinter",
-                                   "Tipsv2",   "Udop",       "VideoPrism",  "Whisper",    "XGLM",
-                                   "XLNet"};
+constexpr std::array kPipelines = {
+    "Albert",     "Barthez",    "BigBird",   "Blenderbot", "BlenderbotSmall", "Bloom",    "Camembert", "CodeLlama",
+    "Cohere",     "Esmc",       "FNet",      "Funnel",     "GPTNeoX",         "Gemma",    "Herbert",   "Lasr",
+    "LayoutLMv2", "LayoutLMv3", "LayoutXLM", "Luke",       "MLuke",           "MPNet",    "MarkupLM",  "Nllb",
+    "Nougat",     "Parakeet",   "Pegasus",   "Qwen2",      "Qwen3_5",         "Reformer", "RemBert",   "SeamlessM4T",
+    "Siglip2",    "Splinter",   "Tipsv2",    "Udop",       "VideoPrism",      "Whisper",  "XGLM",      "XLNet"};
 
 // These say nothing of the family.
 constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "PythonBackend", "TokenizersBackend"};

@@ -15,6 +15,7 @@ enum class TokenizerFamily {
   esm,
   gpt1,
   gpt2,
+  llama,
   marian,
   mbart,
   mbart50,

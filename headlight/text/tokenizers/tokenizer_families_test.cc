@@ -21,7 +21,8 @@ TEST(TokenizerFamilies, AreThoseOfTheClass) {
   EXPECT_EQ(Family("DistilBertTokenizerFast", "t5"), TokenizerFamily::bert);
   EXPECT_EQ(Family("BartTokenizer", "mbart"), TokenizerFamily::roberta);
   EXPECT_EQ(Family("MBart50TokenizerFast", "mbart"), TokenizerFamily::mbart50);
-  EXPECT_EQ(Family("LlamaTokenizerFast"), TokenizerFamily::pipeline);
+  EXPECT_EQ(Family("LlamaTokenizerFast"), TokenizerFamily::llama);
+  EXPECT_EQ(Family("CodeLlamaTokenizer"), TokenizerFamily::pipeline);
 }
 
 TEST(TokenizerFamilies, AreThoseOfTheModelWhereTheClassSaysNothing) {
