@@ -260,8 +260,10 @@ PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
   if (!Exists(path)) {
     if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))
       return PipelineTokenizer(std::make_shared<PipelineState>(std::move(*state)));
-    Fail("{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model",
-         path);
+    Fail(
+        "{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model in "
+        "spiece.model, sentencepiece.bpe.model or spm.model",
+        path);
   }
   const TokenizerSettings settings = ReadTokenizerSettings(folder);
   Json file = ParseJson(ReadFile(path, kLargestFile), path);
