@@ -176,6 +176,10 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
           RowsOf(model.value())};
 }
 
+bool ReadsModelFirst(const TokenizerSettings& settings) {
+  return settings.family == TokenizerFamily::siglip && settings.builds_parts;
+}
+
 void TokenTable::Number(const std::string& content, std::int64_t id, const std::string& place) {
   Check(id >= 0 && id < kMostIds, "{}: the id of {} is {}, it must be from 0 to {}", place, Quoted(content), id,
         kMostIds - 1);

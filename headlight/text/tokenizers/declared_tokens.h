@@ -29,6 +29,9 @@ struct TokenizerSettings {
 /// The settings in a folder. Every file of them may be missing. Throws Error where the class is not supported.
 TokenizerSettings ReadTokenizerSettings(const std::string& folder);
 
+/// True if the class reads a SentencePiece model even if there is a tokenizer.json: SigLIP's.
+bool ReadsModelFirst(const TokenizerSettings& settings);
+
 /// A special token that a family of tokenizers has under that name of the configuration, unless it names another.
 struct RoleToken {
   const char* role;

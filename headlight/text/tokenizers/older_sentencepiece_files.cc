@@ -159,20 +159,26 @@ Json DebertaV2(Vocabulary& vocabulary) {
                     {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
-// Texts are in lower case and without punctuation; they are filled up with the end.
+// Its own tokenizer is SentencePiece behind other steps, see SiglipText.
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
-  AddTokens(vocabulary);
+  for (const SentencePiece& piece : vocabulary.pieces)
+    Check(piece.type != Type::user_defined, "{}: the user-defined piece {} is not supported for SigLIP",
+          vocabulary.path, Quoted(piece.text));
+  const TokenizerSettings& settings = vocabulary.settings;
+  // A tokenizer.json is read for its added tokens alone, if the settings have none.
+  std::vector<JsonView> entries;
+  if (const std::string path = settings.folder + "/tokenizer.json"; Exists(path) && ReadsModelFirst(settings))
+    if (const JsonView added = ReadJson(path)["added_tokens"];
+        added.present() && !settings.config["added_tokens_decoder"].present())
+      entries = added.Items();
+  AddDeclaredTokens(settings, entries, UsualTokens(settings.family), vocabulary.tokens);
+  for (std::size_t i = 0; i < vocabulary.tokens.added.size(); ++i)
+    Check(*vocabulary.tokens.added[i].Find("single_word") == Json(false), "{}: single_word is not supported for SigLIP",
+          vocabulary.tokens.places[i]);
   const std::string eos = vocabulary.Special("eos_token", "</s>");
-  const bool lower = vocabulary.settings.config.Get("do_lower_case", true).Bool();
-  return FamilyJson(
-      vocabulary,
-      SequenceJson("normalizers", {lower ? R"({"type": "Lowercase"})"_json : Json(),
-                                   ReplaceJson("Regex", R"([!-/:-@\[-`{-~])", ""), ReplaceJson("Regex", R"(\s+)", " "),
-                                   R"({"type": "Strip", "strip_left": true, "strip_right": true})"_json,
-                                   PrecompiledJson(vocabulary), ReplaceJson("Regex", " {2,}", " ")}),
-      {"$A", eos}, {"$A", eos, "$B", eos});
+  return FamilyJson(vocabulary, Json(), {"$A", eos}, {"$A", eos, "$B", eos});
 }
 
 }  // namespace
@@ -210,7 +216,8 @@ Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string
   }
   Json metaspace = R"({"type": "Metaspace", "replacement": "\u2581"})"_json;
   metaspace.Set("prepend_scheme", settings.config.Get("add_prefix_space", true).Bool() ? "always" : "never");
-  json.Set("pre_tokenizer", SequenceJson("pretokenizers", {std::move(words), metaspace}));
+  if (settings.family != TokenizerFamily::siglip)
+    json.Set("pre_tokenizer", SequenceJson("pretokenizers", {std::move(words), metaspace}));
   const bool bytes = vocabulary.model.byte_fallback;
   json.Set("decoder", SequenceJson("decoders", {bytes ? R"({"type": "ByteFallback"})"_json : Json(), metaspace}));
   json.Set("model", ModelJson(vocabulary));

@@ -255,7 +255,22 @@ std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
   std::string source;
   for (const char* name : {"vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "spm.model"})
     if (source.empty() && Exists(folder + "/" + name)) source = folder + "/" + name;
-  return MakePipelineState(JsonView(std::move(*json), source), ScoresAre::exact, &settings);
+  PipelineState state = MakePipelineState(JsonView(std::move(*json), source), ScoresAre::exact, &settings);
+  if (settings.family == TokenizerFamily::siglip) {
+    const SentencePieceModel model = ParseSentencePieceModel(ReadFile(source, kLargestFile), source);
+    state.siglip.emplace(model, source, settings.config.Get("do_lower_case", true).Bool(),
+                         settings.Special("unk_token", "<unk>"));
+    NormalizedText before = NormalizedText({}, {0, 0});
+    (*state.siglip)(before, false);
+    std::vector<Segment> segments;
+    state.model(before.text, segments);
+    state.model = LeaveOut(std::ssize(segments), std::move(state.model));
+  }
+  return state;
+}
+
+bool ReadsModelFirst(const std::string& folder) {
+  return Exists(folder + "/spiece.model") && ReadsModelFirst(ReadTokenizerSettings(folder));
 }
 
 }  // namespace headlight

@@ -147,13 +147,13 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   part.RefuseUnread({});
 }
 
-void SetAddedTokens(const std::vector<JsonView>& parts, PipelineState& state) {
+void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineState& state) {
   std::vector<AddedToken> special, others;
   for (const JsonView& part : parts) {
     AddedToken token;
     token.content = part["content"].String();
     token.special = part.Get("special", false).Bool();
-    token.normalized = part.Get("normalized", !token.special).Bool();
+    token.normalized = part.Get("normalized", !token.special).Bool() && !all_raw;
     token.single_word = part.Get("single_word", false).Bool();
     token.lstrip = part.Get("lstrip", false).Bool();
     token.rstrip = part.Get("rstrip", false).Bool();
@@ -336,7 +336,9 @@ PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSe
     // It would damage what BPE writes, which has its own spaces.
     state.cleans_up = config.Get("clean_up_tokenization_spaces", false).Bool() && !state.is_bpe;
   }
-  SetAddedTokens(added, state);
+  // SigLIP's own tokenizer matches all of them in the raw text.
+  const bool own = settings != nullptr && scores_are == ScoresAre::exact;
+  SetAddedTokens(added, own && settings->family == TokenizerFamily::siglip, state);
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);
   if (const JsonView part = file["decoder"]; part.present()) AddDecoders(part, state.decoders);
   file.RefuseUnread({"version", "truncation", "padding"});  // see PipelineTokenizer

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +14,7 @@
 #include "headlight/text/tokenizers/normalizers.h"
 #include "headlight/text/tokenizers/post_processors.h"
 #include "headlight/text/tokenizers/pre_tokenizers.h"
+#include "headlight/text/tokenizers/siglip_text.h"
 #include "headlight/text/tokenizers/wordpiece.h"
 
 namespace headlight {
@@ -24,17 +25,18 @@ struct PipelineState {
   std::unordered_map<std::string, std::int32_t> ids;      // by piece
   std::vector<bool> special;                              // by id
   std::unordered_map<std::int32_t, std::string> written;  // by id, where Decode does not write the piece itself
+  std::optional<SiglipText> siglip;                       // of SigLIP's SentencePiece model, before the normalizers
   AddedTokens raw, normalized;                            // matched in the raw and in the normalized text
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
-  bool byte_level = false;                                                  // the symbols of the model are bytes
-  std::function<void(std::string_view word, std::vector<Segment>&)> model;  // appends a word's segments
-  std::string continuing_prefix;                                            // of the model's pieces inside words
-  std::int32_t unknown = -1;                                                // the model's unknown token, if it has one
-  bool is_bpe = false;                                                      // the model
-  bool split_special = false;                                               // special tokens in a text are text, always
-  bool cleans_up = false;       // Decode removes the spaces before punctuation
-  bool cuts_beginning = false;  // of a text that is too long
+  bool byte_level = false;  // the symbols of the model are bytes
+  WordModel model;
+  std::string continuing_prefix;  // of the model's pieces inside words
+  std::int32_t unknown = -1;      // the model's unknown token, if it has one
+  bool is_bpe = false;            // the model
+  bool split_special = false;     // special tokens in a text are text, always
+  bool cleans_up = false;         // Decode removes the spaces before punctuation
+  bool cuts_beginning = false;    // of a text that is too long
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;
 };

@@ -76,12 +76,18 @@ class Encoder {
   };
 
   std::vector<Token> Run(std::string_view text) {
-    for (const AddedTokens::Part& part : state_.raw.Split(text, read_special_)) {
+    std::vector<AddedTokens::Part> stretches = state_.raw.Split(text, read_special_);
+    // Even an empty one begins with U+2581.
+    if (state_.siglip && (stretches.empty() || stretches[0].id >= 0)) stretches.insert(stretches.begin(), {-1, {0, 0}});
+    for (const AddedTokens::Part& part : stretches) {
       NormalizedText stretch(text, part.span);
       if (part.id >= 0) {
+        const bool lone = state_.siglip && tokens_.size() == 1 && state_.pieces[tokens_[0].id] == kSpaceSymbol;
+        if (lone && state_.special[part.id]) tokens_.clear();
         Add(part.id, stretch, {0, stretch.size()});
         continue;
       }
+      if (state_.siglip) (*state_.siglip)(stretch, part.span.begin == 0);
       for (const Normalizer& normalize : state_.normalizers) normalize(stretch);
       const std::vector<AddedTokens::Part> parts = state_.normalized.Split(stretch.text, read_special_);
       if (parts.size() == 1 && parts[0].id < 0) {  // as nearly always
@@ -154,13 +160,16 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
     encoding.words.push_back(word);
   };
   const std::optional<bool>& trim = state.post_processor.trim_offsets;
+  std::int32_t ended = -1;  // SigLIP's end in a text, after which none is added
   for (const TemplatePart& part : parts) {
     if (part.text < 0) {
       if (!options.add_special) continue;
-      for (const std::int32_t id : part.ids) add(id, part.type_id, -1, {}, -1);
+      for (const std::int32_t id : part.ids)
+        if (std::exchange(ended, -1) != id) add(id, part.type_id, -1, {}, -1);
       continue;
     }
     const std::vector<Encoder::Token>& given = tokens[part.text];
+    ended = state.siglip && !given.empty() ? given.back().id : -1;
     for (std::size_t i = 0; i < given.size(); ++i) {
       TextSpan span = given[i].span;
       if (trim) TrimSpan(texts[part.text], given[i].spaces, i == 0, *trim, span);
@@ -257,7 +266,7 @@ PipelineTokenizer::PipelineTokenizer(std::shared_ptr<const PipelineState> state)
 
 PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
-  if (!Exists(path)) {
+  if (!Exists(path) || ReadsModelFirst(folder)) {
     if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))
       return PipelineTokenizer(std::make_shared<PipelineState>(std::move(*state)));
     Fail(

@@ -40,7 +40,8 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
  public:
   // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`, or the
   // SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
-  // (DeBERTa-v2). Throws Error naming the file and what is missing, broken or not supported.
+  // (DeBERTa-v2); SigLIP's spiece.model even if there is a tokenizer.json. Throws Error naming the file and what is
+  // missing, broken or not supported.
   static PipelineTokenizer Load(const std::string& folder);
   // The content of such a file; `name` is for errors.
   static PipelineTokenizer Parse(std::string_view json, const std::string& name);
