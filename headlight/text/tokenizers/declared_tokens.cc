@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "headlight/base/error.h"
@@ -63,7 +64,9 @@ std::vector<JsonView> AdditionalTokens(const JsonView& config) {
 std::int64_t IdOf(const std::string& text, const std::string& place) {
   Check(!text.empty() && text.size() < 9 && text.find_first_not_of("0123456789") == std::string::npos,
         "{}: {} is no id", place, Quoted(text));
-  return std::stol(text);
+  const std::int64_t id = std::stol(text);
+  Check(id < kMostIds, "{}: the id is {}, it must be from 0 to {}", place, id, kMostIds - 1);
+  return id;
 }
 
 // The tokens that a config.json has rows for: of the model, or of its part that reads or writes texts. 0: it does not
@@ -79,16 +82,35 @@ std::int64_t RowsOf(const Json& model) {
 
 bool IsTrue(const Json* json) { return json != nullptr && *json == Json(true); }
 
-void AddDecoder(const JsonView& decoder, TokenTable& table) {
-  std::vector<std::pair<std::int64_t, JsonView>> tokens;
-  for (const auto& [id, token] : decoder.Members()) tokens.emplace_back(IdOf(id, decoder.place()), token);
-  std::ranges::stable_sort(tokens, {}, [](const auto& token) { return token.first; });
-  for (const auto& [id, token] : tokens) {
+// A token that is neither in a role nor additional, with the id that its file gives it.
+struct NumberedToken {
+  std::int64_t id = 0;
+  JsonView token;
+  bool special = false;
+};
+
+// Tokenizers whose code is Python's take the ids of files; the tokenizers library takes their order alone.
+bool TakesIds(TokenizerFamily family) { return family == TokenizerFamily::esm || family == TokenizerFamily::siglip; }
+
+void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& table) {
+  std::ranges::stable_sort(tokens, {}, &NumberedToken::id);
+  for (const auto& [id, token, special] : tokens) {
     const std::string content = TextOfToken(token);
-    const bool special = IsTrue(token.value().Find("special"));
-    table.Number(content, id, token.place());
-    table.Add(token, special, !special, false);
+    const bool of_vocabulary = table.ids.contains(content) && !table.IsAdded(content);
+    if (takes_ids || of_vocabulary) table.Number(content, id, token.place());
+    table.Add(token, special, !special, false, 0);
   }
+}
+
+// Refuses tokens that the vocabulary lacks with the id of one of its pieces.
+void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table) {
+  std::unordered_map<std::int64_t, const NumberedToken*> by_id;
+  for (const NumberedToken& token : tokens)
+    if (!table.ids.contains(TextOfToken(token.token))) by_id[token.id] = &token;
+  if (by_id.empty()) return;
+  for (const auto& [piece, id] : table.ids)
+    if (const auto found = by_id.find(id); found != by_id.end())
+      Fail("{}: its id {} is that of {}", found->second->token.place(), id, Quoted(piece));
 }
 
 }  // namespace
@@ -194,7 +216,7 @@ void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool 
   Check(!content.empty(), "{}: its content is empty", token.place());
   const auto [known, is_new] = indices_.emplace(content, added.size());
   if (!is_new && known->second < keep) return;
-  if (ids.emplace(content, size).second) ++size;
+  size = std::max(size, ids.emplace(content, size).first->second + 1);
   Json entry = AddedTokenJson(static_cast<std::size_t>(ids.at(content)), content, special, lstrip);
   entry.Set("normalized", normalized);
   if (token.value().As<Json::Object>() != nullptr)
@@ -212,26 +234,36 @@ void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool 
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table) {
   const JsonView& config = settings.config;
-  const auto is_special = [](const JsonView& entry) { return IsTrue(entry.value().Find("special")); };
-  for (const JsonView& entry : entries) table.Number(entry["content"].String(), entry["id"].Integer(), entry.place());
-  const JsonView decoder = config["added_tokens_decoder"];
-  if (decoder.present()) AddDecoder(decoder, table);
-  for (const JsonView& entry : entries) table.Add(entry, is_special(entry), !is_special(entry), false);
+  const bool takes_ids = TakesIds(settings.family);
+  const auto is_special = [](const JsonView& token) { return IsTrue(token.value().Find("special")); };
+  const auto numbered = [&](const JsonView& entry) {
+    return NumberedToken{entry["id"].Integer(0, kMostIds - 1), entry, is_special(entry)};
+  };
+  std::vector<NumberedToken> of_file, declared;
+  for (const JsonView& entry : entries) of_file.push_back(numbered(entry));
 
   std::vector<JsonView> roles = OtherRoles(config), additional = AdditionalTokens(config);
-  if (!decoder.present()) {
+  const JsonView decoder = config["added_tokens_decoder"];
+  if (decoder.present()) {
+    for (const auto& [id, token] : decoder.Members())
+      declared.push_back({IdOf(id, decoder.place()), token, is_special(token)});
+    if (settings.builds_parts) of_file.clear();
+  } else {
     std::unordered_set<std::string> special;
     for (const char* role : kRoles)
       if (const JsonView token = config[role]; token.present()) special.insert(TextOfToken(token));
     for (const std::vector<JsonView>* tokens : {&roles, &additional})
       for (const JsonView& token : *tokens) special.insert(TextOfToken(token));
-    std::vector<std::pair<std::int64_t, std::string>> added;
-    for (const auto& [content, id] : settings.added.Members()) added.emplace_back(id.Integer(0, kMostIds - 1), content);
-    std::ranges::sort(added);
-    for (const auto& [id, content] : added) table.Number(content, id, settings.added.place());
-    for (const auto& [id, content] : added)
-      table.Add({content, settings.added.place()}, special.contains(content), !special.contains(content), false);
+    for (const auto& [content, id] : settings.added.Members())
+      declared.push_back({id.Integer(0, kMostIds - 1), {content, settings.added.place()}, special.contains(content)});
+    if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   }
+  CheckIds(of_file, table);
+  CheckIds(declared, table);
+  // Others read a tokenizer.json first, in its order.
+  if (!settings.builds_parts)
+    for (const NumberedToken& entry : of_file) AddInOrder({entry}, takes_ids, table);
+  AddInOrder(std::move(declared), takes_ids, table);
 
   const std::size_t of_files = table.added.size();
   const auto add = [&](const JsonView& token, bool lstrip) {

@@ -54,17 +54,19 @@ struct TokenTable {
   /// Adds an entry of `token`, a text or an object with its content and flags, to `added`. A token without an id gets
   /// the next one. An entry of the same content is kept if it is one of the first `keep`, and else replaced.
   void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
+  bool IsAdded(const std::string& content) const { return indices_.contains(content); }
 
  private:
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   std::unordered_map<std::string, std::size_t> indices_;  // in `added`, by content
 };
 
-/// Adds to `table`, as Transformers (5.24) does, in this order: the `added_tokens_decoder`, the entries of a
-/// tokenizer.json, those of added_tokens.json if there is no decoder, the special tokens of `family` and of the
-/// settings, and the additional ones. A special token that no file numbers gets the next id, if the model has a row for
-/// it. Of the special tokens of settings the last counts if several are the same. Throws Error naming the file where
-/// two of them disagree.
+/// Adds to `table`, as Transformers (5.24) does, in this order: the entries of a tokenizer.json, unless the class
+/// builds its parts; the tokens of `added_tokens_decoder` or, without it, of added_tokens.json and of `entries`, by
+/// their ids; the special tokens of `family` and of the settings; and the additional ones. A token that the vocabulary
+/// lacks gets the next id, whatever its file says, if the class has the tokenizers library. A special token that no
+/// file numbers gets it only if the model has a row for it. Of the special tokens of settings the last counts if
+/// several are the same. Throws Error naming the file where the id of a token of the vocabulary is another.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table);
 

@@ -15,9 +15,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 26;  // bytes; those of 500,000 pieces have half of it
-constexpr std::size_t kMostGrowth = 32;                         // of a text by decoders
-constexpr std::size_t kLongestText = std::size_t{1} << 28;      // bytes; places in a normalized text fit 32 bits
+constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;   // bytes; those of 500,000 pieces have half of it
+constexpr std::size_t kMostDecoderGrowth = 32;                       // of a text by decoders
+constexpr std::size_t kLongestTokenizedText = std::size_t{1} << 28;  // bytes; places in a normalized text fit 32 bits
 
 // White space at a piece's ends, in characters.
 struct EdgeSpaces {
@@ -146,7 +146,8 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
                   const EncodeOptions& options) {
   std::vector<std::vector<Encoder::Token>> tokens;
   for (const std::string_view text : texts) {
-    Check(text.size() <= kLongestText, "a text of {} bytes is too long, {} are possible", text.size(), kLongestText);
+    Check(text.size() <= kLongestTokenizedText, "a text of {} bytes is too long, {} are possible", text.size(),
+          kLongestTokenizedText);
     CheckUtf8(text, "text");
     tokens.push_back(
         InFile(state.source, [&] { return Encoder(state, options.read_special && !state.split_special).Run(text); }));
@@ -185,14 +186,13 @@ std::string WithVisibleSpaces(std::string_view bytes) {
   return visible;
 }
 
-// Sets a member of a part of a tokenizer.json, if the part has that type and the settings have that key.
-void SetMember(const TokenizerSettings& settings, const char* key, const char* part, std::string_view type,
-               const char* member, Json& file) {
+// Sets a member of a part of a tokenizer.json, if the part has that type.
+void SetMember(const char* part, std::string_view type, const char* member, Json value, Json& file) {
   const Json* const old = file.Find(part);
   const Json* const of_type = old != nullptr ? old->Find("type") : nullptr;
-  if (settings.config.value().Find(key) == nullptr || of_type == nullptr || *of_type != Json(type)) return;
+  if (of_type == nullptr || *of_type != Json(type)) return;
   Json changed = *old;
-  changed.Set(member, settings.config[key].value());  // also null
+  changed.Set(member, std::move(value));
   file.Set(part, std::move(changed));
 }
 
@@ -227,20 +227,26 @@ void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   file.Set("decoder", std::move(decoder));
 }
 
-// Classes of Transformers build some parts by their settings, also where a tokenizer.json says otherwise.
+// Classes of Transformers build some parts by their settings and the defaults of these, also where a tokenizer.json
+// says otherwise.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
+  const JsonView& config = settings.config;
   if (settings.family == TokenizerFamily::bert) {
-    for (const auto& [key, member] : {std::pair("do_lower_case", "lowercase"),
-                                      {"strip_accents", "strip_accents"},
-                                      {"tokenize_chinese_chars", "handle_chinese_chars"}})
-      SetMember(settings, key, "normalizer", "BertNormalizer", member, file);
+    const auto set = [&](const char* member, Json value) {
+      SetMember("normalizer", "BertNormalizer", member, std::move(value), file);
+    };
+    set("lowercase", config.Get("do_lower_case", true).Bool());
+    set("strip_accents", config["strip_accents"].value());
+    set("handle_chinese_chars", config.Get("tokenize_chinese_chars", true).Bool());
   }
   if (settings.family == TokenizerFamily::llama) BuildLlamaParts(settings, file);
-  if (settings.family == TokenizerFamily::gpt2 || settings.family == TokenizerFamily::roberta) {
-    SetMember(settings, "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", file);
-    for (const char* key : {"add_prefix_space", "trim_offsets"})
-      SetMember(settings, key, "post_processor", "RobertaProcessing", key, file);
+  if (settings.family == TokenizerFamily::gpt2 || settings.family == TokenizerFamily::roberta ||
+      settings.family == TokenizerFamily::deberta) {
+    const bool prefix = config.Get("add_prefix_space", false).Bool();
+    SetMember("pre_tokenizer", "ByteLevel", "add_prefix_space", prefix, file);
+    SetMember("post_processor", "RobertaProcessing", "add_prefix_space", prefix, file);
+    SetMember("post_processor", "RobertaProcessing", "trim_offsets", config.Get("trim_offsets", true).Bool(), file);
   }
 }
 
@@ -275,7 +281,7 @@ PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
         path);
   }
   const TokenizerSettings settings = ReadTokenizerSettings(folder);
-  Json file = ParseJson(ReadFile(path, kLargestFile), path);
+  Json file = ParseJson(ReadFile(path, kLargestPipeline), path);
   FollowSettings(settings, file);
   return PipelineTokenizer(
       std::make_shared<PipelineState>(MakePipelineState(JsonView(std::move(file), path), ScoresAre::text, &settings)));
@@ -305,10 +311,12 @@ std::vector<std::int32_t> PipelineTokenizer::Encode(std::string_view text, Side,
 std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool skip_special) const {
   std::vector<std::string> texts;
   for (const std::int32_t id : ids) {
-    if (!Holds(id, size()) || (skip_special && state_->special[id])) continue;
-    if (Piece(id).empty() && Find("") != id) continue;  // no token has this id
+    if (!Holds(id, size())) continue;
     const auto written = state_->written.find(id);
-    texts.push_back(written == state_->written.end() ? state_->pieces[id] : written->second);
+    const bool as_is = written == state_->written.end();
+    if (skip_special && state_->special[id] && as_is) continue;  // the library finds no other one among special tokens
+    if (Piece(id).empty() && Find("") != id) continue;           // no token has this id
+    texts.push_back(as_is ? state_->pieces[id] : written->second);
   }
   const auto bytes = [&] {
     std::size_t sum = 0;
@@ -316,7 +324,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     return sum;
   };
   // A hostile file's decoders could replace each character by more, again and again.
-  const std::size_t before = bytes(), longest = kMostGrowth * (before + texts.size()) + kMostGrowth;
+  const std::size_t before = bytes(), longest = kMostDecoderGrowth * (before + texts.size()) + kMostDecoderGrowth;
   for (const TokenDecoder& decode : state_->decoders) {
     decode(texts);
     Check(bytes() <= longest, "{}: the decoders lengthen a text of {} bytes to more than {}", state_->source, before,

@@ -66,6 +66,9 @@ constexpr std::array kPipelines = {
 // These say nothing of the family.
 constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "PythonBackend", "TokenizersBackend"};
 
+// Classes without code of their own, and those that Transformers no longer has.
+constexpr std::array kWithoutCode = {"Bloom", "ConvBert", "FNet", "MT5", "Parakeet", "Realm", "RetriBert"};
+
 // The types of models with a vocabulary of these families, and of others that have files of the same names.
 const Table& ModelTypes() {
   static const Table types = {
@@ -124,24 +127,30 @@ const Table& ModelTypes() {
   return types;
 }
 
+bool SaysNothing(const std::string& tokenizer_class) { return std::ranges::find(kAny, tokenizer_class) != kAny.end(); }
+
+// Without "Tokenizer" or "TokenizerFast" at the end; empty if it ends otherwise.
+std::string_view StemOf(std::string_view tokenizer_class) {
+  if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(std::string_view("Fast").size());
+  constexpr std::string_view end = "Tokenizer";
+  return tokenizer_class.ends_with(end) ? tokenizer_class.substr(0, tokenizer_class.size() - end.size())
+                                        : std::string_view();
+}
+
 }  // namespace
 
 bool TakesFileAsItIs(const std::string& tokenizer_class) {
-  return std::ranges::find(kAny, tokenizer_class) != kAny.end();
+  return SaysNothing(tokenizer_class) || std::ranges::find(kWithoutCode, StemOf(tokenizer_class)) != kWithoutCode.end();
 }
 
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place) {
-  if (tokenizer_class.empty() || TakesFileAsItIs(tokenizer_class)) {
+  if (tokenizer_class.empty() || SaysNothing(tokenizer_class)) {
     const auto found = ModelTypes().find(model_type);
     return found == ModelTypes().end() ? unknown : found->second;
   }
-  std::string_view stem = tokenizer_class;
-  if (stem.ends_with("Fast")) stem.remove_suffix(std::string_view("Fast").size());
-  if (constexpr std::string_view end = "Tokenizer"; stem.ends_with(end)) {
-    stem.remove_suffix(end.size());
-    if (const auto found = Classes().find(stem); found != Classes().end()) return found->second;
-    if (std::ranges::find(kPipelines, stem) != kPipelines.end()) return pipeline;
-  }
+  const std::string_view stem = StemOf(tokenizer_class);
+  if (const auto found = Classes().find(stem); found != Classes().end()) return found->second;
+  if (std::ranges::find(kPipelines, stem) != kPipelines.end()) return pipeline;
   Fail(
       "{}: tokenizer_class {} is not supported; those of BERT, CLIP, DeBERTa, ESM, GPT, GPT-2, MarianMT, mBART, "
       "RoBERTa, SigLIP, T5 and XLM-RoBERTa are, and those that Transformers builds from a tokenizer.json alone",
