@@ -165,7 +165,8 @@ std::string ErrorWith(const std::string& name, const std::string& from, const st
   return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
-// As by Transformers, the setting of an output table is ignored by a model that has none.
+// As by Transformers, the setting of an output table is ignored by a model that has none, as DeBERTa's own head for
+// masked words, which takes the table of the tokens.
 TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   for (const std::string name :
        {"bert_tags", "bert_answers_left", "roberta", "roberta_classes", "deberta", "deberta_v2_left", "distilbert",
@@ -178,13 +179,14 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     WriteFile(folder.File("config.json"), config.Text());
     std::unique_ptr<TextEncoder> model;
     const std::string error = ErrorOf([&] { model = LoadModel<TextEncoder>(folder.path()); });
-    if (name.find("masked") != std::string::npos) {
+    if (name.find("masked") != std::string::npos && name != "deberta_v3_masked") {
       EXPECT_THAT(error, HasSubstr("config.json: key 'tie_word_embeddings': an output table of its own")) << name;
       continue;
     }
     ASSERT_EQ(error, "") << name;
     const std::unique_ptr<TextEncoder> same = LoadModel<TextEncoder>(kFolders + name);
     EXPECT_EQ(model->parameters().values().ToVector<float>(), same->parameters().values().ToVector<float>()) << name;
+    if (name == "deberta_v3_masked") continue;
     // With a head that scores words it has a tied table.
     const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
     masked->parameters().Initialise(1);

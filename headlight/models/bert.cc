@@ -117,7 +117,6 @@ void DescribeBert(ConfigTable& table, BertConfig& config) {
   table.Only("position_embedding_type", "absolute");
   for (const char* decoder : {"is_decoder", "add_cross_attention"})
     table.Only(decoder, false, "an encoder that is a decoder");
-  DescribeOutputTable(table, config.on_top.masked_words);
 }
 
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
@@ -129,6 +128,7 @@ void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
 void Describe(ConfigTable& table, BertConfig& config) {
   table.Note("model_type", "bert");
   DescribeBert(table, config);
+  DescribeOutputTable(table, config.on_top.masked_words);
   table.Rule(config.types >= 1, "there must be at least one type of segments");
   table.Harmless({"directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
                   "pooler_size_per_head", "pooler_type"});

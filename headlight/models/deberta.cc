@@ -70,6 +70,8 @@ void ReadTerms(const JsonView& json, DebertaConfig& config) {
 void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   BertConfig& bert = config.bert;
   DescribeBert(table, bert);
+  // Its own head takes the table of the tokens, whatever the key says.
+  DescribeOutputTable(table, bert.on_top.masked_words && !config.own_masked_words);
   table.Default(config.absolute_positions, true);
   table.Default(config.relative_positions, false);
   table.Flag("position_biased_input", config.absolute_positions);

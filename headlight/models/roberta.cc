@@ -44,6 +44,7 @@ void Describe(ConfigTable& table, RobertaConfig& config) {
   table.Default(encoder.positions, 512);
   table.Default(encoder.types, 2);
   DescribeBert(table, encoder);
+  DescribeOutputTable(table, encoder.on_top.masked_words);
   table.Rule(encoder.positions > encoder.pad_id + 1,
              "the number of positions must be above {}, since the padding's id {} is below the first, not {}",
              encoder.pad_id + 1, encoder.pad_id, encoder.positions);
