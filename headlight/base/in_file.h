@@ -2,9 +2,11 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/error.h"
 
@@ -21,6 +23,19 @@ decltype(auto) InFile(const std::string& path, Action&& action) {
     const std::size_t folder = path.rfind('/') + 1;  // bytes; 0 without a folder
     if (text.find(path + ":") != text.npos || (folder > 0 && text.find(path.substr(0, folder)) != text.npos)) throw;
     throw Error(fmt::format("{}: {}", path, text), error.blame());
+  }
+}
+
+/// As InFile, of code that reads several files one after another, with the names of all in front.
+template <typename Action>
+decltype(auto) InFiles(const std::vector<std::string>& paths, Action&& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    const std::string_view text = error.what();
+    for (const std::string& path : paths)
+      if (text.find(path + ":") != text.npos) throw;
+    throw Error(fmt::format("{}: {}", fmt::join(paths, ", "), text), error.blame());
   }
 }
 

@@ -21,6 +21,14 @@ TEST(InFile, NamesTheFileOnce) {
   EXPECT_EQ(ErrorIn("t", "t: it is 3"), "t: it is 3");
 }
 
+TEST(InFile, NamesAllFilesUnlessOneIsNamed) {
+  const auto error = [](const std::string& message) {
+    return ErrorOf([&] { InFiles({"a", "b"}, [&] { Fail("{}", message); }); });
+  };
+  EXPECT_EQ(error("it is 3"), "a, b: it is 3");
+  EXPECT_EQ(error("b: line 2: it is 3"), "b: line 2: it is 3");
+}
+
 TEST(InFile, ReturnsWhatTheActionReturns) {
   int number = 3;
   int& same = InFile("a", [&]() -> int& { return number; });

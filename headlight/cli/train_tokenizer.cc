@@ -5,6 +5,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/in_file.h"
 #include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
@@ -55,10 +56,11 @@ void TrainInto(Flags& flags) {
   {
     std::string stage;
     std::optional<Progress> shown;
-    json = TrainTokenizer(next, flags.options, [&](std::string_view what, std::int64_t done, std::int64_t total) {
+    const auto show = [&](std::string_view what, std::int64_t done, std::int64_t total) {
       if (what != stage) shown.emplace(stage = what);
       shown->Show(done, total);
-    });
+    };
+    json = InFiles(flags.files, [&] { return TrainTokenizer(next, flags.options, show); });
   }
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);

@@ -6,6 +6,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
+#include "headlight/base/in_file.h"
 #include "headlight/cli/training_folder.h"
 #include "headlight/cli/training_options.h"
 #include "headlight/cli/training_run.h"
@@ -111,17 +112,16 @@ MarianTokenizer LearnVocabulary(const std::string& source, const std::string& ta
                                 const VocabularyOptions& options) {
   LineReader source_lines(source), target_lines(target);
   bool of_source = true;
-  return TrainVocabulary(
-      [&](std::string_view& line) {
-        std::optional<std::string_view> next = of_source ? source_lines.Next() : target_lines.Next();
-        if (!next && of_source) {
-          of_source = false;
-          next = target_lines.Next();
-        }
-        if (next) line = *next;
-        return next.has_value();
-      },
-      options);
+  const auto next_line = [&](std::string_view& line) {
+    std::optional<std::string_view> next = of_source ? source_lines.Next() : target_lines.Next();
+    if (!next && of_source) {
+      of_source = false;
+      next = target_lines.Next();
+    }
+    if (next) line = *next;
+    return next.has_value();
+  };
+  return InFiles({source, target}, [&] { return TrainVocabulary(next_line, options); });
 }
 
 TrainingResult TrainTranslation(const TranslationTraining& given) {

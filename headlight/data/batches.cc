@@ -40,6 +40,10 @@ BatchStream::BatchStream(std::int64_t examples, LengthOfExample length, const Ba
   Check(position.epoch >= 0 && position.batch >= 0, "a place in the data is not negative, as epoch {}, batch {} is",
         position.epoch, position.batch);
   order_.resize(static_cast<std::size_t>(examples));
+  if (position.batch == 0) return;
+  PlanEpoch();
+  Check(position.batch < std::ssize(batches_), "epoch {} has {} batches; there is no batch {}", position.epoch,
+        batches_.size(), position.batch);
 }
 
 void BatchStream::PlanEpoch() {
@@ -75,8 +79,6 @@ void BatchStream::PlanEpoch() {
 BatchPlan BatchStream::Next() {
   if (planned_epoch_ != position_.epoch) PlanEpoch();
   const auto count = static_cast<std::int64_t>(batches_.size());
-  Check(position_.batch < count, "epoch {} has {} batches; there is no batch {}", position_.epoch, count,
-        position_.batch);
   const Range range = batches_[static_cast<std::size_t>(position_.batch)];
   BatchPlan plan{.examples = {order_.begin() + range.begin, order_.begin() + range.end},
                  .place = position_,

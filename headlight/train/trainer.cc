@@ -14,6 +14,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
+#include "headlight/base/in_file.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/train/best_validation.h"
 #include "headlight/train/checkpoint.h"
@@ -108,7 +109,9 @@ class Training {
   }
 
   TrainingEnd Loop() {
-    StepBatches batches(task_, state_.position, options_.accumulation, ranks_.ranks());
+    const auto begin = [&] { return StepBatches(task_, state_.position, options_.accumulation, ranks_.ranks()); };
+    const bool resumed = state_.position.epoch > 0 || state_.position.batch > 0;
+    StepBatches batches = resumed ? InFile(keep_.checkpoint + "/state.json", begin) : begin();
     log_begin_ = Clock::now();
     for (;;) {
       if (ValidationIsDue()) ValidateAndKeep();

@@ -185,8 +185,10 @@ std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& li
   WordCounts counts(state, most_bytes);
   std::vector<std::string> lines;
   std::int64_t number = 0;
+  bool any = false;
   for (std::string_view line; next(line);) {
     CheckUtf8(line, fmt::format("line {}", ++number));
+    any = any || line.find_first_not_of(" \t\r\n") != std::string_view::npos;
     ForEachPart(line, kLongestLine, [&](std::string_view part) { lines.emplace_back(part); });
     if (lines.size() < kLinesAtOnce) continue;
     counts.Add(lines);
@@ -195,7 +197,7 @@ std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& li
   }
   counts.Add(lines);
   std::vector<CountedWord> words = counts.Words();
-  Check(!words.empty(), "there is no text to learn a tokenizer from: {} lines, none with a word", number);
+  Check(any && !words.empty(), "there is no text to learn a tokenizer from: {} lines, none with a word", number);
   return words;
 }
 

@@ -150,6 +150,7 @@ TEST(TokenizerTraining, RefusesByName) {
   EXPECT_THAT(error({.algorithm = Algorithm::unigram, .size = 5}, {"dog"}), HasSubstr("special tokens need: 7"));
   EXPECT_THAT(error({.size = 0}, {"a"}), HasSubstr("it must be from 1 to"));
   EXPECT_THAT(error({}, {}), HasSubstr("no text to learn a tokenizer from: 0 lines"));
+  EXPECT_THAT(error({.byte_level = true}, {" ", "\t"}), HasSubstr("no text to learn a tokenizer from: 2 lines"));
   EXPECT_THAT(error({.algorithm = Algorithm::wordpiece}, {" ", ""}), HasSubstr("2 lines, none with a word"));
   EXPECT_THAT(error({}, {"a", "\xff"}), HasSubstr("line 2: byte 0 is not UTF-8"));
   EXPECT_THAT(error({.special = {"<s>"}}, {"a"}), HasSubstr("an unknown token: <unk> or [UNK]"));
