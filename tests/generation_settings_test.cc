@@ -135,8 +135,8 @@ TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
 
 TEST(GenerationSettings, OfWrongShapesAreRefusedByName) {
   const auto refusal = [](const std::string& settings) {
-    LogitsProcessors processors;
-    return ErrorOf([&] { ReadProcessors(JsonView(ParseJson(settings, "file"), "file"), 10, 0, processors); });
+    SearchOptions search;
+    return ErrorOf([&] { ReadProcessors(JsonView(ParseJson(settings, "file"), "file"), 10, 0, search); });
   };
   EXPECT_THAT(refusal(R"({"bad_words_ids": [3]})"), HasSubstr("bad_words_ids[0]"));
   EXPECT_THAT(refusal(R"({"bad_words_ids": [[]]})"), HasSubstr("bad_words_ids[0]"));

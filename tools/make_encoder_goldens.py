@@ -247,6 +247,8 @@ def pipelines():
                                     BertConfig(**size, id2label=dict(enumerate(names)),
                                                label2id={name: i for i, name in enumerate(names)}),
                                     "bert_cased", 47, **BERT_TOKENS)
+    # Without it the class would be BERT's, which makes letters small.
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}) + "\n")
     texts = ["A small dog runs across the green meadow.", "dog", "Two men, two dögs.", "The children are playing ☃ dogs."]
     golden = {"texts": texts}
     for labels in (names, ["O", "B-PER", "E-PER", "S-LOC", "LOC"]):

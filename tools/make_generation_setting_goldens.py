@@ -97,9 +97,15 @@ def settings_for(model, inputs):
             {"forced_bos_token_id": 6, "begin_suppress_tokens": [first, second, often]},
             {"decoder_start_token_id": 8},
             {"decoder_start_token_id": 8, "bad_words_ids": [[8, first], [first]]},
+            {"sequence_bias": [[[model.config.pad_token_id], 9.0]]},
+            {"sequence_bias": [[[model.config.pad_token_id], 9.0]], "bad_words_ids": [[model.config.pad_token_id]]},
         ]
     else:
+        # Penalties depend on what is added to all scores.
         one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
+                {"guidance_scale": 1.8, "repetition_penalty": 2.5}, {"guidance_scale": 1.8, "repetition_penalty": 0.6},
+                {"guidance_scale": 2.5, "encoder_repetition_penalty": 3.0},
+                {"guidance_scale": 2.5, "exponential_decay_length_penalty": [1, 1.9]},
                 {"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
     for settings in one:
         lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
@@ -151,8 +157,6 @@ def main():
                 for one in ({"forced_bos_token_id": 6}, {"forced_bos_token_id": 6, "begin_suppress_tokens": [1, 15, 17]}):
                     settings.append(({"max_new_tokens": 6, **one, "num_beams": beams}, short))
         for settings, inputs in settings:
-            if model.config.is_encoder_decoder:  # padding is never written here
-                settings["bad_words_ids"] = settings.get("bad_words_ids", []) + [[model.config.pad_token_id]]
             texts.append({"model": name, "settings": settings, "inputs": inputs,
                           "outputs": generate(model, inputs, settings)})
     (DATA / "generation_settings.json").write_text(json.dumps({"pieces": PIECES, "texts": texts, "sampling": sampling()}) + "\n")

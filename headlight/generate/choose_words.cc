@@ -31,6 +31,8 @@ kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& l
       const float log_sum = own.max[index] + std::log(own.sum[index]);
       for (float& score : scores) score -= log_sum;
     }
+    if (text.shift != 0)
+      for (float& score : scores) score -= text.shift;
     if (process) ProcessLogits(scores, text, options.processors);
     for (const std::int32_t word : text.never)
       if (static_cast<std::size_t>(word) < scores.size()) scores[static_cast<std::size_t>(word)] = impossible;

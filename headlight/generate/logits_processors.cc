@@ -179,6 +179,11 @@ class Candidates {
 
 bool LogitsProcessors::any() const { return *this != LogitsProcessors{}; }
 
+bool DependsOnShift(const LogitsProcessors& processors) {
+  return processors.repetition_penalty != 1 || processors.encoder_repetition_penalty != 1 ||
+         processors.exponential_decay_length_penalty;
+}
+
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary) {
   const auto penalty = [](const char* name, double value) {
     CheckOption(name, value > 0 && std::isfinite(value), "{} must be a finite number above 0, not {}", name, value);

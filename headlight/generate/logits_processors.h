@@ -48,8 +48,12 @@ struct Unfinished {
   std::span<const std::int32_t> source;       // an encoder's input, or the prompt
   std::int64_t given = 0;                     // tokens of prompt and ids that were not chosen
   std::int64_t begin = 0;                     // tokens before the first that begin_suppress_tokens is for
+  float shift = 0;                            // subtracted from the logits before all else
   Random* random = nullptr;                   // for sampling
 };
+
+// Whether the result is another if a number is added to all scores.
+bool DependsOnShift(const LogitsProcessors& processors);
 
 // Throws Error naming the first that is out of range; every id must be below `vocabulary`.
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary);

@@ -37,11 +37,29 @@ void NextTokens::UpdateLists(Context& context, const std::vector<std::unique_ptr
     if (shortlist_ == nullptr) break;
     search->list = lists.size();
     std::vector<std::int32_t>& list = lists.emplace_back(shortlist_->For(search->request.source));
-    std::erase(list, output_.pad_id);
+    if (!search->options().writes_padding) std::erase(list, output_.pad_id);
     const auto end = std::ranges::lower_bound(list, output_.end_id);
     if (end == list.end() || *end != output_.end_id) list.insert(end, output_.end_id);
   }
   words_ = std::make_unique<OutputWords>(output_, context, lists);
+}
+
+std::vector<std::int32_t> NextTokens::NeverNext(const Search& search) const {
+  std::vector<std::int32_t> never;
+  if (!search.MayEnd()) never = search.options().end_ids;
+  if (output_.pad_id >= 0 && !search.options().writes_padding) never.push_back(output_.pad_id);
+  return never;
+}
+
+std::vector<float> NextTokens::ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
+                                        std::span<const std::size_t> lists, double guidance) const {
+  const kernels::TopLogits<float> with = words_->Likeliest(context, conditional, lists, {}, 1);
+  const kernels::TopLogits<float> without = words_->Likeliest(context, unconditional, lists, {}, 1);
+  std::vector<float> shifts;
+  for (std::size_t row = 0; row < with.sum.size(); ++row)
+    shifts.push_back(static_cast<float>(guidance * (with.max[row] + std::log(with.sum[row])) +
+                                        (1 - guidance) * (without.max[row] + std::log(without.sum[row]))));
+  return shifts;
 }
 
 kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
@@ -58,16 +76,18 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
     length = std::max(length, one.search->length);
   }
   std::iota(all.begin(), all.end(), 0);
-  Tensor states = rows == all ? hidden : ops::Embedding(hidden, rows);
-  if (options.guidance != 1)  // the logits are linear in the state: they have no cap
-    states = ops::Add(ops::Scale(states, options.guidance),
-                      ops::Scale(ops::Embedding(hidden, unguided), 1 - options.guidance));
+  const bool guided = options.guidance != 1;
+  const Tensor conditional = rows == all ? hidden : ops::Embedding(hidden, rows);
+  const Tensor unconditional = guided ? ops::Embedding(hidden, unguided) : Tensor();
+  Tensor states = conditional;
+  if (guided)  // the logits are linear in the state: they have no cap
+    states = ops::Add(ops::Scale(conditional, options.guidance), ops::Scale(unconditional, 1 - options.guidance));
 
-  const std::span<const std::int32_t> ends =
-      first.MayEnd() ? std::span<const std::int32_t>() : std::span(options.end_ids);
+  const std::vector<std::int32_t> never = NeverNext(first);
   if (first.ChangesScores()) {
-    std::vector<std::int32_t> never(ends.begin(), ends.end());
-    if (output_.pad_id >= 0) never.push_back(output_.pad_id);
+    const std::vector<float> shifts = guided && DependsOnShift(options.processors)
+                                          ? ShiftsOf(context, conditional, unconditional, lists, options.guidance)
+                                          : std::vector<float>(rows.size(), 0);
     std::vector<Unfinished> texts;
     for (const Ready& one : group)
       for (const Beam& beam : one.search->beams) {
@@ -80,6 +100,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
                          .source = request.source.empty() ? request.prompt : request.source,
                          .given = given,
                          .begin = given + (options.first_token ? 1 : 0),
+                         .shift = shifts[texts.size()],
                          .random = &one.search->random});
       }
     return words_->Choose(context, states, lists, texts, options, length, CandidatesOf(options));
@@ -94,7 +115,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
         most_banned = std::max(most_banned, banned.back().size());
       }
   kernels::TopLogits<float> likeliest =
-      words_->Likeliest(context, states, lists, ends, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
+      words_->Likeliest(context, states, lists, never, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
   for (std::int64_t row = 0; row < likeliest.rows; ++row) CheckFinite(likeliest, row, length);
   return likeliest;
 }
@@ -108,8 +129,7 @@ void NextTokens::CheckFinite(const kernels::TopLogits<float>& likeliest, std::in
 
 kernels::TopLogits<float> NextTokens::AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const {
   return words_->Likeliest(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
-                           search.MayEnd() ? std::span<const std::int32_t>() : search.options().end_ids,
-                           CandidatesOf(search.options()));
+                           NeverNext(search), CandidatesOf(search.options()));
 }
 
 }  // namespace headlight

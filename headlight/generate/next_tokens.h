@@ -41,6 +41,12 @@ class NextTokens {
   void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
  private:
+  // The ends, if the text may not end yet, and the padding, if it is not written.
+  std::vector<std::int32_t> NeverNext(const Search& search) const;
+  // What Transformers subtracts from guided logits: it combines log-probabilities.
+  std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
+                              std::span<const std::size_t> lists, double guidance) const;
+
   OutputLayer output_;
   const Shortlist* shortlist_;
   std::int64_t newest_ = -1;  // the id of the last text with a list in words_

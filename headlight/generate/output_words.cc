@@ -11,8 +11,6 @@
 namespace headlight {
 namespace {
 
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
-
 // 2 MB, so that a step takes no more memory for more rows. (With half a megabyte two threads wait too often for one
 // another; all 8,000 words of 160 rows at once took 2 to 8% more time.)
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
@@ -47,15 +45,13 @@ void OutputWords::Cap(Matrix<float> scores) const {
 }
 
 kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor& hidden,
-                                                 std::span<const std::size_t> lists, std::span<const std::int32_t> ends,
-                                                 std::int64_t count) const {
-  if (!words_.empty()) return LikeliestOfLists(hidden, lists, ends, count);
+                                                 std::span<const std::size_t> lists,
+                                                 std::span<const std::int32_t> excluded, std::int64_t count) const {
+  if (!words_.empty()) return LikeliestOfLists(hidden, lists, excluded, count);
   const ops::Weight weight = layer_.weight(context);
   const Tensor bias = layer_.bias(context);
   kernels::PackedMatrix<float> made;
   const kernels::PackedMatrix<float>& packed = ops::PackedTransposed<float>(weight, made);
-  std::vector<std::int32_t> never(ends.begin(), ends.end());
-  if (layer_.pad_id >= 0) never.push_back(layer_.pad_id);
 
   constexpr std::int64_t step = kernels::kTopLogitsStep;
   const std::int64_t columns = packed.columns();
@@ -69,7 +65,7 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
     kernels::Gemm<float>(hidden.matrix<float>(), packed.Columns(begin, some), rows,
                          bias.empty() ? nullptr : bias.data<float>() + begin);
     Cap(rows);
-    kernels::AddColumns<float>(rows, begin, never, top);
+    kernels::AddColumns<float>(rows, begin, excluded, top);
   }
   kernels::ToLogProbabilities(top);
   return top;
@@ -77,7 +73,8 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
 
 // A row's softmax sums only over its own list, in the list's order, so that its bits do not depend on other lists.
 kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
-                                                        std::span<const std::int32_t> ends, std::int64_t count) const {
+                                                        std::span<const std::int32_t> excluded,
+                                                        std::int64_t count) const {
   const std::int64_t columns = packed_.columns(), at_once = std::max<std::int64_t>(1, kLogitsAtOnce / columns);
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, columns));
   const Tensor scores = Tensor::Empty({std::min(at_once, hidden.rows()), columns});
@@ -92,10 +89,10 @@ kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, st
       const std::vector<std::int32_t>& list = columns_[lists[static_cast<std::size_t>(begin + row)]];
       for (std::size_t i = 0; i < list.size(); ++i) own[i] = rows.row(row)[list[i]];
       std::vector<std::int32_t> never;
-      for (const std::int32_t end : ends) {
+      for (const std::int32_t word : excluded) {
         const auto place = std::ranges::lower_bound(
-            list, end, {}, [&](std::int32_t column) { return words_[static_cast<std::size_t>(column)]; });
-        if (place != list.end() && words_[static_cast<std::size_t>(*place)] == end)
+            list, word, {}, [&](std::int32_t column) { return words_[static_cast<std::size_t>(column)]; });
+        if (place != list.end() && words_[static_cast<std::size_t>(*place)] == word)
           never.push_back(static_cast<std::int32_t>(place - list.begin()));
       }
       kernels::TopLogits<float> top(1, result.k);
@@ -136,7 +133,7 @@ Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<con
                        bias_.empty() ? nullptr : bias_.data<float>());
   Cap(of_list.matrix<float>());
   const Tensor logits = Tensor::Empty({hidden.rows(), layer_.vocabulary});
-  logits.Fill(kImpossible);
+  logits.Fill(-std::numeric_limits<float>::infinity());
   for (std::int64_t row = 0; row < hidden.rows(); ++row) {
     float* const scores = logits.matrix<float>().row(row);
     for (const std::int32_t column : columns_[lists[static_cast<std::size_t>(row)]])

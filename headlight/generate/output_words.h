@@ -20,7 +20,7 @@ struct OutputLayer {
   std::function<ops::Weight(Context&)> weight;  // [vocab, model]
   std::function<Tensor(Context&)> bias;         // [vocab] or empty
   std::int64_t vocabulary = 0;
-  std::int32_t pad_id = -1;  // never written; -1: none
+  std::int32_t pad_id = -1;  // -1: none
   std::int32_t end_id = -1;  // on every list
   double logit_cap = 0;      // where positive, as by ops::SoftCap
 };
@@ -31,10 +31,10 @@ class OutputWords {
   OutputWords(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
   // The `count` likeliest tokens after each hidden state [rows, model], where row i has list lists[i], with their
-  // log-probabilities. Excluded tokens (padding, those outside the list, `ends`) have -infinity. As in Transformers,
-  // probabilities are not renormalised without padding.
+  // log-probabilities. `excluded` tokens and those outside the list have -infinity. As in Transformers, probabilities
+  // are not renormalised without excluded ones.
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
-                                      std::span<const std::int32_t> ends, std::int64_t count) const;
+                                      std::span<const std::int32_t> excluded, std::int64_t count) const;
 
   // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseWords).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
@@ -44,7 +44,7 @@ class OutputWords {
  private:
   void Cap(Matrix<float> scores) const;
   kernels::TopLogits<float> LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
-                                             std::span<const std::int32_t> ends, std::int64_t count) const;
+                                             std::span<const std::int32_t> excluded, std::int64_t count) const;
   // The logits of the whole vocabulary, [rows, vocab]; -infinity outside a row's list.
   Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const;
 

@@ -22,6 +22,7 @@ struct SearchOptions {
   SamplingOptions sampling = {};
   LogitsProcessors processors = {};
   std::vector<std::int32_t> end_ids = {};        ///< each ends a text
+  bool writes_padding = false;                   ///< whether the model's padding is a token as any other
   std::optional<std::int32_t> first_token = {};  ///< the chosen first token, with probability 1
   /// The chosen last token that the length allows, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};

@@ -157,7 +157,9 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling) {
   }
 }
 
-void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, LogitsProcessors& processors) {
+// The padding among bad_words_ids is left to SearchOptions::writes_padding.
+void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search) {
+  LogitsProcessors& processors = search.processors;
   const auto size = [&](const char* name, std::int32_t& value) {
     value = static_cast<std::int32_t>(json.Get(name, value).Integer(0, kMostTokens));
   };
@@ -176,11 +178,15 @@ void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t 
           {ReadSequence(pair[0], vocabulary), static_cast<float>(pair[1].Number(-most, most))});
     }
   }
+  search.writes_padding = true;
   if (const JsonView bad = json["bad_words_ids"]; bad.present()) {
     processors.bad_words.clear();
     for (const JsonView& sequence : bad.Items()) {
       std::vector<std::int32_t> ids = ReadSequence(sequence, vocabulary);
-      if (ids != std::vector{pad_id}) processors.bad_words.push_back(std::move(ids));
+      if (ids == std::vector{pad_id})
+        search.writes_padding = false;
+      else
+        processors.bad_words.push_back(std::move(ids));
     }
   }
   if (const JsonView decay = json["exponential_decay_length_penalty"]; decay.present()) {
@@ -204,7 +210,7 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
   search.sample = json.Get("do_sample", search.sample).Bool();
   search.stopping = ReadStopping(json, search.stopping);
   ReadSampling(json, search.sampling);
-  ReadProcessors(json, vocabulary, pad_id, search.processors);
+  ReadProcessors(json, vocabulary, pad_id, search);
   InFile(json.place(), [&] {
     if (search.sample) CheckSampling(search.sampling);
     CheckProcessors(search.processors, vocabulary);

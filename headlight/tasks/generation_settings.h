@@ -36,8 +36,8 @@ Stopping ReadStopping(const JsonView& settings, Stopping fallback);
 // Replace the values that `json` gives. Without a top_k Transformers samples from 50 tokens.
 inline constexpr SamplingOptions kDefaultSampling = {.top_k = 50};
 void ReadSampling(const JsonView& json, SamplingOptions& sampling);
-// A model whose `pad_id` (-1: none) is never written needs no bad_words_ids for it.
-void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, LogitsProcessors& processors);
+// `pad_id`: -1 if there is none. It is written unless bad_words_ids has it.
+void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);
 
 // Where tokens are sampled, there are no beams.
 void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);

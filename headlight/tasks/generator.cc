@@ -141,9 +141,8 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
       const std::size_t i = results.size();
       GrowingText& text = texts[prompt * (n_best / samples) + rank];
       if (!generation.on_token) text.Add(hypothesis.ids);
-      // Another end than the model's own may be text, as in Transformers.
-      if (hypothesis.end >= 0 && hypothesis.end != model().limits().end_id && !tokenizer().IsSpecial(hypothesis.end))
-        text.Add({&hypothesis.end, 1});
+      // An end that is no special token is text, as in Transformers.
+      if (hypothesis.end >= 0 && !tokenizer().IsSpecial(hypothesis.end)) text.Add({&hypothesis.end, 1});
       GeneratedText& result = results.emplace_back();
       result.text = text.text();
       result.prompt = prompt / samples;

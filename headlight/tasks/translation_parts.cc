@@ -4,6 +4,7 @@
 #include <string>
 
 #include "headlight/tasks/token_words.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
 namespace {
@@ -76,9 +77,10 @@ void AppendPart(Translation& translation, const EncoderDecoder& model, const Tok
     if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
   }
   std::vector<std::int32_t> ids = hypothesis.ids;
-  // Another start or end than the model's own may be text, as in Transformers.
-  if (start != model.limits().start_id) ids.insert(ids.begin(), start);
-  if (hypothesis.end >= 0 && hypothesis.end != model.limits().end_id) ids.push_back(hypothesis.end);
+  // A start or end that is no special token is text, as in Transformers. MarianMT's own are always special.
+  const bool knows_special = dynamic_cast<const PipelineTokenizer*>(&tokenizer) != nullptr;
+  if (knows_special || start != model.limits().start_id) ids.insert(ids.begin(), start);
+  if (hypothesis.end >= 0 && (knows_special || hypothesis.end != model.limits().end_id)) ids.push_back(hypothesis.end);
   const std::string words = tokenizer.Decode(ids);
   if (!translation.text.empty() && !words.empty()) translation.text += ' ';
   translation.text += words;

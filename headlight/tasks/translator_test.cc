@@ -1,5 +1,6 @@
 #include "headlight/tasks/translator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -20,6 +21,12 @@ struct TranslatorTest : testing::Test {
   TranslatorTest() {
     SaveTinyModel(folder.path());
     translator.emplace(Translator::Load(folder.path()));
+  }
+
+  // What the folder's own generation_config.json says of them.
+  std::string EndsAndPadding() const {
+    const auto limits = translator->model().limits();
+    return fmt::format(R"("forced_eos_token_id": {}, "bad_words_ids": [[{}]])", limits.end_id, limits.pad_id);
   }
 
   TemporaryFolder folder;
@@ -75,8 +82,7 @@ TEST_F(TranslatorTest, SortsHypothesesByScore) {
 
 TEST_F(TranslatorTest, TakesBeamsAndPenaltyFromTheFolder) {
   const std::string path = folder.File("generation_config.json");
-  const std::string end = std::to_string(translator->model().limits().end_id);
-  WriteFile(path, R"({"num_beams": 2, "length_penalty": 0.25, "forced_eos_token_id": )" + end + "}");
+  WriteFile(path, fmt::format(R"({{"num_beams": 2, "length_penalty": 0.25, {}}})", EndsAndPadding()));
   const Translator other = Translator::Load(folder.path());
   EXPECT_EQ(other.TranslateBatch(texts)[0][0].score,
             translator->TranslateBatch(texts, {.beam_size = 2, .length_penalty = 0.25})[0][0].score);
@@ -234,10 +240,9 @@ TEST_F(TranslatorTest, ScoresEveryTokenOfATranslation) {
 
 TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
   const std::string path = folder.File("generation_config.json");
-  const std::string end = std::to_string(translator->model().limits().end_id);
-  WriteFile(path, R"({"num_beams": 4, "do_sample": true, "temperature": 2.0, "top_k": 9, "repetition_penalty": 1.5,
-                      "forced_eos_token_id": )" +
-                      end + "}");
+  WriteFile(path, fmt::format(R"({{"num_beams": 4, "do_sample": true, "temperature": 2.0, "top_k": 9,
+                      "repetition_penalty": 1.5, {}}})",
+                              EndsAndPadding()));
   const Translator other = Translator::Load(folder.path());
   const TranslateOptions same{.repetition_penalty = 1.5, .temperature = 2, .top_k = 9};
   EXPECT_EQ(other.Translate(texts[2]), translator->Translate(texts[2], same));
@@ -248,14 +253,30 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
               HasSubstr(path + ": repetition_penalty must be"));
 }
 
+// As in Transformers; the tokenizer leaves its token out.
+TEST_F(TranslatorTest, WritesThePaddingUnlessTheFolderForbidsIt) {
+  const std::string path = folder.File("generation_config.json");
+  const std::int32_t pad = translator->model().limits().pad_id;
+  const auto padded = [&](const std::string& others) {
+    WriteFile(path,
+              fmt::format(R"({{"num_beams": 1, "max_new_tokens": 6, "sequence_bias": [[[{}], 100]]{}}})", pad, others));
+    const Translation translation =
+        Translator::Load(folder.path()).TranslateBatch({&texts[2], 1}, {.token_scores = true})[0][0];
+    return std::ranges::count(translation.token_scores, "<pad>", &TranslatedToken::piece);
+  };
+  EXPECT_EQ(padded(""), 6);
+  EXPECT_EQ(padded(fmt::format(R"(, "bad_words_ids": [[{}]])", pad)), 0);
+}
+
 TEST_F(TranslatorTest, EndsWithTheStopStringsOfTheFolder) {
   const std::string path = folder.File("generation_config.json");
   for (const int beams : {1, 4}) {
-    WriteFile(path, fmt::format(R"({{"num_beams": {}}})", beams));
+    WriteFile(path, fmt::format(R"({{"num_beams": {}, {}}})", beams, EndsAndPadding()));
     const std::string whole = Translator::Load(folder.path()).Translate(texts[2]);
     ASSERT_GT(whole.size(), 8U);
     const std::string stop = whole.substr(whole.size() / 2, 2);
-    WriteFile(path, fmt::format(R"({{"num_beams": {}, "stop_strings": ["never", {}]}})", beams, Json(stop).Line()));
+    WriteFile(path, fmt::format(R"({{"num_beams": {}, "stop_strings": ["never", {}], {}}})", beams, Json(stop).Line(),
+                                EndsAndPadding()));
     const auto stopped = Translator::Load(folder.path()).TranslateBatch({&texts[2], 1})[0][0];
     const std::size_t at = stopped.text.find(stop);
     ASSERT_NE(at, std::string::npos) << whole << "\n" << stopped.text;
