@@ -133,11 +133,32 @@ TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
   EXPECT_EQ(first(R"({"force_bos_token_to_be_generated": true})"), 0);
 }
 
+// As in Transformers, a generation_config.json replaces all that config.json says of generation.
+TEST(GenerationSettings, BeginWithTheTokenOfTextsWithoutAStart) {
+  const auto prefix = [](const std::string& settings) {
+    return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
+                                   LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
+                                   GenerationKind::translation)
+        .decoding.prefix;
+  };
+  EXPECT_THAT(prefix(R"({"bos_token_id": 7})"), testing::ElementsAre(7));
+  EXPECT_THAT(prefix(R"({"bos_token_id": 7, "decoder_start_token_id": 8})"), testing::ElementsAre(8));
+  EXPECT_THAT(prefix(R"({"bos_token_id": 7, "model_type": "bart"})"), testing::IsEmpty());
+  EXPECT_THAT(prefix("{}"), testing::IsEmpty());
+}
+
 TEST(GenerationSettings, OfWrongShapesAreRefusedByName) {
   const auto refusal = [](const std::string& settings) {
     SearchOptions search;
     return ErrorOf([&] { ReadProcessors(JsonView(ParseJson(settings, "file"), "file"), 10, 0, search); });
   };
+  const auto search = [](const std::string& settings) {
+    SearchOptions read;
+    return ErrorOf([&] { ReadSearch(JsonView(ParseJson(settings, "file"), "file"), 10, 0, read); });
+  };
+  EXPECT_THAT(search(R"({"num_beams": 2, "num_return_sequences": 3})"),
+              HasSubstr("file: num_return_sequences 3 is more"));
+  EXPECT_EQ(search(R"({"num_beams": 2, "num_return_sequences": 2})"), "");
   EXPECT_THAT(refusal(R"({"bad_words_ids": [3]})"), HasSubstr("bad_words_ids[0]"));
   EXPECT_THAT(refusal(R"({"bad_words_ids": [[]]})"), HasSubstr("bad_words_ids[0]"));
   EXPECT_THAT(refusal(R"({"bad_words_ids": [[10]]})"), HasSubstr("bad_words_ids[0][0]"));

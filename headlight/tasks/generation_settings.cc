@@ -213,6 +213,8 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
   ReadProcessors(json, vocabulary, pad_id, search);
   InFile(json.place(), [&] {
     if (search.sample) CheckSampling(search.sampling);
+    Check(search.sample || search.n_best <= search.beam_size,
+          "num_return_sequences {} is more than num_beams, {}, without do_sample", search.n_best, search.beam_size);
     CheckProcessors(search.processors, vocabulary);
   });
 }
@@ -238,6 +240,7 @@ TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits&
   length("min_length", generation.min_length, 0);
   if (!length("max_new_tokens", generation.max_new_tokens, 1) && length("max_length", generation.max_length, 1))
     generation.max_new_tokens = kMostTokens;
+  generation.min_new_tokens = std::min(generation.min_new_tokens, generation.max_new_tokens);
   ReadSearch(json, limits.vocabulary, /*pad_id=*/-1, generation.search);
   generation.search.guidance = json.Get("guidance_scale", generation.search.guidance).Number();
   settings.stop = ReadStopStrings(json["stop_strings"]);
@@ -275,8 +278,11 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
   const auto token = [&](const JsonView& id) {
     return static_cast<std::int32_t>(id.Integer(0, limits.target_vocabulary - 1));
   };
-  if (const JsonView start = json["decoder_start_token_id"]; start.present() && start.Integer() != limits.start_id)
-    decoding.prefix = {token(start)};
+  JsonView start = json["decoder_start_token_id"];
+  // A generation_config.json without it begins with the token that begins texts, whatever config.json says.
+  const bool of_model = json.value().Find("model_type") != nullptr;
+  if (!start.present() && !of_model && kind == GenerationKind::translation) start = json["bos_token_id"];
+  if (start.present() && start.Integer() != limits.start_id) decoding.prefix = {token(start)};
   if (json.Get("force_bos_token_to_be_generated", false).Bool())  // of 2020; it has the last word in Transformers
     decoding.search.first_token = token(json.Get("bos_token_id", 0));
   else if (const JsonView first = json["forced_bos_token_id"]; first.present())
