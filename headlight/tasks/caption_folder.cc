@@ -105,9 +105,10 @@ std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, con
     for (const Hypothesis& hypothesis : found[i]) {
       Caption& caption = captions[i / samples].emplace_back();
       std::vector<std::int32_t> ids = hypothesis.ids;
-      // A start or end that is no special token is text, as in Transformers.
-      ids.insert(ids.begin(), decoding.prefix.front());
-      if (hypothesis.end >= 0) ids.push_back(hypothesis.end);
+      // Another start or end than the model's own may be text, as in Transformers.
+      if (const std::int32_t start = decoding.prefix.front(); start != folder.model->limits().start_id)
+        ids.insert(ids.begin(), start);
+      if (hypothesis.end >= 0 && hypothesis.end != folder.model->limits().end_id) ids.push_back(hypothesis.end);
       caption.text = folder.tokenizer.Decode(ids);
       caption.score = hypothesis.score;
       caption.tokens = std::ssize(hypothesis.ids);

@@ -90,7 +90,10 @@ struct NumberedToken {
 };
 
 // Tokenizers whose code is Python's take the ids of files; the tokenizers library takes their order alone.
-bool TakesIds(TokenizerFamily family) { return family == TokenizerFamily::esm || family == TokenizerFamily::siglip; }
+bool TakesIds(TokenizerFamily family) {
+  using enum TokenizerFamily;
+  return family == esm || family == marian || family == siglip;
+}
 
 void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& table) {
   std::ranges::stable_sort(tokens, {}, &NumberedToken::id);
@@ -232,7 +235,7 @@ void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool 
 }
 
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
-                       const std::vector<RoleToken>& family, TokenTable& table) {
+                       const std::vector<RoleToken>& family, TokenTable& table, EntriesOf of) {
   const JsonView& config = settings.config;
   const bool takes_ids = TakesIds(settings.family);
   const auto is_special = [](const JsonView& token) { return IsTrue(token.value().Find("special")); };
@@ -247,7 +250,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   if (decoder.present()) {
     for (const auto& [id, token] : decoder.Members())
       declared.push_back({IdOf(id, decoder.place()), token, is_special(token)});
-    if (settings.builds_parts) of_file.clear();
+    if (settings.builds_parts && of == EntriesOf::tokenizer_json) of_file.clear();
   } else {
     std::unordered_set<std::string> special;
     for (const char* role : kRoles)
@@ -256,8 +259,8 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
       for (const JsonView& token : *tokens) special.insert(TextOfToken(token));
     for (const auto& [content, id] : settings.added.Members())
       declared.push_back({id.Integer(0, kMostIds - 1), {content, settings.added.place()}, special.contains(content)});
-    if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   }
+  if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   CheckIds(of_file, table);
   CheckIds(declared, table);
   // Others read a tokenizer.json first, in its order.

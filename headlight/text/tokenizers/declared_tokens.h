@@ -61,13 +61,19 @@ struct TokenTable {
   std::unordered_map<std::string, std::size_t> indices_;  // in `added`, by content
 };
 
+/// Where entries are from: a tokenizer.json, whose tokens a class that builds its parts takes from the settings, or the
+/// files of a vocabulary, such as the control pieces of a SentencePiece model.
+enum class EntriesOf { tokenizer_json, vocabulary };
+
 /// Adds to `table`, as Transformers (5.24) does, in this order: the entries of a tokenizer.json, unless the class
-/// builds its parts; the tokens of `added_tokens_decoder` or, without it, of added_tokens.json and of `entries`, by
-/// their ids; the special tokens of `family` and of the settings; and the additional ones. A token that the vocabulary
-/// lacks gets the next id, whatever its file says, if the class has the tokenizers library. A special token that no
-/// file numbers gets it only if the model has a row for it. Of the special tokens of settings the last counts if
-/// several are the same. Throws Error naming the file where the id of a token of the vocabulary is another.
+/// builds its parts; the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of
+/// added_tokens.json and of `entries`, by their ids; the special tokens of `family` and of the settings; and the
+/// additional ones. A token that the vocabulary lacks gets the next id, whatever its file says, if the class has the
+/// tokenizers library. A special token that no file numbers gets it only if the model has a row for it. Of the special
+/// tokens of settings the last counts if several are the same. Throws Error naming the file where the id of a token of
+/// the vocabulary is another.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
-                       const std::vector<RoleToken>& family, TokenTable& table);
+                       const std::vector<RoleToken>& family, TokenTable& table,
+                       EntriesOf of = EntriesOf::tokenizer_json);
 
 }  // namespace headlight

@@ -107,6 +107,24 @@ TEST_F(DeclaredTokensOfBert, GetTheNextIdsInTheOrderOfThoseInTheFile) {
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{160, 161}), "<y> <x>");
 }
 
+// Every piece of ESM's vocabulary is matched, also if the settings declare others alone. Python's tokenizers have gaps.
+TEST(DeclaredTokens, LeaveThePiecesOfEsm) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (const char* piece : {"<cls>", "<pad>", "<eos>", "<unk>", "L", "A", "G", "<mask>"})
+    lines += fmt::format("{}\n", piece);
+  WriteFile(folder.File("vocab.txt"), lines);
+  const auto tokenizer = [&](const std::string& decoder) {
+    WriteFile(folder.File("tokenizer_config.json"),
+              fmt::format(R"({{"tokenizer_class": "EsmTokenizer", "added_tokens_decoder": {{{}}}}})", decoder));
+    return PipelineTokenizer::Load(folder.path());
+  };
+  const std::string special =
+      R"("0": {"content": "<cls>", "special": true}, "7": {"content": "<mask>", "special": true})";
+  EXPECT_THAT(tokenizer(special).Encode("GA<mask>LX").ids, ElementsAre(0, 6, 5, 7, 4, 3, 2));
+  EXPECT_THAT(tokenizer(special + R"(, "12": {"content": "|"})").Encode("GA|L").ids, ElementsAre(0, 6, 5, 12, 4, 2));
+}
+
 TEST_F(DeclaredTokensOfBert, AreSpecialWhereASettingNamesThem) {
   WriteFile(folder_.File("special_tokens_map.json"),
             R"({"additional_special_tokens": ["<x>", {"content": "<y>", "rstrip": true}]})");

@@ -191,14 +191,14 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
 }
 
 // A file's `added_tokens` with those that the other files of its folder declare.
-std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added,
+std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added, EntriesOf of,
                                    PipelineState& state) {
   TokenTable table;
   table.ids = std::move(state.ids);
   // The next id is the number of pieces, as in the tokenizers library, also if a piece has a larger one.
   table.size = static_cast<std::int32_t>(table.ids.size());
   AddDeclaredTokens(settings, added, UsualTokens(settings.builds_parts ? settings.family : TokenizerFamily::unknown),
-                    table);
+                    table, of);
   state.ids = std::move(table.ids);
   std::vector<JsonView> tokens;
   for (std::size_t i = 0; i < table.added.size(); ++i) tokens.emplace_back(std::move(table.added[i]), table.places[i]);
@@ -329,7 +329,8 @@ PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSe
   std::vector<JsonView> added;
   if (const JsonView tokens = file["added_tokens"]; tokens.present()) added = tokens.Items();
   if (settings != nullptr) {
-    added = WithDeclared(*settings, added, state);
+    const EntriesOf of = scores_are == ScoresAre::exact ? EntriesOf::vocabulary : EntriesOf::tokenizer_json;
+    added = WithDeclared(*settings, added, of, state);
     const JsonView& config = settings->config;
     state.split_special = config.Get("split_special_tokens", false).Bool();
     state.cuts_beginning = config.Get("truncation_side", "right").String({"right", "left"}) == "left";
