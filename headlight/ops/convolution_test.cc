@@ -61,6 +61,7 @@ Tensor RandomWeight(const Case& one) {
 std::vector<double> Convolved(const Case& one, const Tensor& x, const Tensor& weight) {
   const ConvolutionShape& shape = one.shape;
   const std::int64_t group_inputs = one.inputs / shape.groups, group_outputs = one.outputs / shape.groups;
+  const double *const all_x = x.data<double>(), *const all_weights = weight.data<double>();
   std::vector<double> y;
   std::int64_t first = 0;
   for (const Grid& grid : one.grids) {
@@ -74,10 +75,11 @@ std::vector<double> Convolved(const Case& one, const Tensor& x, const Tensor& we
               const std::int64_t from_y = row * shape.stride.height - shape.padding.height + i * shape.dilation.height;
               const std::int64_t from_x = column * shape.stride.width - shape.padding.width + j * shape.dilation.width;
               if (from_y < 0 || from_y >= grid.height || from_x < 0 || from_x >= grid.width) continue;
-              for (std::int64_t input = 0; input < group_inputs; ++input)
-                sum += x.matrix<double>().row(first + from_y * grid.width +
-                                              from_x)[output / group_outputs * group_inputs + input] *
-                       weight.matrix<double>().row(output)[(i * shape.kernel.width + j) * group_inputs + input];
+              const double* const from =
+                  all_x + (first + from_y * grid.width + from_x) * one.inputs + output / group_outputs * group_inputs;
+              const double* const taps =
+                  all_weights + ((output * shape.kernel.height + i) * shape.kernel.width + j) * group_inputs;
+              for (std::int64_t input = 0; input < group_inputs; ++input) sum += from[input] * taps[input];
             }
           y.push_back(sum);
         }
@@ -195,12 +197,12 @@ double Worst(const Tensor& actual, const std::vector<double>& expected) {
 TEST(Convolution, ComputesInEveryType) {
   const std::pair<Compute, double> tolerances[] = {
       {Compute::float32, 1e-6}, {Compute::bfloat16, 1e-2}, {Compute::int8, 2e-2}, {Compute::int4, 2e-1}};
-  for (const Case& one : kLarge)
+  for (const Case& one : kLarge) {
+    const Tensor x = RandomMaps(one), weight = RandomWeight(one), single = InSingle(weight);
+    const std::vector<double> sums = Convolved(one, x, weight);
     for (const auto& [compute, tolerance] : tolerances) {
       if (!kernels::CpuHas(compute)) continue;
-      const Tensor x = RandomMaps(one), weight = RandomWeight(one);
-      std::vector<double> expected = Convolved(one, x, weight);
-      const Tensor single = InSingle(weight);
+      std::vector<double> expected = sums;
       kernels::PackedMatrix<float> packed(weight.columns(), weight.rows(), compute);
       packed.Pack(single.matrix<float>(), /*transposed=*/true);
       const Weight packed_alone{.value = {}, .packed = &packed, .compute = compute};
@@ -217,6 +219,7 @@ TEST(Convolution, ComputesInEveryType) {
                                             {.bias = InSingle(bias), .residual = InSingle(residual), .relu = true});
       EXPECT_LT(Worst(after.rows, expected), tolerance) << one.name << Name(compute);
     }
+  }
 }
 
 // Maps smaller and larger than a tile, of several blocks, or of one that is divided by panels, channels that fill no
