@@ -149,14 +149,14 @@ class Arena {
   FreeBlocks free_;                     // by size, then address
 };
 
-struct Pool {
+struct StoragePool {
   std::mutex mutex;
   Arena small{kHugePage}, large{16 * kHugePage};
   StorageStatistics statistics;
 };
 
-Pool& ThePool() {
-  static Pool* pool = new Pool;  // never destroyed: tensors in static storage may outlive it otherwise
+StoragePool& TheStoragePool() {
+  static StoragePool* pool = new StoragePool;  // never destroyed: tensors in static storage may outlive it otherwise
   return *pool;
 }
 
@@ -165,7 +165,7 @@ Pool& ThePool() {
 std::shared_ptr<std::byte> AllocateStorage(std::int64_t bytes) {
   Check(bytes >= 0 && bytes < (std::int64_t{1} << 46), "cannot allocate {} bytes", bytes);
   if (bytes == 0) return nullptr;
-  Pool& pool = ThePool();
+  StoragePool& pool = TheStoragePool();
   const std::size_t rounded = RoundUp(static_cast<std::size_t>(bytes), kAlignment);
   Arena& arena = rounded < kLargeBlock ? pool.small : pool.large;
   std::unique_lock lock(pool.mutex);
@@ -178,13 +178,13 @@ std::shared_ptr<std::byte> AllocateStorage(std::int64_t bytes) {
 }
 
 StorageStatistics GetStorageStatistics() {
-  Pool& pool = ThePool();
+  StoragePool& pool = TheStoragePool();
   const std::lock_guard lock(pool.mutex);
   return pool.statistics;
 }
 
 void ReleaseUnusedStorage() {
-  Pool& pool = ThePool();
+  StoragePool& pool = TheStoragePool();
   const std::lock_guard lock(pool.mutex);
   pool.small.ReleaseUnused(pool.statistics);
   pool.large.ReleaseUnused(pool.statistics);

@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // The pictures of one path, in the order in which each is named first.
-class Collector {
+class TextCollector {
  public:
-  explicit Collector(PictureTextList& list) : list_(list) {}
+  explicit TextCollector(PictureTextList& list) : list_(list) {}
 
   void Add(const std::string& picture, std::string text, const std::string& place, std::string near_miss = "") {
     Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", place);
@@ -42,7 +42,7 @@ class Collector {
   std::map<std::string, std::size_t> index_of_;
 };
 
-void AddTsv(const std::string& path, Collector& collector) {
+void AddTsv(const std::string& path, TextCollector& collector) {
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
@@ -60,7 +60,7 @@ std::vector<std::string> OneOrMore(const JsonView& json) {
   return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
 }
 
-void AddRecords(const std::string& path, Collector& collector) {
+void AddRecords(const std::string& path, TextCollector& collector) {
   Records records(path);
   while (const auto record = records.Next()) {
     const std::string picture = PictureOfTable(path, PathOfRecord(*record), record->place());
@@ -98,7 +98,7 @@ void AddCoco(const std::string& path, const std::vector<std::string>& folders, P
   }
 }
 
-void AddFolder(const std::string& folder, Collector& collector) {
+void AddFolder(const std::string& folder, TextCollector& collector) {
   for (const std::string& picture : PictureFilesIn(folder)) {
     const std::string beside = fs::path(picture).replace_extension(".txt").string();
     std::error_code ignored;
@@ -123,7 +123,7 @@ PictureTextList ListPictureTexts(const std::vector<std::string>& paths, const st
     const std::size_t before = list.sources.size();
     std::error_code ignored;
     Check(fs::exists(path, ignored), "{}: no such file or folder", path);
-    Collector collector(list);
+    TextCollector collector(list);
     if (fs::is_directory(path, ignored)) {
       AddFolder(path, collector);
     } else if (IsTsv(path)) {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Adds pictures and their labels to a list.
-struct Collector {
+struct LabelCollector {
   std::vector<std::string>& labels;
   NewLabels rule;
   PictureList list = {};
@@ -30,7 +30,7 @@ struct Collector {
   }
 };
 
-void AddFolder(const std::string& folder, Collector& collector) {
+void AddFolder(const std::string& folder, LabelCollector& collector) {
   std::vector<std::string> classes;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
@@ -74,13 +74,13 @@ void ReadTable(const std::string& path, bool labelled, const AddPicture& add) {
     checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, {"label", "class"})) : "", record->place());
 }
 
-void AddTable(const std::string& path, Collector& collector) {
+void AddTable(const std::string& path, LabelCollector& collector) {
   ReadTable(path, /*labelled=*/true, [&](const std::string& file, const std::string& label, const std::string& place) {
     collector.Add({.path = file}, label, place);
   });
 }
 
-void AddIdx(const std::string& path, const std::string& labels_path, Collector& collector) {
+void AddIdx(const std::string& path, const std::string& labels_path, LabelCollector& collector) {
   const auto pictures = std::make_shared<const IdxPictures>(path);
   const std::vector<std::uint8_t> labels = ReadIdxLabels(labels_path);
   Check(std::ssize(labels) == pictures->count(), "{}: has {} pictures, and {} has {} labels", path, pictures->count(),
@@ -108,7 +108,7 @@ std::string PictureOfTable(const std::string& table, const std::string& file, co
 
 PictureList ListLabelledPictures(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                  NewLabels rule) {
-  Collector collector{labels, rule};
+  LabelCollector collector{labels, rule};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];
     const std::size_t before = collector.list.sources.size();

@@ -10,8 +10,8 @@ namespace {
 using Head = NounPhrase::Head;
 
 // I, you, he, she, it, we, you, they
-constexpr std::array<std::string_view, 8> subjects = {"I", "you", "he", "she", "it", "we", "you", "they"};
-constexpr std::array<std::string_view, 8> objects = {"me", "you", "him", "her", "it", "us", "you", "them"};
+constexpr std::array<std::string_view, 8> subject_pronouns = {"I", "you", "he", "she", "it", "we", "you", "they"};
+constexpr std::array<std::string_view, 8> object_pronouns = {"me", "you", "him", "her", "it", "us", "you", "them"};
 constexpr std::array<std::string_view, 8> possessives = {"my", "your", "his", "her", "its", "our", "your", "their"};
 
 std::size_t PronounIndex(const Agreement& who) {
@@ -20,7 +20,7 @@ std::size_t PronounIndex(const Agreement& who) {
   return who.human ? 2 + static_cast<std::size_t>(who.gender) : 4;
 }
 
-std::string Article(std::string_view next) {
+std::string IndefiniteArticle(std::string_view next) {
   return std::string_view("aeiou").find(next.front()) != std::string_view::npos ? "an" : "a";
 }
 
@@ -38,7 +38,7 @@ std::string Phrase(const NounPhrase& phrase, Role role, bool in_negation = false
       return text;
     }
     case Head::pronoun:
-      return std::string((subject ? subjects : objects)[PronounIndex(phrase.agreement)]);
+      return std::string((subject ? subject_pronouns : object_pronouns)[PronounIndex(phrase.agreement)]);
     case Head::question:
       if (!phrase.agreement.human) return "what";
       return subject ? "who" : "whom";
@@ -58,10 +58,10 @@ std::string Phrase(const NounPhrase& phrase, Role role, bool in_negation = false
       text = "the";
       break;
     case Determiner::indefinite:
-      text = Article(words);
+      text = IndefiniteArticle(words);
       break;
     case Determiner::negative:
-      text = !in_negation ? "no" : countable ? Article(words) : "any";
+      text = !in_negation ? "no" : countable ? IndefiniteArticle(words) : "any";
       break;
     case Determiner::demonstrative:
       text = phrase.plural ? "these" : "this";

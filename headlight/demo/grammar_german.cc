@@ -31,9 +31,10 @@ constexpr std::array<std::array<std::string_view, 8>, 3> pronouns = {
     {{"ich", "du", "er", "sie", "es", "wir", "ihr", "sie"},
      {"mich", "dich", "ihn", "sie", "es", "uns", "euch", "sie"},
      {"mir", "dir", "ihm", "ihr", "ihm", "uns", "euch", "ihnen"}}};
-constexpr std::array<std::string_view, 8> possessives = {"mein", "dein", "sein", "ihr", "sein", "unser", "euer", "ihr"};
+constexpr std::array<std::string_view, 8> possessive_stems = {"mein", "dein",  "sein", "ihr",
+                                                              "sein", "unser", "euer", "ihr"};
 
-std::size_t PronounIndex(const Agreement& who) {
+std::size_t PersonIndex(const Agreement& who) {
   if (who.plural) return static_cast<std::size_t>(4 + who.person);
   return who.person < 3 ? static_cast<std::size_t>(who.person - 1) : 2 + static_cast<std::size_t>(who.gender);
 }
@@ -138,7 +139,7 @@ std::string NounWithWords(const NounPhrase& phrase, Case in_case) {
       text = with("kein", ein);
       break;
     case Determiner::possessive:
-      text = with(possessives[PronounIndex(phrase.possessor)], ein);
+      text = with(possessive_stems[PersonIndex(phrase.possessor)], ein);
       break;
     case Determiner::two:
       text = "zwei";
@@ -172,7 +173,7 @@ std::string Phrase(const NounPhrase& phrase, Case in_case) {
       return text;
     }
     case Head::pronoun:
-      return std::string(pronouns[row][PronounIndex(phrase.agreement)]);
+      return std::string(pronouns[row][PersonIndex(phrase.agreement)]);
     case Head::question:
       return phrase.agreement.human ? std::string(who[row]) : "was";
     case Head::relative:
@@ -182,7 +183,7 @@ std::string Phrase(const NounPhrase& phrase, Case in_case) {
   return NounWithWords(phrase, in_case);
 }
 
-std::string Phrase(const PrepositionPhrase& place) {
+std::string GovernedPhrase(const PrepositionPhrase& place) {
   const std::string phrase = Phrase(place.phrase, place.governs);
   if (place.phrase.determiner == Determiner::definite) {
     constexpr std::array<std::array<std::string_view, 3>, 4> contractions = {
@@ -264,7 +265,7 @@ std::string Relative(const NounPhrase& phrase) {
 }
 
 // The constituent that `front` names.
-std::string FrontOf(const Clause& clause) {
+std::string PrefieldOf(const Clause& clause) {
   switch (clause.front) {
     case Front::subject:
       return Phrase(clause.subject, Case::nominative) + Relative(clause.subject);
@@ -273,9 +274,9 @@ std::string FrontOf(const Clause& clause) {
     case Front::recipient:
       return Phrase(*clause.recipient, Case::dative);
     case Front::place:
-      return Phrase(*clause.place);
+      return GovernedPhrase(*clause.place);
     case Front::companion:
-      return Phrase(*clause.companion);
+      return GovernedPhrase(*clause.companion);
     case Front::time:
       return std::string(clause.time->german);
     case Front::question:
@@ -291,7 +292,7 @@ std::string Body(const Clause& clause, Order order) {
   std::string text, extraposed;
   const bool has_front = order == Order::verb_second || order == Order::verb_last;
   const auto in_middle = [&](Front place) { return !has_front || clause.front != place; };
-  if (has_front) text = FrontOf(clause);
+  if (has_front) text = PrefieldOf(clause);
   if (order == Order::verb_second || order == Order::verb_first) Append(text, verb.finite);
 
   const bool object_in_middle = clause.object && in_middle(Front::object);
@@ -320,8 +321,8 @@ std::string Body(const Clause& clause, Order order) {
                Case::accusative));
   if (clause.time != nullptr && late) Append(text, clause.time->german);
   if (clause.negated && !kein && !clause.gladly) Append(text, "nicht");
-  if (clause.companion && in_middle(Front::companion)) Append(text, Phrase(*clause.companion));
-  if (clause.place && in_middle(Front::place)) Append(text, Phrase(*clause.place));
+  if (clause.companion && in_middle(Front::companion)) Append(text, GovernedPhrase(*clause.companion));
+  if (clause.place && in_middle(Front::place)) Append(text, GovernedPhrase(*clause.place));
   if (clause.predicate != nullptr) Append(text, Predicate(clause));
 
   if (order == Order::infinitive) {

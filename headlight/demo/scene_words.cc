@@ -12,17 +12,18 @@ namespace {
 
 enum class Gender { masculine, feminine, neuter };
 
-struct Noun {
+struct SceneNoun {
   std::string_view english, english_plural, german, german_plural;
   Gender gender;
 };
-constexpr std::array<Noun, kSceneKinds + 1> kNouns = {{{"circle", "circles", "Kreis", "Kreise", Gender::masculine},
-                                                       {"square", "squares", "Quadrat", "Quadrate", Gender::neuter},
-                                                       {"triangle", "triangles", "Dreieck", "Dreiecke", Gender::neuter},
-                                                       {"star", "stars", "Stern", "Sterne", Gender::masculine},
-                                                       {"cross", "crosses", "Kreuz", "Kreuze", Gender::neuter},
-                                                       {"ring", "rings", "Ring", "Ringe", Gender::masculine},
-                                                       {"shape", "shapes", "Form", "Formen", Gender::feminine}}};
+constexpr std::array<SceneNoun, kSceneKinds + 1> kNouns = {
+    {{"circle", "circles", "Kreis", "Kreise", Gender::masculine},
+     {"square", "squares", "Quadrat", "Quadrate", Gender::neuter},
+     {"triangle", "triangles", "Dreieck", "Dreiecke", Gender::neuter},
+     {"star", "stars", "Stern", "Sterne", Gender::masculine},
+     {"cross", "crosses", "Kreuz", "Kreuze", Gender::neuter},
+     {"ring", "rings", "Ring", "Ringe", Gender::masculine},
+     {"shape", "shapes", "Form", "Formen", Gender::feminine}}};
 // Stems, which in German take an ending.
 constexpr std::array<std::string_view, kSceneColours> kEnglishColours = {"red",   "green", "blue",  "yellow",
                                                                          "white", "black", "brown", "purple"};
@@ -42,7 +43,7 @@ constexpr std::array<std::string_view, kSceneRelations> kGermanRelations = {
 constexpr std::array<std::string_view, kMostSceneShapes + 2> kEnglishNumbers = {"", "", "two", "three", "four", "five"};
 constexpr std::array<std::string_view, kMostSceneShapes + 2> kGermanNumbers = {"", "", "zwei", "drei", "vier", "fünf"};
 
-const Noun& NounOf(const SceneMention& mention) {
+const SceneNoun& NounOf(const SceneMention& mention) {
   return kNouns[static_cast<std::size_t>(mention.kind.value_or(kSceneKinds))];
 }
 
@@ -76,7 +77,7 @@ std::pair<std::string_view, std::string_view> GermanArticle(Article article, Gen
 }
 
 std::string GermanPhrase(const SceneMention& mention, Article article, bool dative) {
-  const Noun& noun = NounOf(mention);
+  const SceneNoun& noun = NounOf(mention);
   const bool plural = mention.count > 1 || article == Article::bare;
   std::string phrase;
   const auto add = [&](std::string_view word, std::string_view ending = "") {
@@ -133,7 +134,7 @@ std::string PlaceWords(std::int32_t place, SceneLanguage language) {
 }
 
 std::string KindWord(std::int32_t kind, SceneLanguage language) {
-  const Noun& noun = kNouns[static_cast<std::size_t>(kind)];
+  const SceneNoun& noun = kNouns[static_cast<std::size_t>(kind)];
   return std::string(language == SceneLanguage::english ? noun.english : noun.german);
 }
 
@@ -194,7 +195,7 @@ SceneMention SceneWords::TakeMention(SceneLanguage language) {
   mention.colour = TakeAdjective(english ? kEnglishColours : kGermanColours, language);
   bool noun = false;
   for (std::size_t kind = 0; !noun && kind < kNouns.size(); ++kind) {
-    const Noun& one = kNouns[kind];
+    const SceneNoun& one = kNouns[kind];
     noun = english ? Take(one.english) || Take(one.english_plural)
                    : Take(one.german) || Take(one.german_plural) || Take(std::string(one.german_plural) + "n");
     if (noun && kind < kSceneKinds) mention.kind = static_cast<std::int32_t>(kind);

@@ -12,7 +12,7 @@ namespace {
 
 std::int64_t OneOf(const std::vector<std::int64_t>& sides, Random& random) { return sides[random.Below(sides.size())]; }
 
-PictureSize ShortestTo(PictureSize size, std::int64_t side, std::int64_t longest) {
+PictureSize WithShortestSide(PictureSize size, std::int64_t side, std::int64_t longest) {
   return ResizedSize({.kind = ResizeRule::Kind::shortest, .edge = side, .longest = longest}, size);
 }
 
@@ -75,7 +75,7 @@ BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options,
   BoxedChange change;
   change.flip = random.Below(2) == 0;
   if (random.Below(2) == 0) {
-    picture = ShortestTo(picture, OneOf(options.first_sides, random), 0);
+    picture = WithShortestSide(picture, OneOf(options.first_sides, random), 0);
     const auto side = [&](std::int64_t whole) {
       const std::int64_t most = std::min(whole, options.most_crop), least = std::min(most, options.least_crop);
       return least + static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(most - least + 1)));
@@ -91,7 +91,7 @@ BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options,
     change.cut = {picture, region};
     picture = {region.height, region.width};
   }
-  change.size = ShortestTo(picture, OneOf(options.sides, random), options.longest);
+  change.size = WithShortestSide(picture, OneOf(options.sides, random), options.longest);
   return change;
 }
 

@@ -11,13 +11,13 @@ namespace headlight {
 namespace {
 
 // A place between two cells, with PyTorch's roundings of interpolate(align_corners=False).
-struct Between {
+struct SourcePlace {
   std::size_t first, second;
   float share;  // of the second
 };
 
-std::vector<Between> Places(std::int64_t cells, std::int64_t pixels) {
-  std::vector<Between> places;
+std::vector<SourcePlace> Places(std::int64_t cells, std::int64_t pixels) {
+  std::vector<SourcePlace> places;
   const float scale = static_cast<float>(cells) / static_cast<float>(pixels);
   for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
     const float at = std::max(0.0F, (static_cast<float>(pixel) + 0.5F) * scale - 0.5F);
@@ -44,16 +44,17 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, 
   result.ids.assign(static_cast<std::size_t>(picture.height * picture.width), 0);
   if (things.empty()) return result;
 
-  const std::vector<Between> rows = Places(masks.height, picture.height), columns = Places(masks.width, picture.width);
+  const std::vector<SourcePlace> rows = Places(masks.height, picture.height),
+                                 columns = Places(masks.width, picture.width);
   const auto width = static_cast<std::size_t>(masks.width);
   const std::vector<std::int64_t> none(things.size(), 0);
   Areas areas{none, none};
   std::mutex adding;
   ParallelFor(picture.height, [&](std::int64_t y) {
-    const Between& row = rows[static_cast<std::size_t>(y)];
+    const SourcePlace& row = rows[static_cast<std::size_t>(y)];
     Areas own{none, none};
     std::int32_t* id = result.ids.data() + y * picture.width;
-    for (const Between& column : columns) {
+    for (const SourcePlace& column : columns) {
       float most = -1;
       std::size_t best = 0;
       for (std::size_t thing = 0; thing < things.size(); ++thing) {

@@ -24,7 +24,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kDistanceBins = 64, kErrorBins = 64, kLddtBins = 50;
-constexpr std::int64_t kLetters = kResidueTypes + 2;  // a padding, the types, a mask
+constexpr std::int64_t kResidueLetters = kResidueTypes + 2;  // a padding, the types, a mask
 // Bins of the distances of beta atoms that are recycled, in angstrom: one below the first edge, one above the last.
 constexpr std::int64_t kRecycledBins = 15;
 constexpr double kFirstEdge = 3.375, kLastEdge = 21.375;
@@ -105,7 +105,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
   language_norm_.emplace(language / 0, width);
   language_inner_ = LinearOf(language, "1", width, s);
   language_outer_ = LinearOf(language, "3", s, s);
-  if (config_.embeds_residues) residues_ = table(root / "embedding", kLetters, s);
+  if (config_.embeds_residues) residues_ = table(root / "embedding", kResidueLetters, s);
   places_ = table(trunk / "pairwise_positional_embedding" / "embedding", 2 * config_.farthest + 2, z);
   for (int block = 0; block < config_.blocks; ++block) blocks_.emplace_back(trunk / "blocks" / block, config_.block);
   recycled_sequence_norm_.emplace(trunk / "recycle_s_norm", s);
@@ -117,7 +117,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
   to_structure_pair_ = LinearOf(trunk, "trunk2sm_z", z, config_.structure.pair);
   distances_ = LinearOf(root, "distogram_head", z, kDistanceBins);
   aligned_errors_ = LinearOf(root, "ptm_head", z, kErrorBins);
-  letters_ = LinearOf(root, "lm_head", s, kLetters);
+  letters_ = LinearOf(root, "lm_head", s, kResidueLetters);
   lddt_norm_.emplace(lddt / 0, config_.structure.single);
   lddt_first_ = LinearOf(lddt, "1", config_.structure.single, config_.lddt_hidden);
   lddt_second_ = LinearOf(lddt, "2", config_.lddt_hidden, config_.lddt_hidden);
@@ -213,7 +213,7 @@ Json::Object EsmFold::Description() const {
 namespace {
 
 // The parts of a configuration within esmfold_config.
-void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
+void DescribeStructureModule(ConfigTable& table, StructureModuleConfig& config) {
   table.Size("sequence_dim", config.single, "the residues' width");
   table.Size("pairwise_dim", config.pair, "the pairs' width");
   table.Size("ipa_dim", config.attention.head_dim, "a head's numbers");
@@ -242,7 +242,7 @@ void DescribeTrunk(ConfigTable& table, EsmFoldConfig& config) {
   table.Integer("position_bins", config.farthest, "the farthest relative place", 1, 1 << 16);
   table.Probability("dropout", config.block.dropout);
   table.Integer("max_recycles", config.passes, "the number of passes", 1, 1000);
-  DescribePart(table, "structure_module", [&](ConfigTable& part) { DescribeStructure(part, config.structure); });
+  DescribePart(table, "structure_module", [&](ConfigTable& part) { DescribeStructureModule(part, config.structure); });
   table.Only("layer_drop", 0.0, "blocks that are left out");
   table.Harmless({"chunk_size", "cpu_grad_checkpoint"});
 }
@@ -380,7 +380,7 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     add("s_s", made.single, 1, {made.single.columns()});
     add("s_z", made.pair, 2, {made.pair.columns()});
     add("distogram_logits", made.distances, 2, {kDistanceBins});
-    add("lm_logits", made.letters, 1, {kLetters});
+    add("lm_logits", made.letters, 1, {kResidueLetters});
     add("ptm_logits", made.aligned_errors, 2, {kErrorBins});
     const std::int64_t residues = rows.length;
     const Tensor lddt = Tensor::From<float>(

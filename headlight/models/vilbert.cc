@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kEpsilon = 1e-12;      // of every norm; no file says it
+constexpr double kNormEpsilon = 1e-12;  // of every norm; no file says it
 constexpr double kPooledDropout = 0.1;  // of what the heads read
 constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
 
@@ -24,7 +24,7 @@ constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
 BertConfig BertOf(const VilbertConfig& config) {
   return {.model = config.text.model,
           .dropout = config.text.dropout,
-          .norm_epsilon = kEpsilon,
+          .norm_epsilon = kNormEpsilon,
           .vocabulary = config.vocabulary,
           .positions = config.positions,
           .types = config.types,
@@ -38,7 +38,7 @@ TransformerLayerConfig LayerOf(const VilbertStream& sizes) {
                       .activation = sizes.activation,
                       .dropout = sizes.dropout,
                       .attention_dropout = sizes.attention_dropout,
-                      .norm_epsilon = kEpsilon});
+                      .norm_epsilon = kNormEpsilon});
 }
 
 TextHeadsLayout HeadsOf(const VilbertConfig& config) {
@@ -47,7 +47,7 @@ TextHeadsLayout HeadsOf(const VilbertConfig& config) {
           .masked_norm = "cls.predictions.transform.LayerNorm",
           .masked_bias = "cls.predictions.bias",
           .masked_activation = config.text.activation,
-          .norm_epsilon = kEpsilon};
+          .norm_epsilon = kNormEpsilon};
 }
 
 }  // namespace
@@ -60,10 +60,10 @@ CoAttentionLayer::Stream::Stream(const Scope& scope, const VilbertStream& sizes,
                       {fmt::format("query{}", number), fmt::format("key{}", number), fmt::format("value{}", number)},
                       sizes.model, 3 * joint),
       output(scope / "biOutput", {fmt::format("dense{}", number)}, joint, sizes.model),
-      attention_norm(scope / "biOutput" / fmt::format("LayerNorm{}", number), sizes.model, kEpsilon),
+      attention_norm(scope / "biOutput" / fmt::format("LayerNorm{}", number), sizes.model, kNormEpsilon),
       feed_forward(scope, sizes.model, sizes.ffn, sizes.activation,
                    {prefix + "_intermediate.dense", prefix + "_output.dense"}),
-      feed_forward_norm(scope / (prefix + "_output.LayerNorm"), sizes.model, kEpsilon) {}
+      feed_forward_norm(scope / (prefix + "_output.LayerNorm"), sizes.model, kNormEpsilon) {}
 
 CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer)
     : heads_(config.joint_heads),
@@ -103,7 +103,8 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
                        config.picture.model),
       region_places_(Scope(parameters_) / config.scope / "v_embeddings", {"image_location_embeddings"}, kBoxNumbers,
                      config.picture.model),
-      region_norm_(Scope(parameters_) / config.scope / "v_embeddings" / "LayerNorm", config.picture.model, kEpsilon),
+      region_norm_(Scope(parameters_) / config.scope / "v_embeddings" / "LayerNorm", config.picture.model,
+                   kNormEpsilon),
       text_pooler_(Scope(parameters_) / config.scope, {"t_pooler.dense"}, config.text.model, config.joint),
       picture_pooler_(Scope(parameters_) / config.scope, {"v_pooler.dense"}, config.picture.model, config.joint) {
   const Scope root(parameters_), base = root / config.scope, encoder = base / "encoder";
@@ -131,7 +132,7 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
     const Scope regions = root / "cls" / "imagePredictions";
     region_head_.emplace(
         RegionHead{Linear(regions / "transform", {"dense"}, config.picture.model, config.picture.model),
-                   LayerNorm(regions / "transform" / "LayerNorm", config.picture.model, kEpsilon),
+                   LayerNorm(regions / "transform" / "LayerNorm", config.picture.model, kNormEpsilon),
                    Linear(regions, {"decoder"}, config.picture.model, config.region_classes)});
     alignment_.emplace(root / "cls", std::vector<std::string>{"bi_seq_relationship"}, config.joint, 2);
   }

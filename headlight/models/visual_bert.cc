@@ -13,8 +13,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::array kClasses = {"VisualBertModel", "VisualBertForPreTraining", "VisualBertForQuestionAnswering",
-                                 "VisualBertForVisualReasoning"};  // by VisualBertTask
+constexpr std::array kVisualBertClasses = {"VisualBertModel", "VisualBertForPreTraining",
+                                           "VisualBertForQuestionAnswering",
+                                           "VisualBertForVisualReasoning"};  // by VisualBertTask
 
 bool HasClasses(VisualBertTask task) { return task == VisualBertTask::answers || task == VisualBertTask::reasoning; }
 
@@ -34,7 +35,7 @@ TextHeadsLayout HeadsOf(const VisualBertConfig& config) {
           .norm_epsilon = config.bert.norm_epsilon};
 }
 
-const Parameter* Table(const Scope& scope, std::int64_t rows, std::int64_t model) {
+const Parameter* RegionTable(const Scope& scope, std::int64_t rows, std::int64_t model) {
   return &scope.Declare("weight", {rows, model}, Initialisation::Normal(0.02));
 }
 
@@ -46,10 +47,11 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
       embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", EmbeddingsOf(config)),
       region_features_(Scope(parameters_) / config.bert.scope / "embeddings", {"visual_projection"}, config.features,
                        config.bert.model),
-      region_types_(Table(Scope(parameters_) / config.bert.scope / "embeddings" / "visual_token_type_embeddings",
-                          config.bert.types, config.bert.model)),
-      region_positions_(Table(Scope(parameters_) / config.bert.scope / "embeddings" / "visual_position_embeddings",
-                              config.bert.positions, config.bert.model)),
+      region_types_(RegionTable(Scope(parameters_) / config.bert.scope / "embeddings" / "visual_token_type_embeddings",
+                                config.bert.types, config.bert.model)),
+      region_positions_(
+          RegionTable(Scope(parameters_) / config.bert.scope / "embeddings" / "visual_position_embeddings",
+                      config.bert.positions, config.bert.model)),
       pooler_(Scope(parameters_) / config.bert.scope, {"pooler.dense"}, config.bert.model, config.bert.model) {
   const Scope root(parameters_), encoder = root / config.bert.scope / "encoder" / "layer";
   limits_ = {.vocabulary = config.bert.vocabulary,
@@ -139,9 +141,9 @@ VisualBertTask TaskOf(const ModelFolder& files) {
   if (names.present())
     for (const JsonView& name : names.Items()) architecture = name.String();
   for (const VisualBertTask task : {VisualBertTask::answers, VisualBertTask::reasoning})
-    if (architecture == kClasses[static_cast<std::size_t>(task)]) return task;
+    if (architecture == kVisualBertClasses[static_cast<std::size_t>(task)]) return task;
   Fail("{}: {} does not say whether cls.weight is a head of {} or of {}, and nothing else is supported", names.place(),
-       Quoted(architecture), kClasses[2], kClasses[3]);
+       Quoted(architecture), kVisualBertClasses[2], kVisualBertClasses[3]);
 }
 
 std::unique_ptr<VisualBert> LoadVisualBert(const ModelFolder& files, const LoadModelOptions& options) {
@@ -189,7 +191,7 @@ std::unique_ptr<RegionTextEncoder> VisualBert::WithAnswers(const std::vector<std
 
 void VisualBert::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
-  json.Set("architectures", Json::Array{kClasses[static_cast<std::size_t>(config_.task)]});
+  json.Set("architectures", Json::Array{kVisualBertClasses[static_cast<std::size_t>(config_.task)]});
   WriteLabels(json, config_.labels);
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-constexpr ConvolutionShape kAround = {.kernel = {3, 3}, .padding = {1, 1}};
+constexpr ConvolutionShape kSameSize = {.kernel = {3, 3}, .padding = {1, 1}};
 
 FeatureMaps Silu(const FeatureMaps& x) { return {ops::Activate(Activation::silu, x.rows), x.grids}; }
 
@@ -21,8 +21,8 @@ FeatureMaps Silu(const FeatureMaps& x) { return {ops::Activate(Activation::silu,
 VqganBlock::VqganBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, std::int32_t groups)
     : first_norm_(scope / "norm1", groups, inputs),
       second_norm_(scope / "norm2", groups, outputs),
-      first_(scope / "conv1", inputs, outputs, kAround),
-      second_(scope / "conv2", outputs, outputs, kAround) {
+      first_(scope / "conv1", inputs, outputs, kSameSize),
+      second_(scope / "conv2", outputs, outputs, kSameSize) {
   if (inputs != outputs) shortcut_.emplace(scope / "nin_shortcut", inputs, outputs, ConvolutionShape{});
 }
 
@@ -61,7 +61,7 @@ Vqgan::Vqgan(const VqganConfig& config, DType dtype) : PictureCoder(dtype), conf
   codebook_.emplace(root, std::vector<std::string>{"embedding"}, config.codes, config.code_width, /*bias=*/false,
                     /*stored_transposed=*/true);
   widened_.emplace(root / "post_quant_conv", config.code_width, config.inputs, ConvolutionShape{});
-  input_.emplace(decoder / "conv_in", config.inputs, channels, kAround);
+  input_.emplace(decoder / "conv_in", config.inputs, channels, kSameSize);
   first_block_.emplace(decoder / "mid" / "block_1", channels, channels, config.groups);
   attention_.emplace(attention(decoder / "mid" / "attn_1"));
   second_block_.emplace(decoder / "mid" / "block_2", channels, channels, config.groups);
@@ -75,10 +75,10 @@ Vqgan::Vqgan(const VqganConfig& config, DType dtype) : PictureCoder(dtype), conf
       channels = outputs;
       if (attends) stage.attentions.push_back(attention(scope / "attn" / block));
     }
-    if (number > 0) stage.doubled.emplace(scope / "upsample" / "conv", channels, channels, kAround);
+    if (number > 0) stage.doubled.emplace(scope / "upsample" / "conv", channels, channels, kSameSize);
   }
   output_norm_.emplace(decoder / "norm_out", config.groups, channels);
-  output_.emplace(decoder / "conv_out", channels, 3, kAround);
+  output_.emplace(decoder / "conv_out", channels, 3, kSameSize);
 }
 
 FeatureMaps Vqgan::Decode(Context& context, const FeatureMaps& weights) const {

@@ -19,15 +19,15 @@ namespace {
 using std::exp, std::log1p, std::sqrt;
 
 // A product that begins as He et al. or LeCun et al. say, or with zeros.
-Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
-                const LinearInitialisation& initialisation) {
+Linear BiasedLinear(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
+                    const LinearInitialisation& initialisation) {
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation};
 }
 
 // The product that makes each head's points.
 Linear PointsOf(const Scope& scope, const char* name, const StructureModuleConfig& config, std::int64_t points) {
-  return LinearOf(config.nested_points ? scope / name : scope, config.nested_points ? "linear" : name, config.single,
-                  3 * config.attention.heads * points, LeCunNormal(config.single));
+  return BiasedLinear(config.nested_points ? scope / name : scope, config.nested_points ? "linear" : name,
+                      config.single, 3 * config.attention.heads * points, LeCunNormal(config.single));
 }
 
 constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1)
@@ -37,14 +37,16 @@ constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1)
 InvariantPointAttention::InvariantPointAttention(const Scope& scope, const StructureModuleConfig& config)
     : shape_(config.attention),
       epsilon_(config.epsilon),
-      query_(LinearOf(scope, "linear_q", config.single, shape_.heads * shape_.head_dim, LeCunNormal(config.single))),
-      key_value_(
-          LinearOf(scope, "linear_kv", config.single, 2 * shape_.heads * shape_.head_dim, LeCunNormal(config.single))),
+      query_(
+          BiasedLinear(scope, "linear_q", config.single, shape_.heads * shape_.head_dim, LeCunNormal(config.single))),
+      key_value_(BiasedLinear(scope, "linear_kv", config.single, 2 * shape_.heads * shape_.head_dim,
+                              LeCunNormal(config.single))),
       query_points_(PointsOf(scope, "linear_q_points", config, shape_.query_points)),
       key_value_points_(PointsOf(scope, "linear_kv_points", config, shape_.query_points + shape_.value_points)),
-      bias_(LinearOf(scope, "linear_b", config.pair, shape_.heads, LeCunNormal(config.pair))),
-      output_(LinearOf(scope, "linear_out", shape_.heads * (config.pair + shape_.head_dim + 4 * shape_.value_points),
-                       config.single, kZeroLinear)),
+      bias_(BiasedLinear(scope, "linear_b", config.pair, shape_.heads, LeCunNormal(config.pair))),
+      output_(BiasedLinear(scope, "linear_out",
+                           shape_.heads * (config.pair + shape_.head_dim + 4 * shape_.value_points), config.single,
+                           kZeroLinear)),
       head_weights_(&scope.Declare("head_weights", {shape_.heads}, Initialisation::Constant(kSoftplusIsOne))) {}
 
 Tensor InvariantPointAttention::operator()(Context& context, const Tensor& single, const Tensor& pair,
@@ -75,13 +77,13 @@ Tensor InvariantPointAttention::operator()(Context& context, const Tensor& singl
 }
 
 AngleResnet::AngleResnet(const Scope& scope, const StructureModuleConfig& config)
-    : in_(LinearOf(scope, "linear_in", config.single, config.angles, LeCunNormal(config.single))),
-      initial_(LinearOf(scope, "linear_initial", config.single, config.angles, LeCunNormal(config.single))),
-      out_(LinearOf(scope, "linear_out", config.angles, 14, LeCunNormal(config.angles))) {
+    : in_(BiasedLinear(scope, "linear_in", config.single, config.angles, LeCunNormal(config.single))),
+      initial_(BiasedLinear(scope, "linear_initial", config.single, config.angles, LeCunNormal(config.single))),
+      out_(BiasedLinear(scope, "linear_out", config.angles, 14, LeCunNormal(config.angles))) {
   for (int block = 0; block < config.angle_blocks; ++block) {
     const Scope its = scope / "layers" / block;
-    blocks_.push_back({LinearOf(its, "linear_1", config.angles, config.angles, HeNormal(config.angles)),
-                       LinearOf(its, "linear_2", config.angles, config.angles, kZeroLinear)});
+    blocks_.push_back({BiasedLinear(its, "linear_1", config.angles, config.angles, HeNormal(config.angles)),
+                       BiasedLinear(its, "linear_2", config.angles, config.angles, kZeroLinear)});
   }
 }
 
@@ -100,15 +102,15 @@ StructureModule::StructureModule(const Scope& scope, const StructureModuleConfig
       pair_norm_(scope / "layer_norm_z", config.pair),
       attention_norm_(scope / "layer_norm_ipa", config.single),
       transition_norm_(scope / "transition" / "layer_norm", config.single),
-      in_(LinearOf(scope, "linear_in", config.single, config.single, LeCunNormal(config.single))),
-      update_(LinearOf(scope / "bb_update", "linear", config.single, 6, kZeroLinear)),
+      in_(BiasedLinear(scope, "linear_in", config.single, config.single, LeCunNormal(config.single))),
+      update_(BiasedLinear(scope / "bb_update", "linear", config.single, 6, kZeroLinear)),
       attention_(scope / "ipa", config),
       angles_(scope / "angle_resnet", config) {
   for (int layer = 0; layer < config.transition_layers; ++layer) {
     const Scope its = scope / "transition" / "layers" / layer;
-    transitions_.push_back({LinearOf(its, "linear_1", config.single, config.single, HeNormal(config.single)),
-                            LinearOf(its, "linear_2", config.single, config.single, HeNormal(config.single)),
-                            LinearOf(its, "linear_3", config.single, config.single, kZeroLinear)});
+    transitions_.push_back({BiasedLinear(its, "linear_1", config.single, config.single, HeNormal(config.single)),
+                            BiasedLinear(its, "linear_2", config.single, config.single, HeNormal(config.single)),
+                            BiasedLinear(its, "linear_3", config.single, config.single, kZeroLinear)});
   }
 }
 

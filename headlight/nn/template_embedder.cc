@@ -18,11 +18,11 @@ namespace {
 // The features of a pair of residues (i, j) of a template: in which of so many bins their distance is, whether both C
 // betas are known, the types of j and of i, a unit vector, which the published models for one chain read as zero, and
 // whether both backbones are known; without these all are zero.
-constexpr std::int64_t kBins = 39, kBetas = kBins, kSecondType = kBetas + 1,
+constexpr std::int64_t kDistanceBins = 39, kBetas = kDistanceBins, kSecondType = kBetas + 1,
                        kFirstType = kSecondType + kAlignmentLetters, kVector = kFirstType + kAlignmentLetters,
                        kBackbones = kVector + 3, kPairFeatures = kBackbones + 1;
 
-Linear Projection(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs) {
+Linear TemplateProjection(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs) {
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, HeNormal(inputs)};
 }
 
@@ -62,20 +62,20 @@ Tensor TemplatePointwiseAttention::operator()(Context& context, const Tensor& pa
 
 TemplateEmbedder::TemplateEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair,
                                    const TemplateConfig& config)
-    : first_angles_(Projection(scope / "template_single_embedder", "linear_1", kTemplateAngles, alignment)),
-      second_angles_(Projection(scope / "template_single_embedder", "linear_2", alignment, alignment)),
-      pairs_(Projection(scope / "template_pair_embedder", "linear", kPairFeatures, config.stack.pair)),
+    : first_angles_(TemplateProjection(scope / "template_single_embedder", "linear_1", kTemplateAngles, alignment)),
+      second_angles_(TemplateProjection(scope / "template_single_embedder", "linear_2", alignment, alignment)),
+      pairs_(TemplateProjection(scope / "template_pair_embedder", "linear", kPairFeatures, config.stack.pair)),
       stack_(scope / "template_pair_stack", config.stack, config.blocks),
       attention_(scope / "template_pointwise_att", pair, config) {}
 
 // Line 9. Pairs with the same features have the same result: it is computed once, and looked up for each pair.
 Tensor TemplateEmbedder::EmbedPairs(Context& context, const TemplateFeatures& features) const {
-  const std::vector<std::int32_t> bins = BinsOfDistances(features.beta, kBins);
+  const std::vector<std::int32_t> bins = BinsOfDistances(features.beta, kDistanceBins);
   struct Kind {
     std::int64_t bin, betas, first, second;
   };
   std::vector<Kind> kinds;  // of pairs with both backbones, from 1; 0 is that of all others
-  std::vector<std::int32_t> numbers((kBins + 1) * 2 * kAlignmentLetters * kAlignmentLetters, -1), kind_of_pair;
+  std::vector<std::int32_t> numbers((kDistanceBins + 1) * 2 * kAlignmentLetters * kAlignmentLetters, -1), kind_of_pair;
   const std::size_t residues = features.types.size();
   for (std::size_t i = 0; i < residues; ++i) {
     for (std::size_t j = 0; j < residues; ++j) {
@@ -99,7 +99,7 @@ Tensor TemplateEmbedder::EmbedPairs(Context& context, const TemplateFeatures& fe
     for (std::size_t number = 0; number < kinds.size(); ++number) {
       const Kind& kind = kinds[number];
       T* const row = each.matrix<T>().row(static_cast<std::int64_t>(number) + 1);
-      if (kind.bin < kBins) row[kind.bin] = 1;
+      if (kind.bin < kDistanceBins) row[kind.bin] = 1;
       row[kBetas] = static_cast<T>(kind.betas);
       row[kSecondType + kind.second] = row[kFirstType + kind.first] = row[kBackbones] = 1;
     }

@@ -36,11 +36,11 @@ std::vector<Place> PlacesOf(const char* what, const Tensor& predicted, const Ten
 
 // x, y and z of points, each an array.
 template <typename T>
-using Axes = std::array<std::vector<T>, 3>;
+using Coordinates = std::array<std::vector<T>, 3>;
 
 template <typename T>
-Axes<T> Gathered(const Tensor& points, const std::vector<Place>& places) {
-  Axes<T> axes;
+Coordinates<T> Gathered(const Tensor& points, const std::vector<Place>& places) {
+  Coordinates<T> axes;
   for (const Place& place : places)
     for (std::size_t axis = 0; axis < 3; ++axis)
       axes[axis].push_back(points.matrix<T>().row(place.row)[place.column + static_cast<std::int64_t>(axis)]);
@@ -55,8 +55,8 @@ struct Error3 {
 
 // R^T (p - t) less that of the truth.
 template <typename T>
-Error3<T> ErrorOfPlace(const T* frame, const T* true_frame, const Axes<T>& points, const Axes<T>& true_points,
-                       std::size_t point) {
+Error3<T> ErrorOfPlace(const T* frame, const T* true_frame, const Coordinates<T>& points,
+                       const Coordinates<T>& true_points, std::size_t point) {
   Error3<T> result{};
   for (std::size_t j = 0; j < 3; ++j) {
     result.offset[j] = points[j][point] - frame[9 + j];
@@ -86,7 +86,7 @@ Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints
   const double factor = scale / options.unit / (static_cast<double>(frames.size()) + options.epsilon) /
                         (static_cast<double>(points.size()) + options.epsilon);
   Dispatch(loss.dtype(), [&]<typename T>(T) {
-    const Axes<T> at = Gathered<T>(predicted.points, points), true_at = Gathered<T>(truth.points, points);
+    const Coordinates<T> at = Gathered<T>(predicted.points, points), true_at = Gathered<T>(truth.points, points);
     const std::int64_t blocks = (std::ssize(frames) + kBlock - 1) / kBlock;
     std::vector<double> sums(static_cast<std::size_t>(blocks));
     std::vector<std::vector<T>> d_at(static_cast<std::size_t>(blocks));  // x, y, z of each point

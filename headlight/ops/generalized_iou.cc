@@ -10,8 +10,8 @@ namespace headlight::ops {
 namespace {
 
 // Along one axis: the sides of two intervals, and what they have in common and span together.
-struct Axis {
-  Axis(double centre_a, double size_a, double centre_b, double size_b)
+struct Extent {
+  Extent(double centre_a, double size_a, double centre_b, double size_b)
       : low_a(centre_a - size_a / 2),
         high_a(centre_a + size_a / 2),
         low_b(centre_b - size_b / 2),
@@ -33,8 +33,8 @@ struct Axis {
   double low_a, high_a, low_b, high_b, common, span;
 };
 
-struct Overlap {
-  Overlap(const CentredBox& a, const CentredBox& b)
+struct BoxOverlap {
+  BoxOverlap(const CentredBox& a, const CentredBox& b)
       : x(a[0], a[2], b[0], b[2]),
         y(a[1], a[3], b[1], b[3]),
         intersection(x.common * y.common),
@@ -42,14 +42,14 @@ struct Overlap {
         hull(x.span * y.span),
         value(intersection / joined - 1 + joined / hull) {}
 
-  Axis x, y;
+  Extent x, y;
   double intersection, joined, hull;
   double value;
 };
 
 // The gradient of GeneralizedIou by a.
 CentredBox GradientOfIou(const CentredBox& a, const CentredBox& b) {
-  const Overlap o(a, b);
+  const BoxOverlap o(a, b);
   const double d_area = 1 / o.hull - o.intersection / (o.joined * o.joined);  // of a; its union grows by as much
   const double d_intersection = 1 / o.joined - d_area;
   const double d_hull = -o.joined / (o.hull * o.hull);
@@ -61,7 +61,7 @@ CentredBox GradientOfIou(const CentredBox& a, const CentredBox& b) {
 
 }  // namespace
 
-double GeneralizedIou(const CentredBox& a, const CentredBox& b) { return Overlap(a, b).value; }
+double GeneralizedIou(const CentredBox& a, const CentredBox& b) { return BoxOverlap(a, b).value; }
 
 Tensor GeneralizedIouLoss(const Tensor& boxes, std::span<const CentredBox> targets, double scale) {
   Check(boxes.shape().rank() == 2 && boxes.columns() == 4 && boxes.rows() == std::ssize(targets),

@@ -6,7 +6,7 @@
 namespace headlight::ops {
 namespace {
 
-void CheckShapes(const char* operation, const Tensor& x, const Tensor& gain, const Tensor& bias) {
+void CheckNormShapes(const char* operation, const Tensor& x, const Tensor& gain, const Tensor& bias) {
   Check(x.shape().rank() >= 1 && gain.shape() == Shape{x.columns()} && bias.shape() == gain.shape(),
         "{}: a gain of shape {} and a bias of shape {} do not fit x of shape {}", operation, ToString(gain.shape()),
         ToString(bias.shape()), ToString(x.shape()));
@@ -20,7 +20,7 @@ Tensor SumSlotOrScratch(Node* node, const Tensor& like) {
 }  // namespace
 
 Tensor LayerNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon) {
-  CheckShapes("LayerNorm", x, gain, bias);
+  CheckNormShapes("LayerNorm", x, gain, bias);
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   const bool wants_gradient = WantsGradient({&x, &gain, &bias});
   const Tensor moments =
@@ -46,7 +46,7 @@ Tensor LayerNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double
 
 Tensor ResidualLayerNorm(const Tensor& x, const Tensor& sublayer, Dropout dropout, const Tensor& gain,
                          const Tensor& bias, double epsilon) {
-  CheckShapes("ResidualLayerNorm", x, gain, bias);
+  CheckNormShapes("ResidualLayerNorm", x, gain, bias);
   Check(x.shape() == sublayer.shape(), "ResidualLayerNorm: a sublayer of shape {} does not fit x of shape {}",
         ToString(sublayer.shape()), ToString(x.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());

@@ -8,7 +8,7 @@
 namespace headlight::ops {
 namespace {
 
-struct Part {
+struct RelativePart {
   Tensor x, relative;  // both empty where there is none
   std::int64_t columns(std::int32_t heads) const { return x.empty() ? 0 : heads * relative.rows(); }
 };
@@ -20,7 +20,7 @@ Tensor OfHead(const Tensor& x, std::int32_t head, std::int32_t heads) {
 
 // scores [tokens, heads * vectors] of one part.
 template <typename T>
-void Multiply(const Part& part, std::int32_t heads, const Tensor& scores) {
+void Multiply(const RelativePart& part, std::int32_t heads, const Tensor& scores) {
   const std::int64_t head_dim = part.x.columns() / heads, vectors = part.relative.rows();
   for (std::int32_t head = 0; head < heads; ++head) {
     kernels::PackedMatrix<T> packed(head_dim, vectors);
@@ -31,7 +31,7 @@ void Multiply(const Part& part, std::int32_t heads, const Tensor& scores) {
 }
 
 template <typename T>
-void MultiplyGradient(const Part& part, std::int32_t heads, const Tensor& d_scores) {
+void MultiplyGradient(const RelativePart& part, std::int32_t heads, const Tensor& d_scores) {
   const std::int64_t head_dim = part.x.columns() / heads, vectors = part.relative.rows();
   const Tensor dx = part.x.node() == nullptr ? Tensor() : SumSlotFor(part.x.node());
   const Tensor d_relative = part.relative.node() == nullptr ? Tensor() : SumSlotFor(part.relative.node());
@@ -53,8 +53,8 @@ void MultiplyGradient(const Part& part, std::int32_t heads, const Tensor& d_scor
 
 Tensor RelativeScores(const Tensor& query, const Tensor& relative_key, const Tensor& key, const Tensor& relative_query,
                       std::int32_t heads) {
-  const std::array<Part, 2> parts = {Part{query, relative_key}, Part{key, relative_query}};
-  for (const Part& part : parts)
+  const std::array<RelativePart, 2> parts = {RelativePart{query, relative_key}, RelativePart{key, relative_query}};
+  for (const RelativePart& part : parts)
     Check(part.x.empty() == part.relative.empty() &&
               (part.x.empty() || (part.x.columns() == part.relative.columns() && part.x.columns() % heads == 0)),
           "RelativeScores: {} heads of shapes {} and {} do not fit", heads, ToString(part.x.shape()),

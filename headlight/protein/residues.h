@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ namespace headlight {
 inline constexpr int kResidueTypes = 21;    // the 20 and X
 inline constexpr int kUnknownResidue = 20;  // X
 inline constexpr int kAtom14 = 14, kAtom37 = 37;
+inline constexpr std::size_t kAtomN = 0, kAtomCa = 1, kAtomC = 2, kAtomCb = 3, kAtomO = 4;  // of atom37
 inline constexpr int kRigidGroups = 8;
 inline constexpr int kChiAngles = 4;
 

@@ -31,12 +31,12 @@ bool IsAnnotation(std::string_view name) {
 
 namespace {
 
-constexpr std::uint8_t kNone = 255;
+constexpr std::uint8_t kNoResidue = 255;
 
 // By character.
 std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   std::array<std::uint8_t, 256> residues{};
-  residues.fill(kNone);
+  residues.fill(kNoResidue);
   for (char letter = 'A'; letter <= 'Z'; ++letter) {
     constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and what it is read as
     const std::size_t pair = kRead.find(letter);
@@ -78,7 +78,7 @@ std::string LettersOf(std::string_view text, std::string_view place) {
 std::optional<int> ResidueOfAnyLetter(char letter) {
   static const std::array<std::uint8_t, 256> residues = MakeResiduesOfLetters();
   const std::uint8_t residue = residues[static_cast<std::uint8_t>(letter)];
-  if (residue == kNone) return std::nullopt;
+  if (residue == kNoResidue) return std::nullopt;
   return residue;
 }
 

@@ -8,13 +8,13 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kN = 0, kCa = 1, kC = 2;  // of atom37
-
 // Whether a peptide bond joins the residue to the next.
 bool Bound(const Residue& residue, const Residue& next) {
   constexpr double kFarthestBond = 2.5, kFarthestCa = 5;
-  if (residue.known[kC] && next.known[kN]) return Distance(residue.atoms[kC], next.atoms[kN]) <= kFarthestBond;
-  return residue.known[kCa] && next.known[kCa] && Distance(residue.atoms[kCa], next.atoms[kCa]) <= kFarthestCa;
+  if (residue.known[kAtomC] && next.known[kAtomN])
+    return Distance(residue.atoms[kAtomC], next.atoms[kAtomN]) <= kFarthestBond;
+  return residue.known[kAtomCa] && next.known[kAtomCa] &&
+         Distance(residue.atoms[kAtomCa], next.atoms[kAtomCa]) <= kFarthestCa;
 }
 
 }  // namespace
@@ -25,6 +25,12 @@ std::string ProteinChain::Letters() const {
   std::string letters;
   for (const Residue& residue : residues) letters += ResidueTypes()[static_cast<std::size_t>(residue.type)].letter;
   return letters;
+}
+
+std::vector<std::uint8_t> ProteinChain::Types() const {
+  std::vector<std::uint8_t> types;
+  for (const Residue& residue : residues) types.push_back(static_cast<std::uint8_t>(residue.type));
+  return types;
 }
 
 const ProteinChain& ChainOf(const Structure& structure, std::string_view chain) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -33,7 +34,8 @@ struct ProteinChain {
   // observed stand among them.
   std::vector<Residue> residues;
 
-  std::string Letters() const;  // of the residue types
+  std::string Letters() const;              // of the residue types
+  std::vector<std::uint8_t> Types() const;  // [residues]
 };
 
 struct Structure {

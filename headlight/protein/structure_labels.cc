@@ -11,9 +11,8 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kN = 0, kCa = 1, kC = 2, kCb = 3, kO = 4;  // of atom37
-constexpr std::size_t kChis = 3;                                 // the first chi among the torsions
-constexpr std::size_t kChiGroup = 4;                             // and among the rigid groups
+constexpr std::size_t kFirstChi = 3;       // the first chi among the torsions
+constexpr std::size_t kFirstChiGroup = 4;  // and among the rigid groups
 
 // The frame at the middle atom of three, or nothing where they are on a line.
 std::optional<RigidFrame> FrameOfAtoms(const Vector3& x, const Vector3& near_y, const Vector3& origin) {
@@ -53,14 +52,17 @@ void SetTorsion(ResidueLabels& labels, std::size_t torsion, const std::array<Vec
 
 // `before` is the residue before it, or null.
 void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& residue) {
-  if (before != nullptr && before->known[kC]) {
-    if (before->known[kCa] && residue.known[kN] && residue.known[kCa])
-      SetTorsion(labels, 0, {before->atoms[kCa], before->atoms[kC], residue.atoms[kN], residue.atoms[kCa]});
-    if (residue.known[kN] && residue.known[kCa] && residue.known[kC])
-      SetTorsion(labels, 1, {before->atoms[kC], residue.atoms[kN], residue.atoms[kCa], residue.atoms[kC]});
+  if (before != nullptr && before->known[kAtomC]) {
+    if (before->known[kAtomCa] && residue.known[kAtomN] && residue.known[kAtomCa])
+      SetTorsion(labels, 0,
+                 {before->atoms[kAtomCa], before->atoms[kAtomC], residue.atoms[kAtomN], residue.atoms[kAtomCa]});
+    if (residue.known[kAtomN] && residue.known[kAtomCa] && residue.known[kAtomC])
+      SetTorsion(labels, 1,
+                 {before->atoms[kAtomC], residue.atoms[kAtomN], residue.atoms[kAtomCa], residue.atoms[kAtomC]});
   }
-  if (residue.known[kN] && residue.known[kCa] && residue.known[kC] && residue.known[kO]) {
-    SetTorsion(labels, 2, {residue.atoms[kN], residue.atoms[kCa], residue.atoms[kC], residue.atoms[kO]});
+  if (residue.known[kAtomN] && residue.known[kAtomCa] && residue.known[kAtomC] && residue.known[kAtomO]) {
+    SetTorsion(labels, 2,
+               {residue.atoms[kAtomN], residue.atoms[kAtomCa], residue.atoms[kAtomC], residue.atoms[kAtomO]});
     for (double& part : labels.torsions[2]) part = -part;  // of the next N, which lies opposite
   }
   const ResidueTables& tables = TablesOfResidues();
@@ -74,7 +76,7 @@ void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& re
       known = known && residue.known[atom];
       atoms[i] = residue.atoms[atom];
     }
-    if (known) SetTorsion(labels, kChis + chi, atoms);
+    if (known) SetTorsion(labels, kFirstChi + chi, atoms);
   }
 }
 
@@ -119,7 +121,7 @@ std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain) {
     }
     SetFrames(labels, residue);
     SetTorsions(labels, i > 0 ? &chain.residues[i - 1] : nullptr, residue);
-    const std::size_t beta = residue.type == glycine ? kCa : kCb;
+    const std::size_t beta = residue.type == glycine ? kAtomCa : kAtomCb;
     labels.beta_known = residue.known[beta];
     if (labels.beta_known) labels.beta = residue.atoms[beta];
     all.push_back(labels);
@@ -136,10 +138,10 @@ ResidueLabels Renamed(const ResidueLabels& residue) {
     renamed.atoms[atom] = residue.atoms[other];
     renamed.known[atom] = residue.known[other];
   }
-  for (std::size_t group = kChiGroup; group < kRigidGroups; ++group) {
+  for (std::size_t group = kFirstChiGroup; group < kRigidGroups; ++group) {
     if (!tables.group_ambiguous[type][group]) continue;
     for (Vector3& row : renamed.frames[group].rows) row = {row.x, -row.y, -row.z};
-    for (double& part : renamed.torsions[kChis + group - kChiGroup]) part = -part;
+    for (double& part : renamed.torsions[kFirstChi + group - kFirstChiGroup]) part = -part;
   }
   return renamed;
 }

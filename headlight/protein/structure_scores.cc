@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kCa = 1, kOxt = kAtom37 - 1;  // of atom37
+constexpr std::size_t kOxt = kAtom37 - 1;  // of atom37
 
 // The search of TMscore: the superpositions that it tries, and the best of each score.
 class Search {
@@ -167,7 +167,7 @@ Residue Swapped(const Residue& residue, const AtomPairs& pairs) {
 std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference, std::size_t index, bool all_atoms) {
   const AtomPairs symmetric = SymmetricPairs(reference.type);
   std::vector<ComparedAtom> atoms;
-  for (std::size_t a = all_atoms ? 0 : kCa; a < (all_atoms ? kOxt : kCa + 1); ++a) {
+  for (std::size_t a = all_atoms ? 0 : kAtomCa; a < (all_atoms ? kOxt : kAtomCa + 1); ++a) {
     if (!reference.known[a]) continue;
     const bool ambiguous =
         std::ranges::any_of(symmetric, [&](const auto& pair) { return pair[0] == a || pair[1] == a; });
@@ -194,12 +194,6 @@ Sphere SphereOf(const std::vector<ComparedAtom>& atoms) {
   for (const ComparedAtom& atom : atoms)
     sphere.radius = std::max(sphere.radius, Distance(sphere.centre, atom.reference));
   return sphere;
-}
-
-std::vector<std::uint8_t> TypesOf(const ProteinChain& chain) {
-  std::vector<std::uint8_t> types;
-  for (const Residue& residue : chain.residues) types.push_back(static_cast<std::uint8_t>(residue.type));
-  return types;
 }
 
 // [residues of the reference] the index of the model's residue, or -1.
@@ -372,11 +366,11 @@ Correspondence Correspond(const ProteinChain& model, const ProteinChain& referen
   Partners partners(reference.residues.size());
   std::iota(partners.begin(), partners.end(), 0);
   if (pairs.paired_by == Pairing::number) partners = ByNumber(model, reference);
-  if (pairs.paired_by == Pairing::alignment) partners = AlignLocally(TypesOf(reference), TypesOf(model)).places;
+  if (pairs.paired_by == Pairing::alignment) partners = AlignLocally(reference.Types(), model.Types()).places;
   if (pairs.paired_by == Pairing::number && !pairing) {
     const TypesPaired numbered = CountTypes(model, reference, partners);
     if (numbered.different > 0 || numbered.same == 0) {
-      Partners aligned = AlignLocally(TypesOf(reference), TypesOf(model)).places;
+      Partners aligned = AlignLocally(reference.Types(), model.Types()).places;
       if (CountTypes(model, reference, aligned).same > numbered.same) {
         pairs.paired_by = Pairing::alignment;
         pairs.different = numbered.different;
@@ -390,9 +384,9 @@ Correspondence Correspond(const ProteinChain& model, const ProteinChain& referen
     const Residue other = partners[i] < 0 ? Residue{} : model.residues[static_cast<std::size_t>(partners[i])];
     pairs.whole_reference.push_back(residue);
     pairs.model_or_none.push_back(other);
-    if (!residue.known[kCa]) continue;
+    if (!residue.known[kAtomCa]) continue;
     ++pairs.reference_length;
-    if (!other.known[kCa]) continue;
+    if (!other.known[kAtomCa]) continue;
     pairs.model.push_back(other);
     pairs.reference.push_back(residue);
   }
@@ -403,14 +397,14 @@ double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference
   const std::size_t shorter = std::min(model.residues.size(), reference.residues.size());
   if (shorter == 0) return 0;
   if (model.Letters() == reference.Letters()) return 1;
-  const TypesPaired aligned = CountTypes(model, reference, AlignLocally(TypesOf(reference), TypesOf(model)).places);
+  const TypesPaired aligned = CountTypes(model, reference, AlignLocally(reference.Types(), model.Types()).places);
   return static_cast<double>(aligned.same) / static_cast<double>(shorter);
 }
 
 std::vector<Vector3> CaOf(std::span<const Residue> residues) {
   std::vector<Vector3> points;
   for (const Residue& residue : residues)
-    if (residue.known[kCa]) points.push_back(residue.atoms[kCa]);
+    if (residue.known[kAtomCa]) points.push_back(residue.atoms[kAtomCa]);
   return points;
 }
 

@@ -8,11 +8,11 @@
 namespace headlight {
 namespace {
 
-using Matrix4 = std::array<std::array<double, 4>, 4>;
+using Symmetric4 = std::array<std::array<double, 4>, 4>;
 
 // The eigenvector of the largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
-std::array<double, 4> LargestEigenvector(Matrix4 a) {
-  Matrix4 vectors{};
+std::array<double, 4> LargestEigenvector(Symmetric4 a) {
+  Symmetric4 vectors{};
   for (std::size_t i = 0; i < 4; ++i) vectors[i][i] = 1;
   constexpr int kMostSweeps = 50;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
@@ -72,10 +72,10 @@ RigidFrame Superpose(std::span<const Vector3> moving, std::span<const Vector3> f
   }
   const double xx = s[0][0], xy = s[0][1], xz = s[0][2], yx = s[1][0], yy = s[1][1], yz = s[1][2], zx = s[2][0],
                zy = s[2][1], zz = s[2][2];
-  const Matrix4 n = {{{xx + yy + zz, yz - zy, zx - xz, xy - yx},
-                      {yz - zy, xx - yy - zz, xy + yx, zx + xz},
-                      {zx - xz, xy + yx, yy - xx - zz, yz + zy},
-                      {xy - yx, zx + xz, yz + zy, zz - xx - yy}}};
+  const Symmetric4 n = {{{xx + yy + zz, yz - zy, zx - xz, xy - yx},
+                         {yz - zy, xx - yy - zz, xy + yx, zx + xz},
+                         {zx - xz, xy + yx, yy - xx - zz, yz + zy},
+                         {xy - yx, zx + xz, yz + zy, zz - xx - yy}}};
   const auto [w, x, y, z] = LargestEigenvector(n);
   RigidFrame frame;
   frame.rows = {Vector3{w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)},

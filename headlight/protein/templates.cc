@@ -16,21 +16,14 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kN = 0, kCa = 1, kC = 2, kCb = 3, kO = 4;  // of atom37
-constexpr std::size_t kTorsions = 7, kPsi = 2, kChis = 3;
-
-std::vector<std::uint8_t> TypesOf(const ProteinChain& chain) {
-  std::vector<std::uint8_t> types;
-  for (const Residue& residue : chain.residues) types.push_back(static_cast<std::uint8_t>(residue.type));
-  return types;
-}
+constexpr std::size_t kTorsions = 7, kPsi = 2, kFirstChiTorsion = 3;
 
 ProteinTemplate BestOf(const Structure& structure, const std::string& path, std::span<const std::uint8_t> query) {
   Check(!structure.chains.empty(), "{}: there is no protein chain", path);
   const ProteinChain* best = nullptr;
   LocalAlignment alignment;
   for (const ProteinChain& chain : structure.chains) {
-    LocalAlignment its = AlignLocally(query, TypesOf(chain));
+    LocalAlignment its = AlignLocally(query, chain.Types());
     if (best != nullptr && its.score <= alignment.score) continue;
     best = &chain;
     alignment = std::move(its);
@@ -100,7 +93,7 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
     const ProteinChain& chain =
         ChainOf(file->structure,
                 name == file->stem ? std::string_view() : std::string_view(name).substr(file->stem.size() + 1));
-    const auto places = PlacesOf(*row, TypesOf(chain));
+    const auto places = PlacesOf(*row, chain.Types());
     Check(places.has_value(), "{}: row {}: its letters are no part of the sequence of {}, chain {}", alignment,
           Quoted(name), file->path, chain.name);
     templates.push_back(TemplateOf(fmt::format("{}, chain {}", file->path, chain.name), chain, *places));
@@ -127,13 +120,14 @@ struct TorsionAtoms {
 };
 
 std::optional<TorsionAtoms> AtomsOf(std::size_t torsion, std::size_t type) {
-  constexpr std::array<TorsionAtoms, kChis> kBackbone = {
-      {{{kCa, kC, kN, kCa}, 2}, {{kC, kN, kCa, kC}, 1}, {{kN, kCa, kC, kO}, 0}}};
-  if (torsion < kChis) return kBackbone[torsion];
+  constexpr std::array<TorsionAtoms, kFirstChiTorsion> kBackbone = {{{{kAtomCa, kAtomC, kAtomN, kAtomCa}, 2},
+                                                                     {{kAtomC, kAtomN, kAtomCa, kAtomC}, 1},
+                                                                     {{kAtomN, kAtomCa, kAtomC, kAtomO}, 0}}};
+  if (torsion < kFirstChiTorsion) return kBackbone[torsion];
   const ResidueTables& tables = TablesOfResidues();
-  if (type >= kResidueTypes || !tables.has_chi[type][torsion - kChis]) return std::nullopt;
+  if (type >= kResidueTypes || !tables.has_chi[type][torsion - kFirstChiTorsion]) return std::nullopt;
   TorsionAtoms chi;
-  std::ranges::copy(tables.chi_atoms[type][torsion - kChis], chi.atoms.begin());
+  std::ranges::copy(tables.chi_atoms[type][torsion - kFirstChiTorsion], chi.atoms.begin());
   return chi;
 }
 
@@ -158,7 +152,7 @@ void FillAngles(const Residue& before, const Residue& residue, float* row) {
     // O lies opposite of the next residue's N, by which psi is defined.
     const double sign = torsion == kPsi ? -1 : 1;
     const bool ambiguous =
-        torsion >= kChis && TablesOfResidues().group_ambiguous[type][torsion + kRigidGroups - kTorsions];
+        torsion >= kFirstChiTorsion && TablesOfResidues().group_ambiguous[type][torsion + kRigidGroups - kTorsions];
     const std::array<double, 2> parts = TorsionOf(atoms);
     for (std::size_t part = 0; part < 2; ++part) {
       torsions[2 * torsion + part] = static_cast<float>(sign * parts[part]);
@@ -167,7 +161,9 @@ void FillAngles(const Residue& before, const Residue& residue, float* row) {
   }
 }
 
-bool HasBackbone(const Residue& residue) { return residue.known[kN] && residue.known[kCa] && residue.known[kC]; }
+bool HasBackbone(const Residue& residue) {
+  return residue.known[kAtomN] && residue.known[kAtomCa] && residue.known[kAtomC];
+}
 
 }  // namespace
 
@@ -209,7 +205,7 @@ TemplateFeatures FeaturesOf(const ProteinTemplate& one) {
   for (std::int64_t i = 0; i < residues; ++i) {
     const Residue& residue = one.residues[static_cast<std::size_t>(i)];
     features.types.push_back(residue.type);
-    const std::size_t beta = residue.type == glycine ? kCa : kCb;
+    const std::size_t beta = residue.type == glycine ? kAtomCa : kAtomCb;
     features.beta_known.push_back(residue.known[beta] ? 1 : 0);
     features.backbone_known.push_back(HasBackbone(residue) ? 1 : 0);
     if (residue.known[beta]) {

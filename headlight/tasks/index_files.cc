@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "/index.json";
 constexpr const char* kKind = "vectors with names";
-constexpr std::int64_t kMostDimensions = 1 << 16;
+constexpr std::int64_t kLargestDimension = 1 << 16;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ IndexModel ReadIndexModel(const std::string& folder) {
   Check(HasIndex(folder), "{}: is no index: there is no index.json, which headlight embed --index writes", folder);
   const JsonView file = ReadJson(folder + kFile);
   file["kind"].String({kKind});
-  return {file["model"].String(), file["fingerprint"].String(), file["dimension"].Integer(1, kMostDimensions)};
+  return {file["model"].String(), file["fingerprint"].String(), file["dimension"].Integer(1, kLargestDimension)};
 }
 
 void WriteIndexModel(const std::string& folder, const IndexModel& model) {

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kMasksAtOnce = 16;  // a mask has a fourth of the picture's rows and columns, in many channels
+constexpr std::size_t kQueriesAtOnce = 16;  // a mask has a fourth of the picture's rows and columns, in many channels
 
 // The candidates of the picture of rows [first, first + queries), and the size of their masks.
 std::vector<MaskedThing> ThingsOf(const ObjectDetector& model, Context& context, const DetectedPictures& found,
@@ -27,8 +27,8 @@ std::vector<MaskedThing> ThingsOf(const ObjectDetector& model, Context& context,
     queries.push_back(static_cast<std::int32_t>(first) + static_cast<std::int32_t>(query));
     things.push_back({.label = label, .score = static_cast<float>(score)});
   }
-  for (std::size_t begin = 0; begin < queries.size(); begin += kMasksAtOnce) {
-    const std::size_t count = std::min(kMasksAtOnce, queries.size() - begin);
+  for (std::size_t begin = 0; begin < queries.size(); begin += kQueriesAtOnce) {
+    const std::size_t count = std::min(kQueriesAtOnce, queries.size() - begin);
     const ops::FeatureMaps masks = model.Masks(context, found, std::span(queries).subspan(begin, count));
     CheckFinite(masks.rows, model, "segmenting " + name);
     size = {masks.grids[0].height, masks.grids[0].width};

@@ -31,7 +31,7 @@ struct Deleter {
 };
 using Surface = std::unique_ptr<cairo_surface_t, Deleter<cairo_surface_destroy>>;
 using Cairo = std::unique_ptr<cairo_t, Deleter<cairo_destroy>>;
-using Context = std::unique_ptr<PangoContext, Deleter<g_object_unref>>;
+using TextContext = std::unique_ptr<PangoContext, Deleter<g_object_unref>>;
 using Layout = std::unique_ptr<PangoLayout, Deleter<g_object_unref>>;
 using Font = std::unique_ptr<PangoFontDescription, Deleter<pango_font_description_free>>;
 
@@ -66,7 +66,7 @@ void PaleWordMarks(PangoLayout* layout, const std::string& text) {
 
 // Unhinted, so that a text is as wide on every surface as it was when the page was laid out.
 Layout MakeLayout(const std::string& text, const TextStyle& style) {
-  const Context context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
+  const TextContext context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
@@ -240,9 +240,9 @@ void Canvas::Hatch(std::span<const Rectangle> rectangles) {
     top = std::min(top, y), bottom = std::max(bottom, y + height);
   }
   cairo_clip(cairo_);
-  constexpr double kGap = 6;
+  constexpr double kHatchGap = 6;
   const double rise = bottom - top;
-  for (double x = left - rise; x < right; x += kGap) {
+  for (double x = left - rise; x < right; x += kHatchGap) {
     cairo_move_to(cairo_, x, bottom);
     cairo_line_to(cairo_, x + rise, top);
   }

@@ -14,8 +14,8 @@
 namespace headlight {
 namespace {
 
-constexpr double kSide = 480, kBars = 140, kHeader = 52, kAxis = 40, kGap = 56, kLegend = 30;
-constexpr TextStyle kNumber{.size = 10, .color = kMutedInk}, kCaption{.size = 12};
+constexpr double kSide = 480, kBars = 140, kPlotHeader = 52, kAxis = 40, kPlotGap = 56, kPlotLegend = 30;
+constexpr TextStyle kNumber{.size = 10, .color = kMutedInk}, kPlotCaption{.size = 12};
 
 struct LddtBand {
   double above;
@@ -103,17 +103,17 @@ void DrawConfidence(const ConfidencePicture& confidence, const std::string& path
             "a predicted error of {}, not from 0 to {}", errors.row(i)[j], confidence.most);
 
   const bool map = errors.rows > 0;
-  const Rectangle bars = {kPageMargin + kAxis, kPageMargin + kHeader, kSide, kBars};
-  const Rectangle square = {bars.x, bars.y + kBars + kGap + kLegend, kSide, kSide};
+  const Rectangle bars = {kPageMargin + kAxis, kPageMargin + kPlotHeader, kSide, kBars};
+  const Rectangle square = {bars.x, bars.y + kBars + kPlotGap + kPlotLegend, kSide, kSide};
   const double width = 2 * kPageMargin + kAxis + kSide;
-  const double height = (map ? square.y + kSide + kGap : bars.y + kBars + kLegend + kGap / 2) + kPageMargin;
+  const double height = (map ? square.y + kSide + kPlotGap : bars.y + kBars + kPlotLegend + kPlotGap / 2) + kPageMargin;
   std::optional<CanvasPicture> pixels;
   if (map) pixels.emplace(PixelsOf(errors, confidence.most));
   const std::string title = confidence.title.empty() ? "Confidence" : TokenLabel(confidence.title);
   const auto draw = [&](Canvas& canvas) {
     canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 17, .bold = true}, Align::left,
                 width - 2 * kPageMargin);
-    canvas.Text({kPageMargin, kPageMargin + 34}, "pLDDT of each residue", kCaption, Align::left);
+    canvas.Text({kPageMargin, kPageMargin + 34}, "pLDDT of each residue", kPlotCaption, Align::left);
     double x = bars.x + kSide;
     for (auto band = kBands.rbegin(); band != kBands.rend(); ++band) {
       x -= TextWidth(band->name, kNumber);
@@ -131,8 +131,8 @@ void DrawConfidence(const ConfidencePicture& confidence, const std::string& path
       canvas.Text({square.x - 6, square.y + middle}, fmt::format("{}", i), kNumber, Align::right);
     }
     if (!map) return;
-    canvas.Text({kPageMargin, square.y - 18}, "predicted error of the column's residue, aligned on the row's", kCaption,
-                Align::left);
+    canvas.Text({kPageMargin, square.y - 18}, "predicted error of the column's residue, aligned on the row's",
+                kPlotCaption, Align::left);
     canvas.Draw(*pixels, square);
     canvas.Outline(square, kRule, 1);
     DrawScale(canvas, {square.x + kSide / 4, square.y + kSide + 30, kSide / 2, 12}, confidence.most);

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kHeader = 66, kGap = 8, kMostLabel = 160, kLeastWidth = 460;
+constexpr double kMatrixHeader = 66, kMatrixGap = 8, kMostLabel = 160, kLeastMatrixWidth = 460;
 constexpr TextStyle kName{.size = 12}, kCount{.size = 11};
 constexpr std::size_t kMostNamed = 150, kMostNumbered = 40;  // classes: more names or counts could not be read
 
@@ -19,7 +19,7 @@ constexpr std::size_t kMostNamed = 150, kMostNumbered = 40;  // classes: more na
 
 Rectangle ConfusionLayout::Cell(std::size_t right, std::size_t found) const {
   return {kPageMargin + labels + static_cast<double>(found) * cell,
-          kPageMargin + kHeader + labels + static_cast<double>(right) * cell, cell, cell};
+          kPageMargin + kMatrixHeader + labels + static_cast<double>(right) * cell, cell, cell};
 }
 
 ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix) {
@@ -32,10 +32,10 @@ ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix) {
   }
   if (layout.names)
     for (const std::string& label : matrix.labels)
-      layout.labels = std::max(layout.labels, std::min(kMostLabel, TextWidth(TokenLabel(label), kName)) + kGap);
+      layout.labels = std::max(layout.labels, std::min(kMostLabel, TextWidth(TokenLabel(label), kName)) + kMatrixGap);
   const double side = layout.labels + static_cast<double>(classes) * layout.cell;
-  layout.width = std::max(kLeastWidth, 2 * kPageMargin + side);
-  layout.height = 2 * kPageMargin + kHeader + side;
+  layout.width = std::max(kLeastMatrixWidth, 2 * kPageMargin + side);
+  layout.height = 2 * kPageMargin + kMatrixHeader + side;
   return layout;
 }
 
@@ -68,8 +68,9 @@ void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path) {
       if (!layout.names) continue;
       const Rectangle own = layout.Cell(i, 0), above = layout.Cell(0, i);
       const std::string label = TokenLabel(matrix.labels[i]);
-      canvas.Text({own.x - kGap, own.y + own.height / 2}, label, kName, Align::right, kMostLabel);
-      canvas.Text({above.x + above.width / 2, above.y - kGap}, label, kName, Align::left, kMostLabel, /*upwards=*/true);
+      canvas.Text({own.x - kMatrixGap, own.y + own.height / 2}, label, kName, Align::right, kMostLabel);
+      canvas.Text({above.x + above.width / 2, above.y - kMatrixGap}, label, kName, Align::left, kMostLabel,
+                  /*upwards=*/true);
     }
     const Rectangle first = layout.Cell(0, 0);
     const double side = static_cast<double>(classes) * layout.cell;

@@ -15,10 +15,10 @@
 namespace headlight {
 namespace {
 
-constexpr double kHeader = 62, kRowLabels = 64, kColumnLabels = 18, kGap = 8;
-constexpr double kLeastWidth = 620;                 // of the header
-constexpr double kSheetWidth = 1500;                // that columns share, within these bounds
-constexpr double kLeastSide = 64, kMostSide = 320;  // of a picture
+constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
+constexpr double kLeastSheetWidth = 620;                      // of the header
+constexpr double kSheetWidth = 1500;                          // that columns share, within these bounds
+constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of a picture
 // The cover of a cell: the less weight it has, the darker, and the more, the more orange, so that the weight is
 // seen on any picture.
 constexpr double kDarkness = 0.8, kGlow = 0.5;
@@ -134,19 +134,22 @@ std::string Explanation(const AttentionRecord& record, const std::string& token,
 
 SheetLayout LayOutSheet(const PictureTokens& cells, int rows, int columns) {
   SheetLayout layout{.columns = columns, .rows = rows};
-  const double side = std::clamp(kSheetWidth / columns - kGap, kLeastSide, kMostSide);
+  const double side = std::clamp(kSheetWidth / columns - kSheetGap, kLeastImageSide, kMostImageSide);
   // Whole pixels, so that no seam is seen between cells.
   layout.cell = std::max(1.0, std::round(side / std::max(cells.rows, cells.columns)));
   layout.picture_width = layout.cell * cells.columns;
   layout.picture_height = layout.cell * cells.rows;
-  layout.width = std::max(kLeastWidth, 2 * kPageMargin + kRowLabels + columns * (layout.picture_width + kGap) - kGap);
-  layout.height = 2 * kPageMargin + kHeader + kColumnLabels + rows * (layout.picture_height + kGap) - kGap;
+  layout.width = std::max(kLeastSheetWidth,
+                          2 * kPageMargin + kRowLabels + columns * (layout.picture_width + kSheetGap) - kSheetGap);
+  layout.height =
+      2 * kPageMargin + kSheetHeader + kColumnLabels + rows * (layout.picture_height + kSheetGap) - kSheetGap;
   return layout;
 }
 
 Rectangle SheetLayout::At(int row, int column) const {
-  return {kPageMargin + kRowLabels + column * (picture_width + kGap),
-          kPageMargin + kHeader + kColumnLabels + row * (picture_height + kGap), picture_width, picture_height};
+  return {kPageMargin + kRowLabels + column * (picture_width + kSheetGap),
+          kPageMargin + kSheetHeader + kColumnLabels + row * (picture_height + kSheetGap), picture_width,
+          picture_height};
 }
 
 void DrawPictureAttention(const AttentionRecord& record, const PictureDrawing& drawing, const std::string& path) {

@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kHeader = 62, kLegend = 36;
+constexpr double kRibbonHeader = 62, kRibbonLegend = 36;
 constexpr int kMostLines = 24;
 constexpr TextStyle kCaption{.size = 12, .color = kMutedInk};
 constexpr Color kLook = {201, 98, 47};
@@ -106,7 +106,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
   const Ribbon ribbon = RibbonOf(backbone, SecondaryStructureOf(backbone, breaks), breaks, 8);
   std::vector<Vector3> alphas;
   for (const BackboneAtoms& atoms : backbone) alphas.push_back(atoms[kAlpha]);
-  const StructureView view = ViewOf(alphas, alphas, /*padding=*/3, kHeader);
+  const StructureView view = ViewOf(alphas, alphas, /*padding=*/3, kRibbonHeader);
   const double room = view.width - 2 * kPageMargin;
   const std::vector<Piece> pieces = PiecesOf(record, ribbon, breaks, view);
 
@@ -123,7 +123,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
     canvas.Text({kPageMargin, kPageMargin + 34}, caption, kCaption, Align::left, room);
     for (const Piece& piece : pieces) canvas.Polygon(piece.corners, piece.color, std::max(0.8, 0.3 * view.scale));
     if (look) DrawLook(canvas, record, *look, backbone, view);
-    const double legend = view.height - kPageMargin + kLegend / 2;
+    const double legend = view.height - kPageMargin + kRibbonLegend / 2;
     if (!record.predicted)
       return canvas.Text({kPageMargin, legend}, "blue: first residue; red: last residue", kCaption, Align::left);
     double x = kPageMargin;
@@ -134,7 +134,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
       x += 17 + TextWidth(name, kCaption) + 18;
     }
   };
-  WritePicture(path, title, {{title, view.width, view.height + kLegend, draw}});
+  WritePicture(path, title, {{title, view.width, view.height + kRibbonLegend, draw}});
 }
 
 }  // namespace headlight

@@ -11,12 +11,12 @@
 namespace headlight {
 namespace {
 
-constexpr double kHeader = 92;
+constexpr double kSuperposedHeader = 92;
 constexpr double kFarthest = 5;  // angstrom: of the colours, and between neighbours
 constexpr Color kClose = {47, 99, 190}, kFar = {206, 88, 24};
 
 // A piece of a chain between two neighbours.
-struct Piece {
+struct Stroke {
   std::array<Point, 2> ends;
   double depth = 0;
   Color color;
@@ -27,7 +27,7 @@ struct Piece {
 StructureView ViewOf(const SuperposedStructures& structures) {
   std::vector<Vector3> all(structures.reference.begin(), structures.reference.end());
   all.insert(all.end(), structures.model.begin(), structures.model.end());
-  return ViewOf(structures.reference, all, /*padding=*/0, kHeader);
+  return ViewOf(structures.reference, all, /*padding=*/0, kSuperposedHeader);
 }
 
 Color ColorOfDistance(double distance) { return Mix(kClose, kFar, std::clamp(distance / kFarthest, 0.0, 1.0)); }
@@ -39,7 +39,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
   Check(model.size() == reference.size() && model.size() >= 2, "superposed structures of {} and {} residues",
         model.size(), reference.size());
   const StructureView view = ViewOf(structures);
-  std::vector<Piece> pieces;
+  std::vector<Stroke> pieces;
   const auto add = [&](std::span<const Vector3> chain, const auto& color_of) {
     constexpr double kPale = 0.6;  // of the farthest
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
@@ -55,7 +55,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
   };
   add(reference, [](std::size_t) { return kMutedInk; });
   add(model, [&](std::size_t i) { return ColorOfDistance(Distance(model[i], reference[i])); });
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.depth < b.depth; });
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Stroke& a, const Stroke& b) { return a.depth < b.depth; });
 
   const auto draw = [&](Canvas& canvas) {
     const double room = view.width - 2 * kPageMargin;
@@ -70,7 +70,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
       canvas.Text({x + 18, kPageMargin + 54}, distance == 5 ? "5 A or more" : fmt::format("{}", distance),
                   {.size = 12, .color = kMutedInk}, Align::left);
     }
-    for (const Piece& piece : pieces) {
+    for (const Stroke& piece : pieces) {
       canvas.Line(piece.ends, kPaper, 5);  // sets it off from what lies behind
       canvas.Line(piece.ends, piece.color, 2.5);
     }

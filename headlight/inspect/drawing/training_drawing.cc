@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 constexpr double kWidth = 760, kLeft = 84, kRight = 660;  // of the page; of the lines: labels stand on both sides
-constexpr double kHeader = 64, kPanelHeight = 150, kPanelGap = 66, kFooter = 44;
+constexpr double kCurvesHeader = 64, kPanelHeight = 150, kPanelGap = 66, kFooter = 44;
 constexpr Color kTrain = {71, 119, 199}, kValidation = {196, 92, 34}, kScore = {30, 130, 95}, kRate = {110, 86, 180};
 constexpr std::size_t kMostPoints = 600;  // of a line: one a pixel says all
 
@@ -187,10 +187,11 @@ void DrawTraining(const TrainingCurves& curves, const std::string& path) {
   steps.Include(1);
 
   const std::string title = curves.title.empty() ? "Training" : TokenLabel(curves.title);
-  const double height = kHeader + static_cast<double>(panels.size()) * (kPanelHeight + kPanelGap) - kPanelGap + kFooter;
+  const double height =
+      kCurvesHeader + static_cast<double>(panels.size()) * (kPanelHeight + kPanelGap) - kPanelGap + kFooter;
   const auto draw = [&](Canvas& canvas) {
     canvas.Text({32, 26}, title, {.size = 17, .bold = true}, Align::left, kWidth - 64);
-    double top = kHeader + 6;
+    double top = kCurvesHeader + 6;
     for (const Panel& panel : panels) {
       DrawPanel(canvas, panel, steps, top);
       DrawSteps(canvas, steps, top + kPanelHeight);

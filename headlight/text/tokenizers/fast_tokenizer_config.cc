@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kClass = "PreTrainedTokenizerFast";
 
 // The usual tokens of each role, in the order in which they are looked for.
-constexpr std::pair<const char*, std::array<const char*, 3>> kRoles[] = {
+constexpr std::pair<const char*, std::array<const char*, 3>> kTokensOfRoles[] = {
     {"bos_token", {"<s>", "<|endoftext|>"}}, {"eos_token", {"</s>", "<|endoftext|>", "<eos>"}},
     {"unk_token", {"<unk>", "[UNK]"}},       {"pad_token", {"<pad>", "[PAD]"}},
     {"mask_token", {"<mask>", "[MASK]"}},    {"cls_token", {"[CLS]", "<s>", "<cls>"}},
@@ -23,7 +23,7 @@ constexpr std::pair<const char*, std::array<const char*, 3>> kRoles[] = {
 
 Json NewConfig(const PipelineTokenizer& tokenizer) {
   Json config = Json::Object{{"tokenizer_class", kClass}, {"clean_up_tokenization_spaces", false}};
-  for (const auto& [role, tokens] : kRoles)
+  for (const auto& [role, tokens] : kTokensOfRoles)
     for (const char* token : tokens)
       if (token != nullptr && tokenizer.FindSpecial(token)) {
         config.Set(role, token);

@@ -15,7 +15,7 @@ namespace {
 
 using Type = SentencePiece::Type;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
+constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
 constexpr std::int64_t kMostExtraIds = 1 << 16;
 
 // The languages of mBART in the order of their tokens; from kFirstLanguages on, those of mBART-50 alone.
@@ -231,7 +231,7 @@ std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settin
       std::ranges::find_if(files, [&](const char* name) { return Exists(settings.folder + name); });
   if (file == files.end()) return std::nullopt;
   const std::string path = settings.folder + *file;
-  return TokenizerJsonOfSentencePiece(settings, ReadFile(path, kLargestFile), path);
+  return TokenizerJsonOfSentencePiece(settings, ReadFile(path, kLargestModel), path);
 }
 
 }  // namespace headlight

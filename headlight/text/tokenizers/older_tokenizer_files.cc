@@ -14,13 +14,13 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes
+constexpr std::uint64_t kLargestOlderFile = std::uint64_t{1} << 25;  // bytes
 
 // Begins the pieces of lines of vocab.txt that are there again later. No line and no word has a line end.
 constexpr char kReplaced = '\n';
 
-std::vector<std::string> Lines(const std::string& path) {
-  const std::string text = ReadFile(path, kLargestFile);
+std::vector<std::string> LinesOf(const std::string& path) {
+  const std::string text = ReadFile(path, kLargestOlderFile);
   CheckUtf8(text, path);
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -195,7 +195,7 @@ Json FromMerges(Files files) {
   PiecesById(vocabulary);  // refuses ids that are none
   files.vocabulary = vocabulary.Object();
   Json::Array merges;
-  for (const std::string& line : Lines(files.folder + "/merges.txt")) {
+  for (const std::string& line : LinesOf(files.folder + "/merges.txt")) {
     if (!line.empty() && !line.starts_with("#version")) merges.emplace_back(line);
   }
   switch (files.family) {
@@ -219,7 +219,7 @@ std::optional<Json> TokenizerJson(Files files) {
   const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
     // Of equal lines the last has the token, as in Transformers. The id of another keeps a piece that no text has.
-    std::vector<std::string> lines = Lines(path);
+    std::vector<std::string> lines = LinesOf(path);
     std::unordered_map<std::string_view, std::size_t> last;
     for (std::size_t id = 0; id < lines.size(); ++id) last[lines[id]] = id;
     for (std::size_t id = 0; id < lines.size(); ++id)

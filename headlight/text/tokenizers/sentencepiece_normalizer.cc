@@ -23,8 +23,8 @@ std::uint32_t LittleEndian32(std::string_view bytes) {
 
 // Bytes. The output of a rule is bounded, so that a hostile file cannot fill the memory (Unicode's longest has 33
 // bytes), and offsets in the normal form of the longest text fit 32 bits.
-constexpr std::size_t kLongestReplacement = 64;
-constexpr std::size_t kLongestText = std::size_t{1} << 22;
+constexpr std::size_t kLongestMapped = 64;
+constexpr std::size_t kLongestSegmentedText = std::size_t{1} << 22;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
       const std::size_t begin = LeafValue(unit);
       check(begin < replacements_.size());
       const std::size_t end = replacements_.find('\0', begin);
-      check(end != std::string::npos && end - begin <= kLongestReplacement);
+      check(end != std::string::npos && end - begin <= kLongestMapped);
       check((replacements_[begin] & 0xC0) != 0x80);  // the middle of a character
     } else {
       const std::size_t leaf = index ^ Offset(unit);
@@ -103,8 +103,8 @@ void TextNormalizer::Normalize(std::string_view text, std::string& normalized,
                                std::vector<std::int32_t>* origins) const {
   normalized.clear();
   if (origins) origins->clear();
-  Check(text.size() <= kLongestText, "a text of {} bytes is too long to be segmented, {} are possible", text.size(),
-        kLongestText);
+  Check(text.size() <= kLongestSegmentedText, "a text of {} bytes is too long to be segmented, {} are possible",
+        text.size(), kLongestSegmentedText);
   std::size_t at = 0;
   const auto append = [&](std::string_view bytes) {
     normalized += bytes;

@@ -8,11 +8,11 @@ namespace headlight {
 namespace {
 
 // The tokens of a text, which lie together.
-struct Run {
+struct TokensOfText {
   std::int64_t begin = 0, count = 0;
 };
 
-Run RunOf(const Encoding& encoding, std::int32_t text) {
+TokensOfText RunOf(const Encoding& encoding, std::int32_t text) {
   const std::int64_t begin = std::ranges::find(encoding.texts, text) - encoding.texts.begin();
   return {begin, std::ranges::count(encoding.texts, text)};
 }
@@ -30,7 +30,7 @@ void Erase(Encoding& encoding, std::int64_t begin, std::int64_t end) {
 
 bool Truncate(Encoding& encoding, std::int64_t longest, CutAt side) {
   if (std::ssize(encoding.ids) <= longest) return false;
-  const Run runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
+  const TokensOfText runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
   const std::int64_t room = longest - (std::ssize(encoding.ids) - runs[0].count - runs[1].count);
   Check(room >= 0, "the model reads {} tokens at once, and there are more special ones", longest);
   const int longer = runs[0].count > runs[1].count ? 0 : 1;

@@ -11,11 +11,11 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kLongestPiece = 16;    // characters, as SentencePiece has it
-constexpr std::size_t kMostSeeds = 1000000;  // initial pieces
-constexpr double kLeastExpected = 0.5;       // pieces of a lower expected count are removed
-constexpr double kKept = 0.75;               // share of the pieces that one pruning keeps
-constexpr std::int64_t kTasks = 32;          // fixed: sums are added in the order of tasks
+constexpr std::size_t kLongestCandidate = 16;  // characters, as SentencePiece has it
+constexpr std::size_t kMostSeeds = 1000000;    // initial pieces
+constexpr double kLeastExpected = 0.5;         // pieces of a lower expected count are removed
+constexpr double kKept = 0.75;                 // share of the pieces that one pruning keeps
+constexpr std::int64_t kUnigramTasks = 32;     // fixed: sums are added in the order of tasks
 // In bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
 
@@ -63,7 +63,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   for (const CountedWord& word : words) {
     const std::vector<std::size_t> places = Boundaries(word.text);
     for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-      const std::size_t end = places[std::min(i + kLongestPiece, places.size() - 1)];
+      const std::size_t end = places[std::min(i + kLongestCandidate, places.size() - 1)];
       suffixes.push_back({std::string_view(word.text).substr(places[i], end - places[i]), word.count});
       characters[word.text.substr(places[i], places[i + 1] - places[i])] += word.count;
     }
@@ -108,7 +108,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   // A suffix that repeats as a whole, in words that are there several times, is no branch above.
   for (const CountedWord& word : words) {
     const std::int64_t length = CountCharacters(word.text);
-    if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestPiece))
+    if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestCandidate))
       seeds.push_back({word.text, word.count * length});
   }
   std::sort(seeds.begin(), seeds.end(),
@@ -146,13 +146,14 @@ void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body)
 // tasks.
 template <typename Body>
 std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::size_t pieces, const Body& body) {
-  std::vector<std::vector<double>> sums(kTasks);
+  std::vector<std::vector<double>> sums(kUnigramTasks);
   const auto count = static_cast<std::int64_t>(words.size());
-  ParallelFor(kTasks, [&](std::int64_t task) {
+  ParallelFor(kUnigramTasks, [&](std::int64_t task) {
     sums[task].resize(pieces);
-    for (std::int64_t i = task * count / kTasks; i < (task + 1) * count / kTasks; ++i) body(words[i], sums[task]);
+    for (std::int64_t i = task * count / kUnigramTasks; i < (task + 1) * count / kUnigramTasks; ++i)
+      body(words[i], sums[task]);
   });
-  for (std::int64_t task = 1; task < kTasks; ++task)
+  for (std::int64_t task = 1; task < kUnigramTasks; ++task)
     for (std::size_t piece = 0; piece < pieces; ++piece) sums[0][piece] += sums[task][piece];
   return std::move(sums[0]);
 }
@@ -230,9 +231,9 @@ std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vect
   for (const double count : used) sum += count;
   // The loss of log likelihood when the occurrences of a piece are segmented into other pieces.
   std::vector<double> loss(pieces.size());
-  ParallelFor(kTasks, [&](std::int64_t task) {
+  ParallelFor(kUnigramTasks, [&](std::int64_t task) {
     const auto count = static_cast<std::int64_t>(pieces.size());
-    for (std::int64_t i = task * count / kTasks; i < (task + 1) * count / kTasks; ++i) {
+    for (std::int64_t i = task * count / kUnigramTasks; i < (task + 1) * count / kUnigramTasks; ++i) {
       if (used[i] == 0 || IsCharacter(pieces[i])) continue;
       const std::vector<std::int32_t> cut =
           BestSegmentation(trie, pieces, pieces[i].text, static_cast<std::int32_t>(i));

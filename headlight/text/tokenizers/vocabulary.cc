@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
 // Bytes. SentencePiece's trainer aborts the process at a word of more than 65,535 characters, so lines are divided.
-constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kLongestSentence = 4096;
 
 // A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985); all, in order, while they
 // fit.
@@ -42,9 +42,9 @@ class Sample {
   std::vector<std::string> lines_;
 };
 
-class Lines : public sentencepiece::SentenceIterator {
+class SampleLines : public sentencepiece::SentenceIterator {
  public:
-  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  explicit SampleLines(const std::vector<std::string>& lines) : lines_(lines) {}
   bool done() const override { return next_ == lines_.size(); }
   void Next() override { ++next_; }
   const std::string& value() const override { return lines_[next_]; }
@@ -76,7 +76,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   for (std::string_view line; next(line);) {
     CheckUtf8(line, fmt::format("vocabulary: line {}", ++number));
     words = words || line.find_first_not_of(" \t\r\n") != std::string_view::npos;
-    ForEachPart(line, kLongestLine, [&](std::string_view part) { sample.Add(part); });
+    ForEachPart(line, kLongestSentence, [&](std::string_view part) { sample.Add(part); });
   }
   Check(words, "there is no text to learn a vocabulary from: {} lines, none with a word", number);
   sample.lines().push_back(kSpecialCharacters);
@@ -92,11 +92,11 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
         {"unk_id", "1"},
         {"bos_id", "-1"},
         {"pad_id", "-1"},
-        {"max_sentence_length", std::to_string(2 * kLongestLine)},
+        {"max_sentence_length", std::to_string(2 * kLongestSentence)},
         {"num_threads", "4"},  // fixed, because the sums depend on it
         {"minloglevel", "3"},
     };
-    Lines lines(sample.lines());
+    SampleLines lines(sample.lines());
     return sentencepiece::SentencePieceTrainer::Train(settings, &lines, &trained);
   };
   std::string trained;

@@ -79,10 +79,10 @@ class PictureSizes {
 
 // The batch of a plan. Its parts and the sums of its objects follow from the pictures' sizes, so that a rank decodes
 // the pictures of its own parts alone.
-class Preparation {
+class DetectionPreparation {
  public:
-  Preparation(const ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& set,
-              PictureReader read, PictureSizeReader read_size, const DetectionTrainingOptions& options)
+  DetectionPreparation(const ObjectDetector& model, const PictureProcessor& processor, const DetectionSet& set,
+                       PictureReader read, PictureSizeReader read_size, const DetectionTrainingOptions& options)
       : model_(model),
         processor_(processor),
         set_(set),
@@ -268,7 +268,7 @@ TrainingTask DetectionTask(ObjectDetector& model, const PictureProcessor& proces
   TrainingTask task;
   task.model = &model;
   task.batches = PreparedBatches(std::ssize(train.examples), options.batches,
-                                 Preparation(model, processor, train, read, read_size, options));
+                                 DetectionPreparation(model, processor, train, read, read_size, options));
   task.loss = [&model, cell_weight = options.cell_weight](Context& context, const std::any& part, double scale) {
     const auto& [pictures, objects, sums, batch_pictures] = std::any_cast<const DetectionPart&>(part);
     const DetectedPictures found = model.Detect(context, pictures, {}, /*all_layers=*/true);

@@ -134,9 +134,9 @@ AlignmentSampling SamplingOf(const FoldingPlan& plan) {
   return {.rows = std::max<std::int64_t>(1, plan.rows), .extra = plan.extra};
 }
 
-class Preparation {
+class FoldingPreparation {
  public:
-  Preparation(const FoldingModel& model, const ChainSet& set, const FoldingTrainingOptions& options)
+  FoldingPreparation(const FoldingModel& model, const ChainSet& set, const FoldingTrainingOptions& options)
       : plan_(model.plan()),
         set_(set),
         options_(options),
@@ -242,7 +242,8 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
   TrainingTask task;
   task.model = &model;
   task.makes_parts = true;
-  task.batches = PreparedBatches(std::ssize(train.examples), options.batches, Preparation(model, train, options));
+  task.batches =
+      PreparedBatches(std::ssize(train.examples), options.batches, FoldingPreparation(model, train, options));
   task.loss = [&model, weights = options.weights](Context& context, const std::any& part, double scale) {
     const auto [outputs, labels] = Fold(model, context, std::any_cast<const FoldingPart&>(part));
     return FoldingLoss(outputs, labels, weights, scale);

@@ -18,7 +18,7 @@ namespace headlight {
 namespace {
 
 // Rows of the model whose activations exist at the same time: more makes no product faster, but takes more memory.
-constexpr std::int64_t kTokensOfPart = 2560;
+constexpr std::int64_t kPatchesOfPart = 2560;
 
 std::vector<Tensor> PicturesOf(const Tensor& values) {
   const Shape& shape = values.shape();
@@ -43,10 +43,10 @@ void CheckClasses(const PictureEncoder& model, const PictureSet& pictures, const
 }
 
 // The batch of a plan.
-class Preparation {
+class ImagePreparation {
  public:
-  Preparation(const PictureEncoder& model, const PictureProcessor& processor, const PictureSet& pictures,
-              const ImageClassificationOptions& options)
+  ImagePreparation(const PictureEncoder& model, const PictureProcessor& processor, const PictureSet& pictures,
+                   const ImageClassificationOptions& options)
       : model_(model), processor_(processor), pictures_(pictures), options_(options) {
     options_.augmentation.size = FixedSize(processor);
   }
@@ -109,7 +109,7 @@ PictureSize FixedSize(const PictureProcessor& processor) {
 std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, PictureSize size, std::int64_t pictures) {
   if (limits.batch_statistics) return pictures;
   const std::int64_t tokens = limits.special + size.height / limits.patch.height * (size.width / limits.patch.width);
-  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kTokensOfPart / 2) / kTokensOfPart);
+  const std::int64_t parts = std::max<std::int64_t>(1, (pictures * tokens + kPatchesOfPart / 2) / kPatchesOfPart);
   return (pictures + parts - 1) / parts;
 }
 
@@ -155,7 +155,7 @@ TrainingTask ImageClassificationTask(PictureEncoder& model, const PictureProcess
   CheckClasses(model, train, "learn from");
   CheckClasses(model, valid, "validate on");
   return {.model = &model,
-          .batches = PreparedBatches(train.size(), options.batches, Preparation(model, processor, train, options)),
+          .batches = PreparedBatches(train.size(), options.batches, ImagePreparation(model, processor, train, options)),
           .loss =
               [&model, drop_path = options.drop_path](Context& context, const std::any& part, double scale) {
                 const auto& [values, targets] = std::any_cast<const PictureBatch&>(part);

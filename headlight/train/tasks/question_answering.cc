@@ -21,7 +21,7 @@ std::string_view AnswerOf(const AskedQuestion& asked, const FoundAnswers& found,
       .substr(static_cast<std::size_t>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin));
 }
 
-EncoderHead HeadOf(const TextEncoder& model) {
+EncoderHead SpanHeadOf(const TextEncoder& model) {
   return {.logits =
               [&model](Context& context, const TokenBatch& batch) {
                 return model.SpanLogits(context, EncodeBatch(model, context, batch));
@@ -44,7 +44,7 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
     for (const Window& window : texts.questions[question].cut.windows) windows.push_back({question, &window});
   std::vector<FoundAnswers> best(texts.questions.size());
   ValidationReport report = ValidateEncoder(
-      ExamplesOf(texts.texts.texts, AppendTextAndLabels), HeadOf(model), watch,
+      ExamplesOf(texts.texts.texts, AppendTextAndLabels), SpanHeadOf(model), watch,
       [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
         std::vector<double> numbers;  // of each window its FoundAnswers, with empty answers after them
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
@@ -93,7 +93,7 @@ TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const B
   Check(model.heads().question_spans, "the model has no head for answers");
   CheckTexts(model, texts.train.texts.texts, "learn from");
   CheckTexts(model, texts.valid.texts.texts, "validate on");
-  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model),
+  return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, SpanHeadOf(model),
                      [&model, &texts](const PassWatch& watch) { return ValidateAnswers(model, texts.valid, watch); },
                      {"f1", "exact_match"});
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int32_t kGlobalCrops = 2;
 // Tokens whose activations exist at the same time: more makes no product faster, but takes more memory.
-constexpr std::int64_t kTokensOfPart = 4096;
+constexpr std::int64_t kViewPatchesOfPart = 4096;
 constexpr std::int64_t kNeighbours = 20;
 
 Tensor FeaturesOf(const PictureEncoder& encoder, Context& context, std::span<const Tensor> pictures) {
@@ -34,7 +34,7 @@ std::int64_t PicturesOfPart(const PictureEncoder::Limits& limits, std::span<cons
   if (limits.batch_statistics) return pictures;
   std::int64_t tokens = 0;
   for (const Tensor& crop : crops) tokens += limits.special + GridOf(crop, limits.patch).cells();
-  return std::max<std::int64_t>(1, kTokensOfPart / std::max<std::int64_t>(1, tokens));
+  return std::max<std::int64_t>(1, kViewPatchesOfPart / std::max<std::int64_t>(1, tokens));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using Tags = std::vector<std::vector<std::int32_t>>;  // of each sentence's words; negative: not known
 
-EncoderHead HeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
+EncoderHead TaggingHeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
   return {
       .logits =
           [&model](Context& context, const TokenBatch& batch) {
@@ -76,7 +76,7 @@ ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts
   for (const std::vector<std::int32_t>& tags : texts.tags) found.emplace_back(tags.size(), -1);
   const std::vector<TextExample>& windows = texts.texts.texts;
   ValidationReport report = ValidateEncoder(
-      ExamplesOf(windows, AppendTextAndLabels), HeadOf(model, {}), watch,
+      ExamplesOf(windows, AppendTextAndLabels), TaggingHeadOf(model, {}), watch,
       [](const TokenBatch&, std::size_t, const Tensor& logits) { return LargestOfRows(logits); },
       [&](const TokenBatch& batch, std::size_t first, std::span<const double> largest) {
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
@@ -98,7 +98,7 @@ TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const Batc
   CheckTags(model, texts.valid, "validate on");
   using Names = std::vector<std::string>;
   return EncoderTask(
-      model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, HeadOf(model, class_weights),
+      model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, TaggingHeadOf(model, class_weights),
       [&model, &texts](const PassWatch& watch) { return ValidateTags(model, texts.valid, watch); },
       AreSpanTags(model.heads().labels) ? Names{"f1", "precision", "recall", "accuracy"}
                                         : Names{"accuracy", "macro_f1"});

@@ -107,28 +107,28 @@ ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vect
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
-  using Ids = std::vector<std::int32_t>;
+  using TokenIds = std::vector<std::int32_t>;
   // The targets of the sources part, part + parts, and so on, each after its length.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
         .search = {.beam_size = 1},
         .max_length = static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(longest), model.limits().positions)),
         .cancelled = cancelled};
-    std::vector<Ids> own;
+    std::vector<TokenIds> own;
     for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
       own.push_back(sources[i]);
-    Ids numbers;
+    TokenIds numbers;
     // In small batches, since the keys and values of each token are kept.
     for (const auto& hypotheses : DecodeInBatches(model, own, decoding, /*batch_tokens=*/1024)) {
-      const Ids& ids = hypotheses.front().ids;
+      const TokenIds& ids = hypotheses.front().ids;
       numbers.push_back(static_cast<std::int32_t>(ids.size()));
       numbers.insert(numbers.end(), ids.begin(), ids.end());
     }
     return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int32_t));
   });
-  std::vector<Ids> targets(sources.size());
+  std::vector<TokenIds> targets(sources.size());
   for (std::size_t part = 0; part < found.size(); ++part) {
-    const Ids numbers = NumbersOf<std::int32_t>(found[part]);
+    const TokenIds numbers = NumbersOf<std::int32_t>(found[part]);
     auto at = numbers.begin();
     for (std::size_t i = part; i < sources.size(); i += found.size()) {
       const std::int32_t length = *at++;

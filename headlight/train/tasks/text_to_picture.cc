@@ -18,14 +18,14 @@ namespace headlight {
 namespace {
 
 // Tokens whose activations exist at the same time: more makes no product faster, but takes more memory.
-constexpr std::int64_t kTokensOfPart = 2560;
+constexpr std::int64_t kPairTokensOfPart = 2560;
 
 // "We weight the cross-entropy losses for the text and image tokens by 1/8 and 7/8" (section 2.2).
 constexpr double kTextShare = 1.0 / 8;
 
 std::int64_t PairsOfPart(const DrawingModel& model, std::int64_t pairs) {
   const std::int64_t parts =
-      std::max<std::int64_t>(1, (pairs * model.limits().positions + kTokensOfPart / 2) / kTokensOfPart);
+      std::max<std::int64_t>(1, (pairs * model.limits().positions + kPairTokensOfPart / 2) / kPairTokensOfPart);
   return (pairs + parts - 1) / parts;
 }
 
