@@ -1,6 +1,7 @@
 #include "headlight/kinds/object_detector.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "headlight/kinds/forward_pictures.h"
 #include "headlight/kinds/forward_tensors.h"

@@ -9,7 +9,7 @@ namespace {
 
 // The part of `x` that belongs to x's rows for the time `index`, of the gate's rows or of x's own.
 template <typename T>
-Matrix<T> Part(const Tensor& x, std::int64_t rows, std::int64_t index) {
+Matrix<T> RowsAt(const Tensor& x, std::int64_t rows, std::int64_t index) {
   return x.matrix<T>().Rows(x.rows() == rows ? 0 : index * rows, rows);
 }
 
@@ -22,16 +22,16 @@ Tensor Gate(const Tensor& x, const Tensor& gate) {
   const Tensor y = Tensor::Empty(gate.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
     for (std::int64_t i = 0; i < times; ++i)
-      kernels::GateRows<T>(x.matrix<T>(), Part<T>(gate, rows, i), Part<T>(y, rows, i));
+      kernels::GateRows<T>(x.matrix<T>(), RowsAt<T>(gate, rows, i), RowsAt<T>(y, rows, i));
   });
   return Record(y, {&x, &gate}, [x, gate, rows, times](const Tensor& dy) {
     const Tensor dx = Tensor::Empty(gate.shape(), dy.dtype()), d_gate = Tensor::Empty(gate.shape(), dy.dtype());
     Dispatch(dy.dtype(), [&]<typename T>(T) {
       for (std::int64_t i = 0; i < times; ++i)
-        kernels::GateRowsGradient<T>(x.matrix<T>(), Part<T>(gate, rows, i), Part<T>(dy, rows, i), Part<T>(dx, rows, i),
-                                     Part<T>(d_gate, rows, i));
+        kernels::GateRowsGradient<T>(x.matrix<T>(), RowsAt<T>(gate, rows, i), RowsAt<T>(dy, rows, i),
+                                     RowsAt<T>(dx, rows, i), RowsAt<T>(d_gate, rows, i));
       for (std::int64_t i = 1; i < times; ++i)
-        kernels::AddRows<T>(Part<T>(dx, rows, 0), Part<T>(dx, rows, i), Part<T>(dx, rows, 0));
+        kernels::AddRows<T>(RowsAt<T>(dx, rows, 0), RowsAt<T>(dx, rows, i), RowsAt<T>(dx, rows, 0));
     });
     Accumulate(x.node(),
                times == 1 ? dx : dx.ViewAs({gate.rows(), gate.columns()}).ViewRows(0, rows).ViewAs(x.shape()));

@@ -196,12 +196,12 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
   Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
   const auto positions = static_cast<std::size_t>(model().limits().positions);
   Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
-  struct Window {
+  struct ScoredWindow {
     std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are reported
   };
   std::vector<TextScore> results(texts.size());
   std::vector<std::vector<std::int32_t>> ids(texts.size());
-  std::vector<Window> windows;
+  std::vector<ScoredWindow> windows;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (ValidUtf8(texts[i]) < texts[i].size()) CheckUtf8(texts[i], fmt::format("text {}", i + 1));
     const Encoding encoding = tokenizer().Encode(texts[i]);
@@ -224,7 +224,7 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
   for (std::size_t first = 0, last; first < windows.size(); first = last) {
     std::vector<std::int32_t> packed, lengths;
     for (last = first; last < windows.size(); ++last) {
-      const Window& window = windows[last];
+      const ScoredWindow& window = windows[last];
       if (last > first && packed.size() + window.end - window.begin > static_cast<std::size_t>(batch_tokens)) break;
       packed.insert(packed.end(), ids[window.text].begin() + static_cast<std::ptrdiff_t>(window.begin),
                     ids[window.text].begin() + static_cast<std::ptrdiff_t>(window.end));
@@ -233,7 +233,7 @@ std::vector<TextScore> Generator::Score(std::span<const std::string> texts, std:
     const std::vector<double> given = TokenLogProbabilities(model(), packed, PackedSequences(lengths));
     std::size_t at = 0;
     for (std::size_t index = first; index < last; ++index) {
-      const Window& window = windows[index];
+      const ScoredWindow& window = windows[index];
       TextScore& result = results[window.text];
       const std::size_t added = ids[window.text].size() - result.tokens.size();
       for (std::size_t token = window.scored; token < window.end; ++token) {

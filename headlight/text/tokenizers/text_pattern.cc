@@ -32,13 +32,13 @@ std::string SetOf(std::string_view members, bool negated, bool inside) {
   return negated ? fmt::format("[^{}]", members) : inside ? std::string(members) : fmt::format("[{}]", members);
 }
 
-std::string Word(bool negated, bool inside) {
+std::string WordCharacters(bool negated, bool inside) {
   return SetOf(fmt::format("{}{}", kWord, inside ? "" : kDigitsOfWords), negated, inside);
 }
 
 // \b or \B; ICU's leave marks out.
 std::string Boundary(bool inverted) {
-  const std::string word = Word(false, false);
+  const std::string word = WordCharacters(false, false);
   return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", word, inverted ? "=" : "!", inverted ? "!" : "=");
 }
 
@@ -61,7 +61,7 @@ std::string Property(std::string_view name, bool negated, bool inside) {
   for (const char character : name)
     if (std::string_view(" -_").find(character) == std::string_view::npos)
       plain += static_cast<char>(character >= 'A' && character <= 'Z' ? character - 'A' + 'a' : character);
-  if (plain == "word") return Word(negated, inside);
+  if (plain == "word") return WordCharacters(negated, inside);
   if (plain == "xdigit") return SetOf(kHex, negated, inside);
   return fmt::format("\\{}{{{}}}", negated ? 'P' : 'p', name);
 }
@@ -99,7 +99,7 @@ class Translation {
     const char next = rest.size() > 1 ? rest[1] : '\0';
     const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
     const bool inside = sets_ > 0;
-    if (next == 'w' || next == 'W') return Write(Word(next == 'W', inside), 2);
+    if (next == 'w' || next == 'W') return Write(WordCharacters(next == 'W', inside), 2);
     if (next == 'h' || next == 'H') return Write(SetOf(kHex, next == 'H', inside), 2);
     if (next == 'v') return Write("\\u000B", 2);
     if (next == 'e') return Write("\\u001B", 2);
