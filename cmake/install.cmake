@@ -62,8 +62,8 @@ set(user_headers
 # The engine's headers, which may change with a minor version: the headers of these rooms that mark a declaration
 # HEADLIGHT_API, and those that they include.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/autograd/*.h headlight/data/*.h
-  headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/tasks/*.h
-  headlight/text/*.h headlight/train/*.h)
+  headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/recipes/*.h
+  headlight/tasks/*.h headlight/text/*.h headlight/train/*.h)
 set(marked "")
 foreach(header ${candidates})
   file(STRINGS ${header} marks REGEX HEADLIGHT_API)
@@ -125,8 +125,19 @@ target_sources(headlight_engine INTERFACE FILE_SET engine_headers TYPE HEADERS B
 target_link_libraries(headlight_engine INTERFACE headlight)
 add_library(headlight::engine ALIAS headlight_engine)
 
+# Trainings and evaluations read files of every kind, and are a library apart.
+add_library(headlight_recipes_library SHARED $<TARGET_OBJECTS:headlight_recipes> $<TARGET_OBJECTS:headlight_structures>)
+set_target_properties(headlight_recipes_library PROPERTIES OUTPUT_NAME headlight_recipes EXPORT_NAME recipes
+  LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
+target_link_libraries(headlight_recipes_library PUBLIC headlight_engine headlight_pictures PRIVATE ZLIB::ZLIB)
+target_link_options(headlight_recipes_library PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_link_options(headlight_recipes_library PRIVATE LINKER:--no-undefined)
+endif()
+add_library(headlight::recipes ALIAS headlight_recipes_library)
+
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
-install(TARGETS headlight headlight_pictures headlight_engine EXPORT headlight-targets FILE_SET HEADERS
+install(TARGETS headlight headlight_pictures headlight_recipes_library headlight_engine EXPORT headlight-targets FILE_SET HEADERS
   FILE_SET engine_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headlight-engine)
 install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
@@ -134,7 +145,7 @@ write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY ${
 install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
   DESTINATION ${config_dir})
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package headlight headlight-pictures headlight-engine)
+foreach(package headlight headlight-pictures headlight-recipes headlight-engine)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -17,7 +17,6 @@
 
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
-#include "headlight/generate/option_error.h"
 #include "headlight/kernels/attention.h"
 #include "headlight/kernels/row_testing.h"
 #include "headlight/kinds/caption_model.h"
@@ -487,7 +486,7 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   EXPECT_THAT(refusal([](auto& request, auto&) { request.max_new_tokens = 0; }), HasSubstr("max_new_tokens"));
   EXPECT_THAT(refusal([](auto&, auto& options) { options.beam_size = 0; }), HasSubstr("beam_size"));
   EXPECT_THAT(refusal([](auto&, auto& options) { options.attention = true; }), HasSubstr("attention"));
-  EXPECT_THAT(refusal([](auto&, auto& options) { options.end_ids = {99}; }), HasSubstr("an end's id 99"));
+  EXPECT_THAT(refusal([](auto&, auto& options) { options.end_ids = {99}; }), HasSubstr("`end_ids`: the id 99"));
   EXPECT_TRUE(batch.empty());
   EXPECT_TRUE(batch.Step().empty());
   const Subject subject = OfShortlists();
@@ -502,7 +501,7 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   try {
     CheckSearch({.sample = true, .sampling = {.temperature = -1}}, 10);
     FAIL();
-  } catch (const OptionError& error) {
+  } catch (const Error& error) {
     EXPECT_EQ(error.option(), "temperature");
   }
 }

@@ -40,6 +40,7 @@ const std::map<std::string, Names> kRooms = {
     {"generate", {"kinds", "text/tokenizers", "text/metrics"}},
     {"inspect", {"kinds", "text/tokenizers", "text/metrics", "image", "protein"}},
     {"tasks", {"models", "generate", "inspect"}},
+    {"recipes", {"tasks", "train"}},
     {"demo", {"data"}},
 };
 // These compose everything; nothing above includes them.

@@ -60,7 +60,7 @@ TEST(LogitCap, IsPartOfLogitsAndScores) {
 
 TEST(LogitCap, IsPartOfTheLoss) {
   Capped model(kCap);
-  const TextSets texts{.train = {{.ids = kText}}, .valid = {{.ids = kText}}};
+  const TextSets texts{.train = {{kText, {}, {}, {}}}, .valid = {{kText, {}, {}, {}}}};
   const TrainingTask task = LanguageModelTask(model, texts, 0, {});
   Ids all = {1};
   all.insert(all.end(), kText.begin(), kText.end());

@@ -11,11 +11,7 @@ namespace headlight {
 inline ValidationReport LastReport(const TrainingTask& task, const TrainingOptions& options,
                                    const std::string& checkpoint) {
   ValidationReport last;
-  const TrainingObserver observer{.step = {},
-                                  .progress = {},
-                                  .validation = [&](const ValidationReport& report) { last = report; },
-                                  .note = {},
-                                  .stop = {}};
+  const TrainingObserver observer{.validation = [&](const ValidationReport& report) { last = report; }};
   Train(task, options, {.checkpoint = checkpoint, .run = Json::Object{}, .save_best = {}, .save_last = {}}, false,
         observer);
   return last;

@@ -14,12 +14,15 @@ namespace headlight {
 // Whose mistake it is: the caller's (a bad file, shape or option) or ours (a broken invariant of this code).
 enum class Blame { user, internal };
 
-// Its text is one line that names the thing, the place and the rule.
+// Its text is one line that names the thing, the place and the rule. Options are named in backquotes, as in "`top_k`
+// must be at least 0": a front end writes its own name for them, such as a flag.
 class HEADLIGHT_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message, Blame blame = Blame::user)
       : std::runtime_error(std::move(message)), blame_(blame) {}
   Blame blame() const { return blame_; }
+  /// The first option that the text names; empty if there is none.
+  std::string option() const;
 
  private:
   Blame blame_;

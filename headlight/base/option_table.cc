@@ -53,11 +53,13 @@ void BindOne(OptionTarget& target, T& value) {
     using Held = typename T::value_type;
     target.set = [&value](const std::vector<std::string>& texts) { value = Parsed<Held>(texts.back()); };
     target.type = TypeOf<Held>();
+    target.is_set = [&value] { return value.has_value(); };
     if (value) target.shown = Shown(*value);
   } else {
     target.set = [&value](const std::vector<std::string>& texts) { value = Parsed<T>(texts.back()); };
     target.type = TypeOf<T>();
     target.shown = Shown(value);
+    if constexpr (std::is_same_v<T, std::string>) target.is_set = [&value] { return !value.empty(); };
   }
 }
 
@@ -68,13 +70,16 @@ void BindMany(OptionTarget& target, std::vector<T>& values) {
     for (const std::string& text : texts) values.push_back(Parsed<T>(text));
   };
   target.type = TypeOf<T>();
+  target.is_set = [&values] { return !values.empty(); };
   target.most_values = OptionTarget::kMany;
 }
 
 }  // namespace
 
 OptionTarget::OptionTarget(bool& value)
-    : set([&value](const std::vector<std::string>&) { value = true; }), most_values(0) {}
+    : set([&value](const std::vector<std::string>&) { value = true; }),
+      is_set([&value] { return value; }),
+      most_values(0) {}
 OptionTarget::OptionTarget(std::int32_t& value) { BindOne(*this, value); }
 OptionTarget::OptionTarget(std::int64_t& value) { BindOne(*this, value); }
 OptionTarget::OptionTarget(std::uint64_t& value) { BindOne(*this, value); }
@@ -151,6 +156,16 @@ Option& Option::StopExcluding(Option& other) {
 Option& Option::Needs(const Option& other) {
   needed_.push_back(&other);
   return *this;
+}
+
+Option& Option::IsSet(std::function<bool()> is_set) {
+  target_.is_set = std::move(is_set);
+  return *this;
+}
+
+bool Option::has_value() const {
+  Ensure(target_.is_set != nullptr, "the variable of {} always has a value", name());
+  return target_.is_set();
 }
 
 void Option::Give(const std::vector<std::string>& values) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/export.h"
+
 namespace headlight {
 
 /// Returns what a value must be, in words that follow the option's name ("must be at least 1, not 0"), or "" if the
@@ -16,7 +18,7 @@ namespace headlight {
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
 /// The variable that an option sets. It must outlive the option's table.
-class OptionTarget {
+class HEADLIGHT_API OptionTarget {
  public:
   OptionTarget(bool& value);  // a flag: it takes no value, and sets `true`
   OptionTarget(std::int32_t& value);
@@ -39,13 +41,14 @@ class OptionTarget {
   static constexpr int kMany = 1 << 20;
 
   std::function<void(const std::vector<std::string>& values)> set;  // throws Error for what is no such value
-  std::string shown;  // the variable's value when the target is made; "" if it has none
-  std::string type;   // how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
+  std::function<bool()> is_set;  // whether the variable has a value; empty for one that always has
+  std::string shown;             // the variable's value when the target is made; "" if it has none
+  std::string type;              // how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
   int most_values = 1;
 };
 
 /// One option or positional argument. The functions return the option itself, so that calls can be chained.
-class Option {
+class HEADLIGHT_API Option {
  public:
   /// `names`: "--top", or several with commas between them, or an argument's name without dashes.
   Option(std::string_view names, OptionTarget target, std::string description);
@@ -64,6 +67,7 @@ class Option {
   Option& Excludes(Option& other);       // in both directions
   Option& StopExcluding(Option& other);  // undoes Excludes()
   Option& Needs(const Option& other);
+  Option& IsSet(std::function<bool()> is_set);  // tells whether the variable has a value
 
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name() const { return names_.front(); }
@@ -86,6 +90,8 @@ class Option {
   /// Sets the variable. Throws Error for values that the option's type cannot hold; does not call the checks.
   void Give(const std::vector<std::string>& values);
   bool given() const { return given_; }
+  /// Whether the variable, which must be one that can be empty, has a value.
+  bool has_value() const;
 
  private:
   std::vector<std::string> names_;
@@ -99,7 +105,7 @@ class Option {
 };
 
 /// The options of a command, in the order in which help shows them.
-class OptionTable {
+class HEADLIGHT_API OptionTable {
  public:
   Option& Add(std::string_view names, OptionTarget target, std::string description);
   Option& Add(std::string_view names, OptionTarget target, OptionCheck check, std::string description);

@@ -17,7 +17,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/scratch_folder.h"
+#include "headlight/base/scratch_folder.h"
 
 namespace headlight {
 namespace {

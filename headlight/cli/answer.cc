@@ -15,13 +15,14 @@
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kinds/caption_model.h"
 #include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/family.h"
 #include "headlight/tasks/answerer.h"
+#include "headlight/tasks/translation_options.h"
 #include "headlight/tasks/translator.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::answer {
 namespace {

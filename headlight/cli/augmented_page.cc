@@ -55,6 +55,13 @@ constexpr const char* kFirstBatch = "Pictures of the first batch, as the model s
 
 }  // namespace
 
+void AddShowAugmented(OptionTable& command, std::string& path, const char* group) {
+  command
+      .AddFile("--show-augmented", path, "Write a page of pictures as the model sees them, before the training starts",
+               "FILE.html")
+      .Group(group);
+}
+
 void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs) {
   if (path.empty()) return;
   Check(path.ends_with(".html"), "--show-augmented {}: a page's name must end in .html", path);

@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/option_table.h"
 #include "headlight/image/processor.h"
 #include "headlight/train/tasks/detection.h"
 #include "headlight/train/tasks/image_classification.h"
 #include "headlight/train/tasks/self_distillation.h"
 
 namespace headlight {
+
+// Adds --show-augmented.
+void AddShowAugmented(OptionTable& command, std::string& path, const char* group);
 
 // Throws Error where the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
 // is none.

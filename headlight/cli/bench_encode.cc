@@ -11,7 +11,6 @@
 #include "headlight/cli/bench_texts.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/generate/batched.h"
 #include "headlight/kinds/dual_encoder.h"
 #include "headlight/kinds/object_detector.h"
@@ -20,6 +19,7 @@
 #include "headlight/tasks/encoder_folder.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/tasks/picture_folder.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::bench_encode {
 namespace {

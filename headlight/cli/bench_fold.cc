@@ -6,10 +6,10 @@
 #include "headlight/base/random.h"
 #include "headlight/cli/bench_report.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
 #include "headlight/protein/alignment_features.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::bench_fold {
 namespace {

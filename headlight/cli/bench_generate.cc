@@ -12,9 +12,9 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::bench_generate {
 namespace {

@@ -9,8 +9,8 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/profile_report.h"
 #include "headlight/kernels/cpu.h"
+#include "headlight/train/profile_report.h"
 
 namespace headlight {
 namespace {

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/choice.h"
+#include "headlight/base/scratch_folder.h"
 #include "headlight/cli/bench_report.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/scratch_folder.h"
-#include "headlight/cli/translation_training.h"
 #include "headlight/data/prefetch.h"
 #include "headlight/io/config_table.h"
+#include "headlight/recipes/train_translation.h"
 #include "headlight/train/optimizer.h"
 #include "headlight/train/tasks/translation.h"
 

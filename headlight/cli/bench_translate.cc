@@ -9,9 +9,9 @@
 #include "headlight/cli/bench_texts.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/generate/decode.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::bench_translate {
 namespace {

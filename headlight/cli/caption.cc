@@ -10,8 +10,9 @@
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/sampling_options.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/tasks/captioner.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::caption {
 namespace {

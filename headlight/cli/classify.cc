@@ -16,7 +16,6 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/kinds/dual_encoder.h"
 #include "headlight/kinds/picture_encoder.h"
 #include "headlight/models/family.h"
@@ -24,6 +23,8 @@
 #include "headlight/tasks/classifier.h"
 #include "headlight/tasks/dual_embedder.h"
 #include "headlight/tasks/image_classifier.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::classify {
 namespace {

@@ -155,11 +155,26 @@ std::string ValueOf(const Option& option) {
   return option.type() + (option.takes_many() && !option.one_at_a_time() ? " ..." : "");
 }
 
-std::string DescriptionOf(const Option& option) {
+std::string DescriptionOf(const Command& command, const Option& option) {
   std::string text = option.description();
   if (option.required()) text += " (required)";
   if (!option.default_text().empty()) text += " [" + option.default_text() + "]";
-  return text;
+  return NameFlags(command, text);
+}
+
+std::string NameFlags(const OptionTable& command, std::string_view text) {
+  std::string named;
+  for (std::size_t begin = text.find('`'); begin != text.npos; begin = text.find('`')) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == text.npos) break;
+    std::string flag = fmt::format("--{}", text.substr(begin + 1, end - begin - 1));
+    std::ranges::replace(flag, '_', '-');
+    const bool known = command.Find(flag) != nullptr;
+    // A name that is no option may be the beginning of another.
+    named += known ? fmt::format("{}{}", text.substr(0, begin), flag) : text.substr(0, end);
+    text.remove_prefix(known ? end + 1 : end);
+  }
+  return named.append(text);
 }
 
 std::string UsageOf(const Command& command) {
@@ -193,7 +208,7 @@ std::string HelpOf(const Command& command) {
     help += fmt::format("\n{}:\n", group.title);
     for (const Option* option : group.options) {
       const std::string value = ValueOf(*option);
-      help += Entry(NamesOf(*option) + (value.empty() ? "" : " " + value), DescriptionOf(*option));
+      help += Entry(NamesOf(*option) + (value.empty() ? "" : " " + value), DescriptionOf(command, *option));
     }
   }
   std::string footer = command.footer;

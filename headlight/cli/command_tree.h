@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/cli/commands.h"
@@ -32,10 +33,14 @@ struct OptionGroup {
 // Arguments first, options that every command has last, --config among them.
 std::vector<OptionGroup> OptionGroupsOf(const Command& command);
 
-std::string NamesOf(const Option& option);        // "-h, --help"
-std::string ValueOf(const Option& option);        // "N", "FILE ...", or nothing for a flag
-std::string DescriptionOf(const Option& option);  // with (required) and the default in brackets
-std::string UsageOf(const Command& command);      // "headlight translate [OPTIONS] DIR [FILE]"
+std::string NamesOf(const Option& option);  // "-h, --help"
+std::string ValueOf(const Option& option);  // "N", "FILE ...", or nothing for a flag
+// With (required), the default in brackets, and flags as the names of other options.
+std::string DescriptionOf(const Command& command, const Option& option);
+std::string UsageOf(const Command& command);  // "headlight translate [OPTIONS] DIR [FILE]"
+
+// The library's text with the command's flags for the options that it names in backquotes: --beam-size for `beam_size`.
+std::string NameFlags(const OptionTable& command, std::string_view text);
 
 constexpr const char* kCommonOptions = "Common options";
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/inspect/drawing/superposed_drawing.h"
@@ -20,6 +20,7 @@
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/protein/structure_scores.h"
 #include "headlight/protein/superposition.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::compare {
 namespace {

@@ -8,13 +8,14 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/sequences.h"
 #include "headlight/tasks/contact_predictor.h"
 #include "headlight/tasks/folder.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::contacts {
 namespace {

@@ -10,11 +10,12 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/demo_shapes.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/training_folder.h"
-#include "headlight/cli/translation_training.h"
+#include "headlight/cli/training_command.h"
 #include "headlight/demo/grammar.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
+#include "headlight/recipes/train_translation.h"
+#include "headlight/recipes/training_folder.h"
 #include "headlight/tasks/translator.h"
 
 namespace headlight::demo {
@@ -50,28 +51,28 @@ void WritePairs(const std::vector<SentencePair>& pairs, const std::string& germa
 
 TranslationTraining SettingsOf(const Options& options, const std::string& data) {
   TranslationTraining settings;
-  settings.train_source = data + "/train.de";
-  settings.train_target = data + "/train.en";
-  settings.valid_source = data + "/valid.de";
-  settings.valid_target = data + "/valid.en";
+  settings.train = {data + "/train.de", data + "/train.en"};
+  settings.valid = {data + "/valid.de", data + "/valid.en"};
   settings.out = options.out + "/model";
   settings.vocabulary.size = 2000;
   settings.vocabulary.most_lines = 40000;
-  settings.model.model = 128;
-  settings.model.encoder_layers = settings.model.decoder_layers = 2;
-  settings.model.encoder_heads = settings.model.decoder_heads = 4;
-  settings.model.encoder_ffn = settings.model.decoder_ffn = 512;
-  settings.model.dropout = settings.model.attention_dropout = 0;  // no sentence is seen twice
-  settings.model.positions = 128;
-  settings.training.steps = options.steps;
-  settings.training.schedule = {ScheduleKind::linear, options.steps / 10, 2e-3, settings.model.model, options.steps};
-  settings.training.adam.clip_norm = 1;
+  settings.model_dim = 128;
+  settings.layers = 2;
+  settings.heads = 4;
+  settings.ffn_dim = 512;
+  settings.dropout = 0;  // no sentence is seen twice
+  settings.positions = 128;
+  settings.steps = options.steps;
+  settings.schedule = ScheduleKind::linear;
+  settings.warmup = options.steps / 10;
+  settings.learning_rate = 2e-3;
+  settings.clip_norm = 1;
+  settings.compute = ComputeChoice::float32;
   // Many small batches: the same 1.3 million tokens in fewer, larger ones train much worse.
-  settings.teacher_forcing.batches.batch_tokens = 512;
-  settings.training.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
-  settings.training.log_every = 100;
-  settings.training.seed = options.seed;
-  settings.quiet = Quiet();
+  settings.batch = 512;
+  settings.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
+  settings.log_every = 100;
+  settings.seed = options.seed;
   return settings;
 }
 
@@ -100,8 +101,9 @@ void Run(const Options& options) {
   WritePairs(test, data + "/test.de", data + "/test.en");
   Note("a grammar generated {} sentence pairs to train on, and others for the test", kTrainingPairs);
 
-  const TranslationTraining settings = SettingsOf(options, data);
-  TrainTranslation(settings);
+  TranslationTraining settings = SettingsOf(options, data);
+  RunTrainingCommand(settings, "headlight translate",
+                     [&](const TrainingObserver& observer) { return TrainTranslation(settings, observer); });
 
   const Translator translator = Translator::Load(settings.out);
   std::vector<std::string> sources, translations;

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/picture_training.h"
+#include "headlight/cli/training_command.h"
 #include "headlight/data/pictures.h"
 #include "headlight/demo/scene_files.h"
 #include "headlight/image/decoding/decode.h"
@@ -17,6 +17,7 @@
 #include "headlight/inspect/drawing/picture_drawing.h"
 #include "headlight/inspect/picture_attention.h"
 #include "headlight/models/family.h"
+#include "headlight/recipes/image_training.h"
 #include "headlight/tasks/image_classifier.h"
 #include "headlight/train/tasks/image_classification.h"
 
@@ -28,19 +29,21 @@ constexpr std::int64_t kTrainingDrawings = 16000, kTestDrawings = 600;
 constexpr SceneOptions kDrawings = {
     .height = kSide, .width = kSide, .smallest = 0.25, .largest = 0.42, .turned = false, .clutter = false};
 
-PictureTrainingOptions SettingsOf(const std::string& out, std::int64_t steps, std::uint64_t seed) {
-  PictureTrainingOptions settings;
+ImageTraining SettingsOf(const std::string& out, std::int64_t steps, std::uint64_t seed) {
+  ImageTraining settings;
   settings.out = out;
-  settings.sizes = {.model = 96, .ffn = 192, .heads = 4, .layers = 4};
-  settings.picture = kSide;
-  settings.patch = kPatch;
-  settings.training.steps = steps;
-  settings.training.schedule = {ScheduleKind::cosine, steps / 10, 1e-3, settings.sizes.model, steps};
-  settings.training.adam = {.beta2 = 0.999, .epsilon = 1e-8, .weight_decay = 0.05, .clip_norm = 1};
-  settings.training.validate_every = steps;
-  settings.training.log_every = 100;
-  settings.training.seed = settings.batches.seed = seed;
-  settings.batches.batch_tokens = 48;
+  settings.model_dim = 96;
+  settings.ffn_dim = 192;
+  settings.heads = 4;
+  settings.layers = 4;
+  settings.image_size = kSide;
+  settings.patch_size = kPatch;
+  settings.batch = 48;
+  settings.steps = steps;
+  settings.warmup = steps / 10;
+  settings.validate_every = steps;
+  settings.log_every = 100;
+  settings.seed = seed;
   return settings;
 }
 
@@ -61,15 +64,18 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   const PictureSet train = ReadShapes(drawings), test = ReadShapes(tests);
   Note("drew {} shapes to learn from, and {} for the test", train.size(), test.size());
 
-  PictureTrainingOptions settings = SettingsOf(model, steps, seed);
-  const std::unique_ptr<PictureEncoder> vit = NewPictureModel(settings, SceneLabels());
+  ImageTraining settings = SettingsOf(model, steps, seed);
+  const TrainingPlan plan = CompleteTraining(settings, kImageDefaults, /*validates=*/false);
+  const std::unique_ptr<PictureEncoder> vit = NewImageModel(settings, plan, SceneLabels());
   const PictureProcessor processor = ProcessorOf(settings);
-  TrainingProgress progress(Quiet(), "pictures");
   ImageClassificationOptions options;
-  options.batches = settings.batches;
+  options.batches = plan.batches;
   options.augmentation.flip = 0.5;
-  RunPictureTraining(ImageClassificationTask(*vit, processor, train, test, options), settings, "image-classification",
-                     "headlight classify", train.hash(), Json::Object{}, *vit, progress);
+  const TrainingTask task = ImageClassificationTask(*vit, processor, train, test, options);
+  RunTrainingCommand(settings, "headlight classify", [&](const TrainingObserver& observer) {
+    return RunImageTraining(task, settings, plan, "image-classification", "pictures", train.hash(), Json::Object{},
+                            *vit, observer);
+  });
 
   const ImageClassifier classifier = ImageClassifier::Load(model);
   std::vector<Picture> pictures;

@@ -16,11 +16,12 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/inspect/drawing/box_drawing.h"
 #include "headlight/tasks/detector.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::detect {
 namespace {

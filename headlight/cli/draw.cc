@@ -16,11 +16,11 @@
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/picture_sheet.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/tasks/drawer.h"
 #include "headlight/tasks/dual_embedder.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::draw {
 namespace {

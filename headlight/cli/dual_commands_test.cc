@@ -244,7 +244,7 @@ TEST_F(DualCommands, LookShowsATower) {
   EXPECT_THAT(text.err, HasSubstr("1 attention of "));
   EXPECT_THAT(ReadFile(page), HasSubstr("|endoftext|>"));
   EXPECT_THAT(RefusalOf({"look", model, "--out", page}),
-              HasSubstr("a picture with --picture, a text with --text, or both"));
+              HasSubstr("an image with --picture, a text with --text, or both"));
 }
 
 TEST_F(DualCommands, ConvertMakesASmallerModelThatComputesTheSame) {

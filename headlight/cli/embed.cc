@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/ranks.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/embedders.h"
 #include "headlight/cli/line_batches.h"
@@ -27,10 +27,11 @@
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/shard.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/tasks/embedder.h"
 #include "headlight/tasks/index_files.h"
+#include "headlight/tasks/translation_options.h"
 #include "headlight/tasks/vector_index.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::embed {
 namespace {

@@ -1,120 +1,64 @@
 // headlight evaluate: the scores of a model on a test set, by its task.
-#include <algorithm>
-#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "headlight/base/error.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/evaluate_captions.h"
-#include "headlight/cli/evaluate_drawings.h"
-#include "headlight/cli/evaluate_dual.h"
-#include "headlight/cli/evaluate_folding.h"
-#include "headlight/cli/evaluate_images.h"
-#include "headlight/cli/evaluate_options.h"
-#include "headlight/cli/evaluate_pairs.h"
-#include "headlight/cli/evaluate_pictures.h"
-#include "headlight/cli/evaluate_regions.h"
-#include "headlight/cli/evaluate_texts.h"
+#include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
-#include "headlight/cli/translation_options.h"
-#include "headlight/kinds/caption_model.h"
-#include "headlight/kinds/drawing_model.h"
-#include "headlight/kinds/dual_encoder.h"
-#include "headlight/kinds/folding_model.h"
-#include "headlight/kinds/object_detector.h"
-#include "headlight/kinds/picture_coder.h"
-#include "headlight/kinds/picture_encoder.h"
-#include "headlight/kinds/region_text_encoder.h"
-#include "headlight/models/family.h"
-#include "headlight/models/imagegpt.h"
+#include "headlight/cli/progress.h"
+#include "headlight/inspect/drawing/confusion_drawing.h"
+#include "headlight/recipes/evaluation.h"
 
 namespace headlight::evaluate {
 namespace {
 
-struct Options : EvaluateOptions {
-  const OptionTable* command = nullptr;
+struct Options : Evaluation {
+  bool json = false;
+  std::string confusion_file;
 };
 
-// Refuses options that a model's task does not have, and asks for files.
-void CheckOptions(const Options& options, std::string_view kind, std::initializer_list<std::string_view> own) {
-  for (const auto& option : options.command->options()) {
-    const std::string name = option->name();
-    if (!option->given() || !name.starts_with("--")) continue;
-    const auto is = [&](std::initializer_list<std::string_view> names) {
-      return std::ranges::find(names, name) != names.end();
-    };
-    Check(is({"--json", "--compute", "--threads", "--quiet"}) || is(own),
-          "{}: {} is not for this model, which is {} {}", options.folder, name,
-          kind.starts_with("encoder") ? "an" : "a", kind);
-  }
-  const bool pictures = kind == ImageGpt::kKind || kind == ObjectDetector::kKind || kind == PictureEncoder::kKind ||
-                        kind == DualEncoder::kKind || kind == CaptionModel::kKind || kind == DrawingModel::kKind ||
-                        kind == PictureCoder::kKind;
-  Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {} {}", options.folder,
-        kind == RegionTextEncoder::kKind ? "questions"
-        : kind == FoldingModel::kKind    ? "structures"
-        : pictures                       ? "pictures"
-                                         : "texts",
-        kind.starts_with("encoder") ? "an" : "a", kind);
+// Before anything is read. The folder is one of the inputs if there are files to write.
+void CheckOutputFiles(const Options& options) {
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), options.train.begin(), options.train.end());
+  inputs.insert(inputs.end(), {options.source, options.reference});
+  if (!options.output.empty() || !options.confusion_file.empty()) inputs.push_back(options.folder);
+  CheckOutputs({{"--confusion", options.confusion_file}, {"--output", options.output}}, inputs);
+  if (options.confusion_file.empty()) return;
+  CheckPicturePath(options.confusion_file);
+  CheckWritable(options.confusion_file);
+}
+
+EvaluationResult Scores(const Options& options) {
+  Evaluation evaluation = options;
+  evaluation.confusion = !options.confusion_file.empty();
+  std::optional<Progress> progress;
+  std::string_view shown;
+  return Evaluate(evaluation, {.progress =
+                                   [&](const char* what, std::int64_t done, std::int64_t total) {
+                                     if (done < 0 || what != shown) {
+                                       progress.reset();
+                                       shown = what;
+                                       if (!shown.empty()) progress.emplace(what);
+                                     }
+                                     if (done >= 0) progress->Show(done, total);
+                                   },
+                               .note = [](const std::string& text) { Note("{}", text); },
+                               .images =
+                                   [&](const std::vector<PictureSource>& images) {
+                                     CheckNoPicture("--confusion", options.confusion_file, images);
+                                   }});
 }
 
 void Run(const Options& options) {
-  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
-  if (kind == TextEncoder::kKind) {
-    CheckOptions(options, kind, {"--train"});
-    EvaluateEncoder(options);
-  } else if (kind == LanguageModel::kKind) {
-    CheckOptions(options, kind, {"--end"});
-    EvaluateLanguageModel(options);
-  } else if (kind == ImageGpt::kKind) {
-    CheckOptions(options, kind, {"--most-pixels"});
-    EvaluateImageGenerator(options);
-  } else if (kind == ObjectDetector::kKind) {
-    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
-    EvaluateDetector(options);
-  } else if (kind == DualEncoder::kKind) {
-    if (options.zero_shot) {
-      CheckOptions(options, kind, {"--zero-shot", "--template", "--confusion", "--most-pixels"});
-      EvaluateZeroShot(options);
-    } else {
-      CheckOptions(options, kind, {"--pictures", "--most-pixels"});
-      EvaluateDualEncoder(options);
-    }
-  } else if (kind == CaptionModel::kKind) {
-    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
-    EvaluateCaptionModel(options);
-  } else if (kind == DrawingModel::kKind) {
-    CheckOptions(options, kind, {"--pictures", "--most-pixels"});
-    EvaluateDrawer(options);
-  } else if (kind == PictureCoder::kKind) {
-    CheckOptions(options, kind, {"--most-pixels"});
-    EvaluatePictureCoder(options);
-  } else if (kind == RegionTextEncoder::kKind) {
-    CheckOptions(options, kind, {"--boxes", "--detector", "--train"});
-    EvaluateRegionTextEncoder(options);
-  } else if (kind == FoldingModel::kKind) {
-    CheckOptions(options, kind, {"--train"});
-    EvaluateFolding(options);
-  } else if (kind == PictureEncoder::kKind) {
-    CheckOptions(options, kind, {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"});
-    EvaluatePictureEncoder(options);
-  } else {
-    Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
-          "{}: either FILE, pairs of texts, or --source and --reference", options.folder);
-    Check(!options.end, "{}: --end is for language models", options.folder);
-    Check(options.pictures.empty(), "{}: --pictures is for detectors and models of pictures with texts",
-          options.folder);
-    Check(!options.command->Given("--most-pixels"), "{}: --most-pixels is for models of pictures", options.folder);
-    Check(!options.zero_shot, "{}: --zero-shot is for CLIP and SigLIP", options.folder);
-    for (const char* name : {"--confusion", "--knn", "--linear-probe", "--pixels"})
-      Check(!options.command->Given(name), "{}: {} is for encoders of pictures", options.folder, name);
-    for (const char* name : {"--boxes", "--detector"})
-      Check(!options.command->Given(name), "{}: {} is for models that read regions", options.folder, name);
-    Check(!options.stemmer || options.rouge, "--stemmer is for --rouge");
-    Check(!options.lowercase || !options.rouge, "--lowercase is for BLEU and chrF; ROUGE has no case");
-    EvaluatePairs(options);
-  }
+  CheckOutputFiles(options);
+  const EvaluationResult result = Scores(options);
+  if (!options.confusion_file.empty())
+    DrawConfusions({options.folder, result.labels, result.confusions}, options.confusion_file);
+  WriteResult(options.json ? result.scores.Line() + "\n" : result.text);
 }
 
 }  // namespace
@@ -122,67 +66,10 @@ void Run(const Options& options) {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(
       program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
-  options.command = &command;
-  command.Add("DIR", options.folder, "The model's folder").Required().Check(ExistingFolder());
-  command.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   command.Add("--json", options.json, "Print one JSON object");
-  command
-      .Add("--pictures", options.pictures,
-           "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie beside FILE")
-      .Check(ExistingFolder())
-      .Type("DIR");
-  command
-      .Add("--confusion", options.confusions,
-           "Classes of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)")
-      .Check(NotEmpty())
-      .Type("FILE");
-  Option& zero_shot = command.Add("--zero-shot", options.zero_shot,
-                                  "CLIP: FILE holds pictures by class, which are found by the classes' names");
-  command
-      .Add("--template", options.templates,
-           "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken "
-           "[{}]")
-      .Type("TEXT")
-      .Check(NotEmpty())
-      .OneAtATime()
-      .Needs(zero_shot);
-  command.Add("--knn", options.neighbours, AtLeast(1),
-              "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of --train (20 in "
-              "DINO's paper)");
-  command.Add("--linear-probe", options.linear_probe,
-              "Encoders of pictures: evaluate the features by a logistic regression trained on --train");
-  command
-      .Add("--train", options.train,
-           "Labelled pictures for --knn and --linear-probe [FILE]; questions, from which those of FILE are answered "
-           "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
-           "model; or the texts that "
-           "a translator has learned to read, for scores of "
-           "groups: by length, by the rarest word and by likeness to these texts")
-      .Check(NotEmpty())
-      .Type("FILE");
-  command
-      .Add("--boxes", options.boxes,
-           "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's")
-      .Check(NotEmpty())
-      .Type("FILE");
-  command.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
-      .Check(ExistingFolder())
-      .Type("DIR");
-  command.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
-  AddMostPixels(command).Describe("Models of pictures: refuse pictures with more pixels than this");
-  command.Add("--end", options.end, "Language models: also count the token that ends each text");
-  command.Add("--source", options.source, "Instead of FILE: texts to read, one per line")
-      .Check(NotEmpty())
-      .Type("FILE");
-  command.Add("--reference", options.reference, "Their reference translations or summaries")
-      .Check(NotEmpty())
-      .Type("FILE");
-  command.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of BLEU and chrF");
-  command.Add("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
-  command.Add("--lowercase", options.lowercase, "BLEU and chrF ignore case");
-  command.Add("--output", options.output, "Write the model's texts to this file").Check(NotEmpty()).Type("FILE");
-  AddTranslationOptions(command, options.load, options.translate);
-  AddTaskOptions(command, options.translate);
+  command.AddFile("--confusion", options.confusion_file,
+                  "Classes of pictures: draw the confusion matrix to this file (.png, .svg or .pdf)");
+  Describe(command, options);
   command.footer =
       "\nThe model determines the task and its scores:\n"
       "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class\n"

@@ -124,7 +124,7 @@ TEST_F(EvaluatePictures, JudgesFeaturesByLabelledPictures) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[0], StartsWith("5 nearest neighbours: accuracy "));
   EXPECT_THAT(lines[1], testing::MatchesRegex(
-                            "linear probe: accuracy [0-9.]+ of 30 pictures; 60 pictures in --train, 16 features each"));
+                            "linear probe: accuracy [0-9.]+ of 30 pictures; 60 labelled pictures, 16 features each"));
   std::vector<std::string> json = both;
   json.insert(json.end(), {"--json", "--threads", "1"});
   const Json object = ParseJson(RunProgram(Evaluate(json)).out, "output");

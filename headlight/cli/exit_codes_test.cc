@@ -8,7 +8,7 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/program.h"
 #include "headlight/cli/testing.h"
-#include "headlight/cli/training_run.h"
+#include "headlight/cli/training_command.h"
 #include "headlight/tasks/protein_testing.h"
 
 namespace headlight::exit_codes_test {

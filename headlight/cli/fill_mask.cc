@@ -9,8 +9,8 @@
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/tasks/mask_filler.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::fill_mask {
 namespace {

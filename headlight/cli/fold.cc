@@ -4,7 +4,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/fold_queries.h"
-#include "headlight/cli/translation_options.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::fold {
 namespace {

@@ -26,6 +26,7 @@
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/tasks/folder.h"
+#include "headlight/text/printable.h"
 
 namespace headlight {
 namespace {

@@ -14,11 +14,12 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/sampling_options.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/tasks/generator.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::generate {
 namespace {

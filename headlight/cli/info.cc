@@ -24,6 +24,7 @@
 #include "headlight/models/imagegpt.h"
 #include "headlight/models/transformer.h"
 #include "headlight/tasks/sentence_modules.h"
+#include "headlight/text/printable.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 

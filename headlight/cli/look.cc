@@ -10,20 +10,19 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/commands.h"
-#include "headlight/cli/look_models.h"
 #include "headlight/cli/look_structure.h"
 #include "headlight/cli/model_argument.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
 #include "headlight/cli/training_moments.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/picture_drawing.h"
 #include "headlight/io/model_description.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::look {
 namespace {
@@ -31,20 +30,19 @@ namespace {
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
 // Of the model, of two, or of all moments that its training has kept.
-std::vector<AttentionRecord> RecordsOf(const LookInput& input, const AttentionChoice& choice) {
-  const LookOptions& options = input.options;
+std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   std::vector<AttentionRecord> records;
   if (options.checkpoints) {
     const TrainingMoments moments(options.folder);
     for (const TrainingMoment& moment : moments.all()) {
-      records.push_back(AttentionFor(moment.folder, input, choice));
+      records.push_back(FolderAttention(moment.folder, options));
       records.back().title = moment.name;
     }
     return records;
   }
-  records.push_back(AttentionFor(options.folder, input, choice));
+  records.push_back(FolderAttention(options.folder, options));
   if (options.against) {
-    records.push_back(AttentionFor(*options.against, input, choice));
+    records.push_back(FolderAttention(*options.against, options));
     if (records[0].title == records[1].title) {
       records[0].title = options.folder;
       records[1].title = *options.against;
@@ -82,7 +80,8 @@ AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
   return record;
 }
 
-void Run(const LookOptions& options) {
+void Run(const LookOptions& given) {
+  LookOptions options = given;
   Check(!options.target || options.source || options.picture, "--target needs --source or --picture");
   bool drawing = false;
   for (const std::string& path : options.out) {
@@ -101,18 +100,14 @@ void Run(const LookOptions& options) {
   CheckOutputs(files, inputs);
   for (const std::string& path : options.out) CheckWritable(path);
   if (FamilyOf(OpenModelDescription(options.folder)).kind == FoldingModel::kKind) return LookAtStructure(options);
-  for (const auto& [given, name] : {std::pair{options.msa.has_value(), "--msa"},
-                                    {options.sequence.has_value(), "--sequence"},
-                                    {options.residue.has_value(), "--residue"}})
-    Check(!given, "{}: {} is for models of protein structures", options.folder, name);
-  AttentionChoice choice;
-  if (options.attention) choice = ParseAttentionChoice(*options.attention);
-  if (options.layer) choice.layer = *options.layer - 1;
-
-  LookInput input{options};
-  if (options.picture) input.picture = ReadOnePicture(Input(*options.picture));
+  for (const auto& [has_value, name] : {std::pair{options.msa.has_value(), "--msa"},
+                                        {options.sequence.has_value(), "--sequence"},
+                                        {options.residue.has_value(), "--residue"}})
+    Check(!has_value, "{}: {} is for models of protein structures", options.folder, name);
+  if (options.picture) options.image = ReadOnePicture(Input(*options.picture));
+  options.note = [](const std::string& text) { Note("{}", text); };
   const Progress progress("looking");
-  const std::vector<AttentionRecord> records = RecordsOf(input, choice);
+  const std::vector<AttentionRecord> records = RecordsOf(options);
   const AttentionRecord& record = records[0];
   const int query = FirstQuery(options, record);
   const std::size_t sources = record.source_tokens.size(), targets = record.target_tokens.size();

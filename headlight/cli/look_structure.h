@@ -1,9 +1,23 @@
-// `look` with models of protein structures.
+// The options of `look`, and what it does with models of protein structures.
 #pragma once
 
-#include "headlight/cli/look_models.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/tasks/folder_attention.h"
 
 namespace headlight {
+
+struct LookOptions : AttentionInput {
+  std::string folder;
+  std::optional<std::string> picture, against;
+  std::optional<std::string> msa, sequence;  // of a protein
+  std::optional<int> residue;
+  std::optional<double> mass;
+  bool checkpoints = false;
+  std::vector<std::string> out;
+};
 
 // How the model folds the query of options.msa, or of options.sequence: pages, and drawings with the attention of
 // options.residue.

@@ -66,7 +66,7 @@ TEST(LookAtAPicture, RefusesWhatDoesNotFit) {
     arguments.insert(arguments.begin(), {"look", vit, "--out", page});
     return RefusalOf(arguments);
   };
-  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("an encoder of pictures reads one: give it with --picture"));
+  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("an encoder of images reads one: give it with --picture"));
   EXPECT_THAT(refusal({"--picture", folder.File("none.jpg")}), HasSubstr("none.jpg"));
   EXPECT_THAT(refusal({"--picture", HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/truncated.png"}),
               HasSubstr("truncated.png"));
@@ -148,13 +148,13 @@ TEST(LookAtAPicture, OfADetector) {
   for (const char* attention : {"encoder", "rollout"})
     MustRun({"look", detr, "--picture", kPicture, "--attention", attention, "--out", sheet, "--out", page});
   EXPECT_THAT(RunProgram({"look", detr, "--picture", kPicture, "--threshold", "1", "--out", page}).err,
-              HasSubstr("no object is found in the picture"));
+              HasSubstr("no object is found in the image"));
   const auto refusal = [&](const std::vector<std::string>& more) {
     std::vector<std::string> command = {"look", detr, "--out", sheet};
     command.insert(command.end(), more.begin(), more.end());
     return RefusalOf(command);
   };
-  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("a detector reads a picture"));
+  EXPECT_THAT(refusal({"--text", "a"}), HasSubstr("a detector reads an image"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--threshold", "1", "--attention", "cross"}),
               HasSubstr("no object is found with a score above 1"));
   EXPECT_THAT(refusal({"--picture", kPicture, "--layer", "3"}), HasSubstr("layer 3: the model has 2 layers"));
@@ -201,7 +201,7 @@ TEST_F(LookAgainst, ShowsTwoModels) {
                                     HasSubstr("\"name\":\"other\""), HasSubstr("\"slider\":false")));
   EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", folder.File("a.png")}),
               HasSubstr("--against: only a page (.html) shows two models"));
-  EXPECT_THAT(RefusalOf({"look", model, "--picture", kPicture, "--out", page}), HasSubstr("reads no picture"));
+  EXPECT_THAT(RefusalOf({"look", model, "--picture", kPicture, "--out", page}), HasSubstr("reads no image"));
   EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", other + "/config.json.html",
                          "--out", other + "/config.json.html"}),
               HasSubstr("--out"));

@@ -63,7 +63,7 @@ std::string ManPage(const Command& command) {
     page += fmt::format(".SH \"{}\"\n", Roff(title));
     for (const Option* option : group.options)
       page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", Roff(NamesOf(*option)), Roff(ValueOf(*option)),
-                          Roff(DescriptionOf(*option)));
+                          Roff(DescriptionOf(command, *option)));
   }
   if (examples < footer.size()) {
     const std::size_t line = std::min(footer.find('\n', examples), footer.size() - 1) + 1;

@@ -17,7 +17,7 @@
 #include "headlight/base/error.h"
 #include "headlight/cli/mpi/mpi_module.h"
 #include "headlight/cli/output.h"
-#include "headlight/cli/training_run.h"
+#include "headlight/cli/training_command.h"
 #include "headlight/kernels/cpu.h"
 
 namespace headlight {

@@ -16,11 +16,13 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/cli/progress.h"
-#include "headlight/text/utf8.h"
+#include "headlight/text/printable.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
 namespace {
+
+std::function<std::string(const std::string& note)> rewrite_note;
 
 bool quiet = false;
 bool holds_results = false;
@@ -104,26 +106,6 @@ std::map<FileIdentity, std::string> IdentitiesOf(const std::vector<std::string>&
   Fail("standard output: cannot write: {}", std::strerror(errno));
 }
 
-// As InRow, but for `kept`.
-std::string Printable(std::string_view text, std::string_view kept) {
-  std::string printable;
-  while (!text.empty()) {
-    const auto [code, bytes] = DecodeUtf8(text);
-    const std::string_view character = text.substr(0, static_cast<std::size_t>(std::max(bytes, 1)));
-    const bool control = (code < 0x20 && kept.find(character) == kept.npos) || (code >= 0x7f && code < 0xa0);
-    const bool turns = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    if (bytes == 0 || control)
-      printable +=
-          fmt::format("\\x{:02x}", bytes == 0 ? static_cast<unsigned char>(text[0]) : static_cast<unsigned>(code));
-    else if (turns)
-      printable += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
-    else
-      printable += character;
-    text.remove_prefix(character.size());
-  }
-  return printable;
-}
-
 }  // namespace
 
 void WriteResult(std::string_view text) {
@@ -181,17 +163,12 @@ std::string& HeldResults() {
 void SetQuiet(bool value) { quiet = value; }
 bool Quiet() { return quiet; }
 
-std::string InRow(std::string_view name) { return Printable(name, ""); }
-
-std::string OnOneLine(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
-  return text;
-}
+void RewriteNotes(std::function<std::string(const std::string&)> rewrite) { rewrite_note = std::move(rewrite); }
 
 void WriteNote(const std::string& line) {
   const auto hidden = HideProgress();
-  std::fprintf(stderr, "%s\n", Printable(line, "\n\t").c_str());
+  const std::string named = rewrite_note ? rewrite_note(line) : line;
+  std::fprintf(stderr, "%s\n", Printable(named, "\n\t").c_str());
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,13 +44,8 @@ const std::string& Input(const std::string& path);
 void SetQuiet(bool quiet);
 bool Quiet();
 
-// A name in a row of results: control characters, tabs and line ends among them, marks that turn the direction of text,
-// and bytes that are not UTF-8 are escaped, as \x1b or \u202e, so that it can neither break the row nor change what a
-// terminal shows.
-std::string InRow(std::string_view name);
-
-// A text that a model wrote, in a row of results: tabs and line ends are spaces.
-std::string OnOneLine(std::string text);
+// From now on notes are what this makes of them: NameFlags in cli/command_tree.h, of the command that runs.
+void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);
 
 // Prints a line to standard error, escaped likewise but for tabs and line ends.
 void WriteNote(const std::string& line);

@@ -10,6 +10,7 @@
 #include "headlight/cli/shard.h"
 #include "headlight/tasks/faiss_index.h"
 #include "headlight/tasks/index_files.h"
+#include "headlight/text/printable.h"
 
 namespace headlight {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "headlight/cli/scratch_folder.h"
+#include "headlight/base/scratch_folder.h"
 #include "headlight/tasks/vector_index.h"
 
 namespace headlight {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +21,7 @@
 #include "headlight/cli/mpi_ranks.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/shard.h"
-#include "headlight/cli/training_run.h"
+#include "headlight/cli/training_command.h"
 #include "headlight/kernels/cpu.h"
 
 namespace headlight {
@@ -77,6 +76,7 @@ int Run(const std::vector<std::string>& arguments) {
     command = &NamedCommand(*program, arguments);
     CheckRanks(*command);
     ParseOptions(*command, arguments);
+    RewriteNotes([command](const std::string& note) { return NameFlags(*command, note); });
     command->run();
     GatherResults();
     FlushResults();
@@ -150,31 +150,6 @@ int ExitCodeOf(const Command& command, const std::exception_ptr& end) {
   } catch (const std::exception& error) {
     return refuse(our_mistake, error.what());
   }
-}
-
-std::string NameFlags(const Command& command, const std::string& message) {
-  if (message.find(".json") != std::string::npos) return message;  // it may speak of a file's keys
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  constexpr std::string_view kOption = "the option ";
-  std::string named;
-  for (auto begin = message.begin(); begin != message.end();) {
-    const auto end = std::find_if_not(begin, message.end(), is_word);
-    std::string word(begin, end);
-    const bool is_option = named.ends_with(kOption);
-    if (is_option || word.find('_') != std::string::npos ||
-        (named.empty() && std::string_view(end, message.end()).starts_with(" is"))) {
-      std::string flag = "--" + word;
-      std::ranges::replace(flag, '_', '-');
-      if (command.Find(flag) != nullptr) {
-        if (is_option) named.resize(named.size() - kOption.size());
-        word = flag;
-      }
-    }
-    named += word;
-    begin = end;
-    if (begin != message.end()) named += *begin++;
-  }
-  return named;
 }
 
 void RunAndExit(const std::vector<std::string>& arguments) {

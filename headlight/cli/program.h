@@ -22,7 +22,4 @@ void CheckRanks(const Command& command);
 // a mistake of the user, of a file or of the system; 128 + N: the signal N.
 int ExitCodeOf(const Command& command, const std::exception_ptr& end);
 
-// The library's message with the command's flags for the fields that the library names: --beam-size for beam_size.
-std::string NameFlags(const Command& command, const std::string& message);
-
 }  // namespace headlight

@@ -15,14 +15,15 @@
 #include "headlight/cli/html.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/data/lines.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/resize.h"
 #include "headlight/tasks/faiss_index.h"
 #include "headlight/tasks/index_files.h"
+#include "headlight/tasks/translation_options.h"
 #include "headlight/tasks/vector_index.h"
 #include "headlight/text/html.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::search {
 namespace {

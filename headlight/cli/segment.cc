@@ -11,11 +11,12 @@
 #include "headlight/cli/output.h"
 #include "headlight/cli/picture_batches.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/inspect/drawing/box_drawing.h"
 #include "headlight/tasks/segmenter.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::segment {
 namespace {

@@ -138,7 +138,7 @@ std::string ZshCompletion(const Command& program) {
           cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", NamesOf(*option), action);
           continue;
         }
-        const std::string what = ForZsh(DescriptionOf(*option));
+        const std::string what = ForZsh(DescriptionOf(command, *option));
         for (const std::string& flag : FlagsOf(*option))
           cases += value.empty() ? fmt::format("        '{}[{}]' \\\n", flag, what)
                                  : fmt::format("        '*{}[{}]:{}:{}' \\\n", flag, what, ForZsh(value), action);

@@ -2,7 +2,7 @@
 #include "headlight/cli/commands.h"
 #include "headlight/cli/sampling_options.h"
 #include "headlight/cli/translate_lines.h"
-#include "headlight/cli/translation_options.h"
+#include "headlight/tasks/translation_options.h"
 
 namespace headlight::summarize {
 

@@ -3,14 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
-#include "headlight/cli/translation_options.h"
 #include "headlight/tasks/tagger.h"
+#include "headlight/tasks/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::tag {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/line_batches.h"
 #include "headlight/cli/output.h"

@@ -56,7 +56,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   const Setting setting;
   const Outcome trained = setting.TrainSmall("model", {"--epochs", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("16 pictures with "));
+  EXPECT_THAT(trained.err, HasSubstr("16 images with "));
   EXPECT_THAT(trained.err, HasSubstr(" pictures/s"));
   EXPECT_THAT(trained.err, testing::ContainsRegex("validation: loss [0-9.]+, ap [0-9.]+, ap50 [0-9.]+, ap75 [0-9.]+"));
   EXPECT_THAT(trained.err, HasSubstr("headlight detect"));

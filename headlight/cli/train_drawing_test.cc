@@ -108,14 +108,14 @@ TEST_F(TrainDrawing, NamesAllDamagedPicturesOrLeavesThemOut) {
     EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + pictures + "/cut.png: "));
     EXPECT_THAT(outcome.err, HasSubstr(kept));
   };
-  expect(NewCodes("vae", {}), "12 pictures to learn from");
+  expect(NewCodes("vae", {}), "12 images to train on");
   expect(NewDraws("model", {}), "12 pictures with 24 texts to learn from");
 }
 
 TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   const Outcome coded = RunProgram(NewCodes("vae", {"--steps", "6"}));
   ASSERT_EQ(coded.exit_code, 0) << coded.err;
-  EXPECT_THAT(coded.err, HasSubstr("12 pictures to learn from, 8 x 8 pixels in 4 x 4 of 7 codes"));
+  EXPECT_THAT(coded.err, HasSubstr("12 images to train on, 8 x 8 pixels in 4 x 4 of 7 codes"));
   for (const char* score : {"psnr", "codes_used", "code_perplexity"}) EXPECT_THAT(coded.err, HasSubstr(score));
 
   const Outcome learned = RunProgram(NewDraws("model", {"--steps", "6"}));

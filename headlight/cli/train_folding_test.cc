@@ -69,7 +69,7 @@ TEST(TrainFolding, AModelIsTrainedAndGoesOn) {
   const Setting setting;
   const Outcome trained = setting.Train(setting.Small("model", {"--epochs", "2", "--rows", "8"}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("3 chains of 48 residues to learn from, 0 with an alignment"));
+  EXPECT_THAT(trained.err, HasSubstr("3 chains of 48 residues to train on, 0 with an alignment"));
   EXPECT_THAT(trained.err, HasSubstr("2 chains of 28 residues to validate on, 1 with an alignment"));
   EXPECT_THAT(trained.err, AllOf(HasSubstr("lddt_ca 0."), HasSubstr("tm_score 0.")));
   const std::string model = setting.folder.File("model");

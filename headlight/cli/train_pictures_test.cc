@@ -61,7 +61,7 @@ TEST(TrainPictures, AClassifierIsTrainedAndGoesOn) {
   const Outcome trained = setting.Train(With(setting.Small("model"), {"--epochs", "12", "--learning-rate", "0.01",
                                                                       "--augment", "none", "--random-crop", "1"}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr("images to train on"));
   EXPECT_THAT(trained.err, HasSubstr(" pictures/s"));
   EXPECT_THAT(trained.err, HasSubstr("accuracy 100.00, macro_f1 100.00"));
   EXPECT_THAT(trained.err, HasSubstr("headlight classify"));
@@ -256,11 +256,11 @@ TEST(TrainPictures, LeaveOutDamagedPictures) {
   outcome = train("image-classification", With(valid, {"--skip-errors"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + folder.File("data/a/zero.png: ")));
-  EXPECT_THAT(outcome.err, HasSubstr("data: 6 pictures to learn from"));
+  EXPECT_THAT(outcome.err, HasSubstr("data: 6 images to train on"));
   EXPECT_EQ(train("self-distillation", {}).exit_code, 2);
   outcome = train("self-distillation", {"--skip-errors"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("data: 6 pictures to learn from"));
+  EXPECT_THAT(outcome.err, HasSubstr("data: 6 images to train on"));
 }
 
 TEST(TrainPictures, RefusesWhatCannotBe) {

@@ -58,7 +58,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   const Outcome trained =
       RunProgram(setting.FromScratch("vit", {"--epochs", "2", "--labelled", setting.pictures, setting.classes}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("24 pictures of 2 classes to validate on"));
+  EXPECT_THAT(trained.err, HasSubstr("24 images of 2 classes to validate on"));
   EXPECT_THAT(trained.err, HasSubstr("knn_accuracy"));
   const auto model = LoadModel<PictureEncoder>(setting.folder.File("vit"));
   EXPECT_EQ(model->limits().picture, (Grid{8, 8}));
@@ -115,7 +115,7 @@ TEST(TrainSelfDistillation, ReadsTables) {
   arguments.insert(std::ranges::find(arguments, setting.pictures), setting.folder.File("pictures.csv"));
   const Outcome trained = RunProgram(arguments);
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("26 pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr("26 images to train on"));
 }
 
 TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
@@ -167,7 +167,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--final-weight-decay", "1", "--schedule", "paper"}),
               HasSubstr("needs --schedule cosine or linear"));
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
-  EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("more of the picture than a global one"));
+  EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("more of the image than a global one"));
   EXPECT_THAT(refusal({"--show-augmented", setting.pictures}), HasSubstr("must end in .html"));
   // A picture that a table names is not overwritten, whatever its name is.
   const std::string picture = setting.folder.File("p.html"), table = setting.folder.File("table.csv");

@@ -201,7 +201,7 @@ TEST_F(TrainTest, NamesAVocabularySmallerThanTheTextNeeds) {
 
 TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
   std::vector<std::string> arguments = Command({"--validate-split", "0.1"});
-  EXPECT_THAT(RefusalOf(arguments), HasSubstr("--validate-split takes the place of --valid"));
+  EXPECT_THAT(RefusalOf(arguments), HasSubstr("--validate-split replaces --valid"));
   const auto valid = std::find(arguments.begin(), arguments.end(), "--valid");
   arguments.erase(valid, valid + 3);
   const auto refusal = [&](const std::string& share) {
@@ -247,7 +247,7 @@ TEST_F(TrainTest, AShortTrainingHasAShortWarmUp) {
 
 TEST_F(TrainTest, NamesImpossibleHyperparameters) {
   EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("--heads 3 does not divide --model-dim 16"));
-  EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("--model-dim must be at least 1, not 0"));
+  EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("--model-dim must be from 1 to 32768, not 0"));
   EXPECT_THAT(Refusal({"--layers", "-1"}), HasSubstr("layers"));
   EXPECT_THAT(Refusal({"--dropout", "1"}), HasSubstr("dropout"));
   EXPECT_THAT(Refusal({"--dropout", "nan"}), HasSubstr("dropout"));

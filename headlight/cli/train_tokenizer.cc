@@ -3,10 +3,10 @@
 #include <memory>
 #include <optional>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/in_file.h"
-#include "headlight/cli/choice.h"
 #include "headlight/cli/commands.h"
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"

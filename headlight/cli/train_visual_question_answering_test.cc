@@ -157,7 +157,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"evaluate", model, setting.valid}), HasSubstr("either --boxes FILE"));
   EXPECT_THAT(RefusalOf({"evaluate", model, "--boxes", setting.boxes[2]}), HasSubstr("FILE, the questions"));
   EXPECT_THAT(RefusalOf({"evaluate", model, setting.valid, "--boxes", setting.boxes[1]}),
-              HasSubstr("no file of --boxes has this picture"));
+              HasSubstr("no file of --boxes has this image"));
   EXPECT_THAT(RefusalOf({"evaluate", detector, setting.boxes[2], "--boxes", setting.boxes[2]}),
               HasSubstr("--boxes is not for this model"));
 
@@ -271,9 +271,9 @@ TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {
               HasSubstr("either --boxes FILE"));
   EXPECT_THAT(refusal({"--boxes", setting.boxes[1]}), HasSubstr("either --from DIR"));
   EXPECT_THAT(refusal({"--boxes", setting.boxes[1], "--tokenizer", setting.tokenizer}),
-              HasSubstr("valid/0.png: no file of --boxes has this picture"));
+              HasSubstr("valid/0.png: no file of --boxes has this image"));
   EXPECT_THAT(refusal({"--boxes", setting.boxes[1], setting.boxes[1], "--tokenizer", setting.tokenizer}),
-              HasSubstr("train/0.png: the files of --boxes have this picture twice"));
+              HasSubstr("train/0.png: the files of --boxes have this image twice"));
   EXPECT_THAT(refusal({"--detector", setting.tokenizer, "--tokenizer", setting.tokenizer}), HasSubstr("config.json"));
   EXPECT_THAT(
       refusal({"--boxes", setting.boxes[1], setting.boxes[2], "--tokenizer", setting.tokenizer, "--positions", "4"}),

@@ -11,8 +11,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/training_folder.h"
 #include "headlight/models/family.h"
+#include "headlight/recipes/training_folder.h"
 #include "headlight/train/checkpoint.h"
 
 namespace headlight {

@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <utility>
 
 #include "headlight/cli/output.h"
 #include "headlight/cli/progress.h"
+#include "headlight/recipes/evaluation_report.h"
 
 namespace headlight {
 namespace {
@@ -26,23 +24,20 @@ std::string Fixed(double value, int digits) {
 
 }  // namespace
 
-int DigitsOfScore(std::string_view name) {
-  constexpr std::array kNotPerCent = {"loss", "lddt_ca", "tm_score", "contact_precision", "bits_per_mask"};
-  return std::ranges::find(kNotPerCent, name) != kNotPerCent.end() ? 4 : 2;
-}
-
 std::string ScoreText(const std::string& name, double value) {
   if (name == "bits_per_byte") return fmt::format("{} bits per byte", Fixed(value, 4));
   if (name == "bits_per_pixel") return fmt::format("{} bits per pixel", Fixed(value, 4));
   return fmt::format("{} {}", name == "bleu" ? "BLEU" : name, Fixed(value, DigitsOfScore(name)));
 }
 
-TrainingProgress::TrainingProgress(bool quiet, std::string labels)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), labels_(std::move(labels)) {
+TrainingProgress::TrainingProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {
   if (!quiet) preparing_.emplace("preparing the training");
 }
 
-void TrainingProgress::Begin() { preparing_.reset(); }
+void TrainingProgress::Begin(const std::string& labels) {
+  preparing_.reset();
+  labels_ = labels;
+}
 
 std::string TrainingProgress::Summary(const StepReport& report) const {
   return fmt::format("epoch {} step {}  loss {}  learning rate {:.2e}  {:.0f} {}/s  {} left", report.epoch, report.step,

@@ -226,7 +226,7 @@ TEST_F(TrainingRunTest, AShareOfTheTextsIsHeldOut) {
   }
   EXPECT_EQ(split("masked-language-model", "texts", "1", {}).exit_code, 0);
   EXPECT_THAT(split("classification", "hundred", "1", {"--valid", In("classes")}).err,
-              HasSubstr("--validate-split takes the place of --valid"));
+              HasSubstr("--validate-split replaces --valid"));
   EXPECT_THAT(
       RunProgram({"train", "classification", "--train", In("hundred"), "--tokenizer", In("tokens"), "--out", In("out")})
           .err,
@@ -241,7 +241,7 @@ TEST_F(TrainingRunTest, AShareThatLeavesNothingIsTold) {
   };
   EXPECT_THAT(refusal(In("classes"), "0.0001"), HasSubstr("--validate-split 0.0001: of the texts in "));
   EXPECT_THAT(refusal(In("classes"), "0.0001"), HasSubstr("none are held out, to validate on"));
-  EXPECT_THAT(refusal(In("classes"), "0.9999"), HasSubstr("none are left to learn from"));
+  EXPECT_THAT(refusal(In("classes"), "0.9999"), HasSubstr("none are left to train on"));
   EXPECT_THAT(refusal("-", "0.5"), HasSubstr("standard input: it can be read only once"));
   EXPECT_FALSE(fs::exists(In("out")));
 }

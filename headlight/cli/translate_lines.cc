@@ -19,6 +19,8 @@
 #include "headlight/inspect/attention_record.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/encoder_decoder.h"
+#include "headlight/tasks/translation_parts.h"
+#include "headlight/text/printable.h"
 
 namespace headlight {
 namespace {
@@ -177,12 +179,6 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
 }
 
 }  // namespace
-
-void CheckReadAtOnce(const Translator& translator, const std::string& text, const TranslateOptions& options,
-                     const std::string& place) {
-  const std::int64_t tokens = translator.CountTokens(text, options), most = translator.model().limits().positions;
-  Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", place, tokens, most);
-}
 
 void TranslateLines(const LineTranslation& options) {
   std::vector<std::string> inputs = {options.folder, options.input};

@@ -19,8 +19,4 @@ struct LineTranslation : LineOptions {
 // of its parts would not be its own, and it is refused.
 void TranslateLines(const LineTranslation& options);
 
-// Throws Error for a text of more tokens than the model reads: summaries of its parts would be none of the whole.
-void CheckReadAtOnce(const Translator& translator, const std::string& text, const TranslateOptions& options,
-                     const std::string& place);
-
 }  // namespace headlight

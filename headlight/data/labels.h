@@ -21,8 +21,8 @@ enum class NewLabels {
 
 // The number of a label. Throws Error that begins with `place` where it is refused, and for a new one that is empty or
 // has control characters.
-std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
-                           const std::string& place);
+HEADLIGHT_API std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
+                                         const std::string& place);
 
 // Puts labels in order, as Transformers' example scripts number them: integers by value, where all are integers, else
 // by their bytes. Returns the new number of each old one.

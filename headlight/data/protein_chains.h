@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-struct ChainExample {
+struct HEADLIGHT_API ChainExample {
   std::string name;                     // "1abc.cif, chain A"
   std::vector<ResidueLabels> residues;  // of the whole sequence
   std::string alignment;                // the path of its alignment; empty: the sequence alone

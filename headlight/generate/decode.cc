@@ -30,12 +30,12 @@ class Decoding {
     search_ = options.search.first_token ? std::make_shared<const SearchOptions>(search) : forced_;
     const std::int64_t positions = model.limits().positions;
     Check(options.max_length >= 0 && options.max_length <= positions,
-          "max_length must be from 1 to the model's {} positions, not {}", positions, options.max_length);
+          "`max_length` must be from 1 to the model's {} positions, not {}", positions, options.max_length);
     const std::int64_t longest = options.max_length != 0 ? options.max_length : positions;
-    Check(options.min_length >= 0 && options.min_length <= longest, "min_length must be from 0 to {}, {}, not {}",
-          options.max_length != 0 ? "max_length" : "the model's positions", longest, options.min_length);
+    Check(options.min_length >= 0 && options.min_length <= longest, "`min_length` must be from 0 to {}, {}, not {}",
+          options.max_length != 0 ? "`max_length`" : "the model's positions", longest, options.min_length);
     Check(options.max_new_tokens >= 0 && options.min_new_tokens >= 0,
-          "max_new_tokens and min_new_tokens must be at least 0, not {} and {}", options.max_new_tokens,
+          "`max_new_tokens` and `min_new_tokens` must be at least 0, not {} and {}", options.max_new_tokens,
           options.min_new_tokens);
     CheckTokens(prefix_);
     Check(std::ssize(prefix_) <= longest, "a prefix of {} tokens does not fit into {}", prefix_.size(), longest);

@@ -58,8 +58,8 @@ struct DecodingBatch::State {
         batch_options(given),
         tokens(language != nullptr ? OutputOf(*language) : OutputOf(*decoder), shortlist),
         cache(given.cache_type) {
-    Check(batch_options.pass_tokens >= 1, "pass_tokens must be at least 1, not {}", batch_options.pass_tokens);
-    Check(batch_options.cached_tokens >= 0, "cached_tokens must be at least 0, not {}", batch_options.cached_tokens);
+    Check(batch_options.pass_tokens >= 1, "`pass_tokens` must be at least 1, not {}", batch_options.pass_tokens);
+    Check(batch_options.cached_tokens >= 0, "`cached_tokens` must be at least 0, not {}", batch_options.cached_tokens);
     vocabulary = language != nullptr ? language->limits().vocabulary : decoder->limits().target_vocabulary;
     positions = language != nullptr ? language->limits().positions : decoder->limits().positions;
     if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
@@ -88,13 +88,14 @@ struct DecodingBatch::State {
     };
     check_prompt(request.prompt);
     if (!request.unguided.empty()) check_prompt(request.unguided);
-    Check(request.max_new_tokens >= 1, "max_new_tokens must be at least 1, not {}", request.max_new_tokens);
-    Check(request.min_new_tokens >= 0, "min_new_tokens must be at least 0, not {}", request.min_new_tokens);
-    Check(!request.on_token || options.beam_size == 1, "on_token is for a beam_size of 1: no token of a beam is final");
-    Check(language != nullptr || options.guidance == 1, "guidance is for language models");
+    Check(request.max_new_tokens >= 1, "`max_new_tokens` must be at least 1, not {}", request.max_new_tokens);
+    Check(request.min_new_tokens >= 0, "`min_new_tokens` must be at least 0, not {}", request.min_new_tokens);
+    Check(!request.on_token || options.beam_size == 1,
+          "`on_token` is for a `beam_size` of 1: no token of a beam is final");
+    Check(language != nullptr || options.guidance == 1, "`guidance` is for language models");
     Check(language == nullptr || language->logit_cap() == 0 || options.guidance == 1,
-          "guidance is for models without a cap of their logits");
-    Check(language == nullptr || !options.attention, "attention is that of a decoder to its encoder");
+          "`guidance` is for models without a cap of their logits");
+    Check(language == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
     Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
     Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32),
           "a memory must be float32 states [tokens, model], not {} of shape {}", Name(request.memory.dtype()),

@@ -17,17 +17,18 @@ namespace {
 void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std::int32_t>>& prompts,
                   const GenerationOptions& options) {
   Check(options.batch_tokens >= 1, "a batch needs room for at least one token, not {}", options.batch_tokens);
-  Check(options.max_new_tokens >= 1, "max_new_tokens must be at least 1, not {}", options.max_new_tokens);
+  Check(options.max_new_tokens >= 1, "`max_new_tokens` must be at least 1, not {}", options.max_new_tokens);
   Check(options.min_new_tokens >= 0 && options.min_new_tokens <= options.max_new_tokens,
-        "min_new_tokens must be from 0 to max_new_tokens, {}, not {}", options.max_new_tokens, options.min_new_tokens);
-  Check(options.max_length >= 0, "max_length must be at least 0, not {}", options.max_length);
+        "`min_new_tokens` must be from 0 to `max_new_tokens`, {}, not {}", options.max_new_tokens,
+        options.min_new_tokens);
+  Check(options.max_length >= 0, "`max_length` must be at least 0, not {}", options.max_length);
   const std::int64_t positions = model.limits().positions;
   Check(options.search.guidance == 1 || std::ssize(options.unguided) <= positions,
         "guidance {} needs an unguided prompt of at most {} tokens, which has {}", options.search.guidance, positions,
         options.unguided.size());
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     Check(options.max_length == 0 || std::ssize(prompts[i]) < options.max_length,
-          "prompt {} has {} tokens, which leaves no room in a max_length of {}", i + 1, prompts[i].size(),
+          "prompt {} has {} tokens, which leaves no room in a `max_length` of {}", i + 1, prompts[i].size(),
           options.max_length);
     Check(!prompts[i].empty() && std::ssize(prompts[i]) <= positions,
           "a prompt must have from 1 to {} tokens; prompt {} has {}", positions, i + 1, prompts[i].size());

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "headlight/generate/option_error.h"
+#include "headlight/base/error.h"
 
 namespace headlight {
 namespace {
@@ -186,35 +186,33 @@ bool DependsOnShift(const LogitsProcessors& processors) {
 
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary) {
   const auto penalty = [](const char* name, double value) {
-    CheckOption(name, value > 0 && std::isfinite(value), "{} must be a finite number above 0, not {}", name, value);
+    Check(value > 0 && std::isfinite(value), "`{}` must be a finite number above 0, not {}", name, value);
   };
   const auto size = [](const char* name, std::int32_t value) {
-    CheckOption(name, value >= 0, "{} must be at least 0, not {}", name, value);
+    Check(value >= 0, "`{}` must be at least 0, not {}", name, value);
   };
   const auto ids = [&](const char* name, std::span<const std::int32_t> values) {
     for (const std::int32_t id : values)
-      CheckOption(name, id >= 0 && id < vocabulary, "{} has the token {}, of a vocabulary of {}", name, id, vocabulary);
+      Check(id >= 0 && id < vocabulary, "`{}` has the token {}, of a vocabulary of {}", name, id, vocabulary);
   };
   penalty("repetition_penalty", processors.repetition_penalty);
   penalty("encoder_repetition_penalty", processors.encoder_repetition_penalty);
   size("no_repeat_ngram_size", processors.no_repeat_ngram_size);
   size("encoder_no_repeat_ngram_size", processors.encoder_no_repeat_ngram_size);
   for (const SequenceBias& bias : processors.sequence_bias) {
-    CheckOption("sequence_bias", !bias.ids.empty() && std::isfinite(bias.bias),
-                "sequence_bias: each needs tokens and a finite number");
+    Check(!bias.ids.empty() && std::isfinite(bias.bias), "`sequence_bias`: each needs tokens and a finite number");
     ids("sequence_bias", bias.ids);
   }
   for (const std::vector<std::int32_t>& bad : processors.bad_words) {
-    CheckOption("bad_words", !bad.empty(), "bad_words: each needs tokens");
+    Check(!bad.empty(), "`bad_words`: each needs tokens");
     ids("bad_words", bad);
   }
   ids("suppress_tokens", processors.suppress_tokens);
   ids("begin_suppress_tokens", processors.begin_suppress_tokens);
   if (const auto& decay = processors.exponential_decay_length_penalty; decay)
-    CheckOption("exponential_decay_length_penalty",
-                decay->start >= 0 && decay->factor > 0 && std::isfinite(decay->factor),
-                "exponential_decay_length_penalty must be a start from 0 and a factor above 0, not {} and {}",
-                decay->start, decay->factor);
+    Check(decay->start >= 0 && decay->factor > 0 && std::isfinite(decay->factor),
+          "`exponential_decay_length_penalty` must be a start from 0 and a factor above 0, not {} and {}", decay->start,
+          decay->factor);
 }
 
 void ProcessLogits(std::span<float> scores, const Unfinished& text, const LogitsProcessors& processors) {
@@ -253,18 +251,18 @@ std::vector<std::int32_t> Repeating(std::span<const std::int32_t> written, std::
 
 void CheckSampling(const SamplingOptions& options) {
   const auto& [temperature, top_h, top_k, top_p, min_p, typical_p, epsilon_cutoff, eta_cutoff] = options;
-  CheckOption("temperature", temperature > 0 && std::isfinite(temperature),
-              "temperature must be a finite number above 0, not {}", temperature);
-  CheckOption("top_k", top_k >= 0, "top_k must be at least 0, not {}", top_k);
+  Check(temperature > 0 && std::isfinite(temperature), "`temperature` must be a finite number above 0, not {}",
+        temperature);
+  Check(top_k >= 0, "`top_k` must be at least 0, not {}", top_k);
   const auto above = [](const char* name, double value) {
-    CheckOption(name, value > 0 && value <= 1, "{} must be above 0 and at most 1, not {}", name, value);
+    Check(value > 0 && value <= 1, "`{}` must be above 0 and at most 1, not {}", name, value);
   };
   above("top_h", top_h);
   above("top_p", top_p);
   above("typical_p", typical_p);
-  CheckOption("min_p", min_p >= 0 && min_p <= 1, "min_p must be from 0 to 1, not {}", min_p);
+  Check(min_p >= 0 && min_p <= 1, "`min_p` must be from 0 to 1, not {}", min_p);
   const auto cutoff = [](const char* name, double value) {
-    CheckOption(name, value >= 0 && value < 1, "{} must be at least 0 and below 1, not {}", name, value);
+    Check(value >= 0 && value < 1, "`{}` must be at least 0 and below 1, not {}", name, value);
   };
   cutoff("epsilon_cutoff", epsilon_cutoff);
   cutoff("eta_cutoff", eta_cutoff);

@@ -43,7 +43,7 @@ class NextTokens {
  private:
   // The ends, if the text may not end yet, and the padding, if it is not written.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
-  // What Transformers subtracts from guided logits: it combines log-probabilities.
+  // The shift of guided logits: Transformers combines log-probabilities.
   std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                               std::span<const std::size_t> lists, double guidance) const;
 

@@ -36,7 +36,7 @@ struct SearchOptions {
   bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
 };
 
-/// Throws OptionError for the first that is out of range. Every id must be below `vocabulary`.
+/// Throws Error for the first that is out of range. Every id must be below `vocabulary`.
 HEADLIGHT_API void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
 
 }  // namespace headlight

@@ -76,7 +76,7 @@ std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
   Check(count >= 1 && count <= kMostColours, "there can be from 1 to {} colours, not {}", kMostColours, count);
   std::vector<Point> points = PointsOf(counts_, 0);
   for (int dropped = 1; points.size() > kMostPoints; ++dropped) points = PointsOf(counts_, dropped);
-  Check(std::ssize(points) >= count, "clusters is {}, and the pictures have only {} colours", count, points.size());
+  Check(std::ssize(points) >= count, "`clusters` is {}, and the pictures have only {} colours", count, points.size());
 
   constexpr int kMostRounds = 100;
   std::vector<std::array<double, 3>> centres = FirstCentres(points, static_cast<std::size_t>(count));

@@ -47,7 +47,7 @@ struct AttentionInput {
   std::int32_t heads = 1;
   std::int32_t key_heads = 0;  // of key and value; divides heads; 0: as many as heads
   T scale = 1;                 // 1 / sqrt(head_dim) in the paper
-  // Where positive, a score s is score_cap tanh(s / score_cap) (Gemma Team, "Gemma 2: Improving Open Language Models at
+  // If positive, a score s is score_cap tanh(s / score_cap) (Gemma Team, "Gemma 2: Improving Open Language Models at
   // a Practical Size", 2024, section 2.2): after the scale, before bias and mask.
   T score_cap = 0;
   AttentionMask mask;

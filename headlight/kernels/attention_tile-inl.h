@@ -260,8 +260,8 @@ HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, 
   }
 }
 
-// Where there is a cap, a bias or a key that is not present, scales the scores, caps them, adds the bias and hides the
-// key. Returns the scale that is still to be applied. Where there is a cap, `slopes`, if it has data, receives its
+// If there is a cap, a bias or a key that is not present, scales the scores, caps them, adds the bias and hides the
+// key. Returns the scale that is still to be applied. If there is a cap, `slopes`, if it has data, receives its
 // derivatives.
 template <typename T>
 HWY_INLINE T CapAndAddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores,

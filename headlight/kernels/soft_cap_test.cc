@@ -48,7 +48,7 @@ TEST(SoftCapRows, KeepsSmallNumbersAndLimits) {
   });
 }
 
-// Whatever is beside it, at the beginning, inside or at the end of a row.
+// With any neighbours, at the beginning, inside or at the end of a row.
 TEST(SoftCapRows, AnElementHasTheSameBitsAnywhere) {
   ForEveryTarget([] {
     for (double at = -40; at < 40; at += 0.37) {

@@ -34,7 +34,7 @@ class HEADLIGHT_API LanguageModel : public Model {
     return context.UseWeight(*output_);
   }
   virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
-  /// Where positive, the scores are capped as by ops::SoftCap (Gemma 2, section 2.2).
+  /// If positive, the scores are capped as by ops::SoftCap (Gemma 2, section 2.2).
   double logit_cap() const { return logit_cap_; }
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);

@@ -39,7 +39,7 @@ struct NewLanguageModel {
   double ffn_of_model = 4;    // the usual inner size of its feed-forward network, of the model's size,
   std::int64_t ffn_step = 1;  // rounded up to a multiple of this
 
-  std::int64_t Ffn(std::int64_t model) const;
+  HEADLIGHT_API std::int64_t Ffn(std::int64_t model) const;
 };
 
 struct Family {

@@ -87,7 +87,7 @@ struct MultiHeadAttentionConfig {
   std::optional<bool> key_bias = {}, output_bias = {};  // as those unless given
   bool stored_transposed = false;                       // the four matrices, as in Linear
   std::optional<double> scale = {};                     // of the scores: 1 / sqrt(head_dim) unless given
-  /// Where positive, a scaled score s is score_cap tanh(s / score_cap), before bias and mask (Gemma 2, section 2.2).
+  /// If positive, a scaled score s is score_cap tanh(s / score_cap), before bias and mask (Gemma 2, section 2.2).
   double score_cap = 0;
   std::int32_t window = 0;  // where positive, self-attention sees only keys nearer than this
   std::int64_t memory = 0;  // numbers of a state that cross-attention reads: model unless given

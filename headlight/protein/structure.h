@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-struct Residue {
+struct HEADLIGHT_API Residue {
   int type = kUnknownResidue;  // of a modified one its parent's: MSE is read as MET
   std::string name = "UNK";    // of three letters, as the file has it
   int number = 0;              // the author's, which may jump, go back or be negative

@@ -14,7 +14,7 @@ Answerer Answerer::Load(const std::string& folder, const LoadOptions& options) {
 std::vector<Answer> Answerer::Ask(std::span<const Question> questions, const AnswerOptions& options) const {
   const TextEncoder& model = *loaded_->model;
   const PipelineTokenizer& tokenizer = loaded_->tokenizer;
-  Check(options.longest_answer >= 1, "longest_answer must be at least 1, not {}", options.longest_answer);
+  Check(options.longest_answer >= 1, "`longest_answer` must be at least 1, not {}", options.longest_answer);
   Check(options.overlap >= 0, "overlap must not be negative, not {}", options.overlap);
   std::vector<PassageWindows> cut;
   std::vector<const Window*> windows;

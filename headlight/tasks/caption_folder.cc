@@ -59,7 +59,7 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
   DecodingOptions decoding = folder.decoding;
   ApplyChoices(options, decoding.search);
   decoding.seed = options.seed.value_or(0);
-  Check(decoding.search.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
+  Check(decoding.search.beam_size > 1 || !options.length_penalty, "`length_penalty` is for a `beam_size` above 1");
   CheckUtf8(options.prompt, "the prompt");
   if (decoding.prefix.empty()) decoding.prefix = {folder.model->limits().start_id};
   const std::vector<std::int32_t> prompt =
@@ -69,7 +69,7 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
   if (options.max_length) {
     decoding.max_length = *options.max_length;
     decoding.max_new_tokens = 0;
-    Check(decoding.max_length >= 1, "max_length must be at least 1, not {}", decoding.max_length);
+    Check(decoding.max_length >= 1, "`max_length` must be at least 1, not {}", decoding.max_length);
   }
   // The folder's, for other lengths.
   decoding.min_length = std::min(decoding.min_length, decoding.max_length != 0 ? decoding.max_length : positions);

@@ -168,7 +168,7 @@ TEST(Captioner, RefusesWhatCannotBe) {
   };
   EXPECT_THAT(error({.prompt = "\xFF"}), HasSubstr("the prompt"));
   EXPECT_THAT(error({.beam_size = 0}), HasSubstr("beam_size"));
-  EXPECT_THAT(error({.beam_size = 1, .length_penalty = 2}), HasSubstr("length_penalty is for a beam_size above 1"));
+  EXPECT_THAT(error({.beam_size = 1, .length_penalty = 2}), HasSubstr("`length_penalty` is for a `beam_size` above 1"));
   EXPECT_THAT(error({.beam_size = 2, .n_best = 3}), HasSubstr("n_best"));
   EXPECT_THAT(error({.max_length = 41}), HasSubstr("40 positions"));
   EXPECT_THAT(error({.max_length = 0}), HasSubstr("max_length"));

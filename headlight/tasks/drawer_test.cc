@@ -90,7 +90,7 @@ TEST_F(DrawerTest, FollowsItsTextAsFarAsItIsGuided) {
   EXPECT_EQ((std::vector{many[0].codes, many[1].codes, many[2].codes}), draw(0, 4));
   const DrawOptions guided{.guidance = 4, .seed = 5};
   EXPECT_EQ(CodesOf(drawer.Complete({texts.data(), 1}, Pattern(8, 8), 0, 3, guided)), draw(0, 4));
-  EXPECT_THAT(ErrorOf([&] { draw(0, -1); }), HasSubstr("guidance must be a number from 0, not -1"));
+  EXPECT_THAT(ErrorOf([&] { draw(0, -1); }), HasSubstr("`guidance` must be a number from 0, not -1"));
 }
 
 // Texts that an encoder reads, beside texts of other lengths and, for guidance, the empty one.

@@ -45,7 +45,7 @@ Embeddings DualEmbedder::EmbedTexts(std::span<const std::string> texts, const Em
     WholeTexts::Read read = (*state_->loaded.texts)(texts[i]);
     Check(!read.ids.empty(), "{}: it has no tokens", NameOf(options.name_of, i));
     Check(read.cut == 0 || options.truncate,
-          "{}: {} tokens, of which the model reads {} at once; the option truncate leaves out its end",
+          "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end",
           NameOf(options.name_of, i), std::ssize(read.ids) + read.cut, longest());
     if (read.cut > 0) result.truncated.push_back(static_cast<std::int64_t>(i));
     lengths.push_back(read.ids.size());

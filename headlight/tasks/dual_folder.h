@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/kinds/dual_encoder.h"
@@ -28,8 +29,8 @@ struct DualFolder {
 
 // Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
 // options that encoders do not have.
-DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
-                          LoadFor purpose = LoadFor::computing);
+HEADLIGHT_API DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
+                                        LoadFor purpose = LoadFor::computing);
 
 // The attention of the texts' tower for a text. Throws Error where the model has none, and where the text is longer
 // than it reads.

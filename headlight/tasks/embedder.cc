@@ -70,8 +70,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
     Check(std::ssize(encoding.ids) > prompt_tokens, "{}: it has no tokens", NameOf(options.name_of, i));
     if (of_residues) CheckResidues(state_->loaded, texts[i], encoding, NameOf(options.name_of, i));
     if (!Truncate(encoding, longest(), tokenizer.cut_at())) continue;
-    Check(options.truncate,
-          "{}: {} tokens, of which the model reads {} at once; the option truncate leaves out its end",
+    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end",
           NameOf(options.name_of, i), tokens, longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
   }

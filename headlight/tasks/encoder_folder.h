@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/kinds/text_encoder.h"
 #include "headlight/tasks/load_options.h"
@@ -32,8 +33,8 @@ struct NeededHead {
 
 // Throws Error where the folder does not hold a text encoder with that head, or its tokenizer has more tokens than the
 // model, and for options that encoders do not have.
-EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
-                                std::optional<NeededHead> head = {});
+HEADLIGHT_API EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
+                                              std::optional<NeededHead> head = {});
 
 // The name of a text in errors, by its index: "text 1" for the first, unless `name` is given.
 using TextName = std::function<std::string(std::size_t text)>;
@@ -52,7 +53,7 @@ void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::
 
 // Throws Error naming the model and `step`, such as "embedding text 3", where a number of the result is NaN or
 // infinite.
-void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
+HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
 
 // The token of a residue's letter. Throws Error, which begins with `name`, where the vocabulary has none.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);

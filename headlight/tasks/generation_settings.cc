@@ -221,9 +221,10 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
 
 void CheckDraft(const Model& model, const SearchOptions& search) {
   if (!model.parameters().have_draft()) return;
-  Check(search.beam_size == 1, "draft is for greedy choice: beam_size must be 1, not {}", search.beam_size);
+  Check(search.beam_size == 1, "`draft` is for greedy choice: `beam_size` must be 1, not {}", search.beam_size);
   Check(ChoosesLikeliest(search),
-        "draft is for greedy choice, without sampling, repetition_penalty, no_repeat_ngram_size and other changes of "
+        "`draft` is for greedy choice, without sampling, `repetition_penalty`, `no_repeat_ngram_size` and other "
+        "changes of "
         "the scores");
 }
 

@@ -61,10 +61,10 @@ void ApplyChoices(const Options& options, SearchOptions& search) {
   set(search.processors.repetition_penalty, options.repetition_penalty);
   set(search.processors.no_repeat_ngram_size, options.no_repeat_ngram_size);
   set(search.n_best, options.n_best);
-  Check(search.n_best >= 1 && search.n_best <= 1024, "n_best must be from 1 to 1024, not {}", search.n_best);
-  Check(search.sample || !draws, "top_k, top_p and the option temperature are for sampling, which is switched off");
+  Check(search.n_best >= 1 && search.n_best <= 1024, "`n_best` must be from 1 to 1024, not {}", search.n_best);
+  Check(search.sample || !draws, "`top_k`, `top_p` and `temperature` are for sampling, which is switched off");
   Check(search.sample || !options.seed,
-        "seed is for sampling; top_k, top_p, the option temperature or the option sample ask for it");
+        "`seed` is for sampling; `top_k`, `top_p`, `temperature` or `sample` ask for it");
 }
 
 // Throws Error where the model has a draft and these are not the options that it is for.

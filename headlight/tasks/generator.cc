@@ -92,7 +92,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   }
   generation.batch_tokens = options.batch_tokens;
   generation.cancelled = options.cancelled;
-  Check(generation.search.beam_size > 1 || !options.length_penalty, "length_penalty is for a beam_size above 1");
+  Check(generation.search.beam_size > 1 || !options.length_penalty, "`length_penalty` is for a `beam_size` above 1");
   // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
   const auto n_best = static_cast<std::size_t>(generation.search.n_best),
              samples = generation.search.sample ? n_best : 1;
@@ -101,7 +101,7 @@ std::vector<GeneratedText> Generator::Generate(std::span<const std::string> prom
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
   if (options.stop.empty()) generation.search.stops = StopsAt(state_->defaults.stop, tokenizer());
   Check(generation.search.beam_size == 1 || generation.search.guidance == 1,
-        "guidance_scale of the model's generation settings is for a beam_size of 1");
+        "`guidance_scale` of the model's generation settings is for a `beam_size` of 1");
 
   const std::int64_t positions = model().limits().positions;
   std::vector<std::vector<std::int32_t>> ids;

@@ -77,7 +77,7 @@ struct TokenScore {
   std::optional<double> log_probability;  // none where nothing stands before it
 };
 
-struct TextScore {
+struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> tokens;
   double log_probability = 0;          // of all tokens that have one
   std::int64_t scored = 0, bytes = 0;  // tokens that have one, and their bytes

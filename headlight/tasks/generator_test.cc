@@ -220,19 +220,20 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(refusal(many), HasSubstr(" tokens, and the model reads at most 40"));
   EXPECT_THAT(refusal("\xFF"), HasSubstr("prompt 1: byte 0 is not UTF-8"));
   EXPECT_THAT(refusal("a", {.stop = {""}}), HasSubstr("must not be empty"));
-  EXPECT_THAT(refusal("a", {.temperature = 0}), HasSubstr("temperature must be"));
+  EXPECT_THAT(refusal("a", {.temperature = 0}), HasSubstr("`temperature` must be"));
   EXPECT_THAT(refusal("a", {.top_p = 1.5}), HasSubstr("at most 1, not 1.5"));
-  EXPECT_THAT(refusal("a", {.beam_size = 2, .sample = true}), HasSubstr("sampling is for a beam_size of 1"));
-  EXPECT_THAT(refusal("a", {.repetition_penalty = 0}), HasSubstr("repetition_penalty must be"));
+  EXPECT_THAT(refusal("a", {.beam_size = 2, .sample = true}), HasSubstr("sampling is for a `beam_size` of 1"));
+  EXPECT_THAT(refusal("a", {.repetition_penalty = 0}), HasSubstr("`repetition_penalty` must be"));
   EXPECT_THAT(refusal("a", {.max_new_tokens = 0}), HasSubstr("at least 1, not 0"));
-  EXPECT_THAT(refusal("a", {.length_penalty = 0.5}), HasSubstr("length_penalty is for a beam_size above 1"));
-  EXPECT_THAT(refusal("a", {.seed = 1}), HasSubstr("seed is for sampling"));
+  EXPECT_THAT(refusal("a", {.length_penalty = 0.5}), HasSubstr("`length_penalty` is for a `beam_size` above 1"));
+  EXPECT_THAT(refusal("a", {.seed = 1}), HasSubstr("`seed` is for sampling"));
   const Generator drafting = Generator::Load(folder.path(), {.draft = true});
-  EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }), HasSubstr("draft is for greedy choice"));
+  EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }),
+              HasSubstr("`draft` is for greedy choice"));
   EXPECT_THAT(refusal("a", {.max_new_tokens = 3, .min_new_tokens = 4}),
-              HasSubstr("min_new_tokens must be from 0 to max_new_tokens, 3, not 4"));
+              HasSubstr("`min_new_tokens` must be from 0 to `max_new_tokens`, 3, not 4"));
   EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which is switched off"));
-  EXPECT_THAT(refusal("a", {.beam_size = 2, .n_best = 3}), HasSubstr("n_best must be from 1 to beam_size, 2"));
+  EXPECT_THAT(refusal("a", {.beam_size = 2, .n_best = 3}), HasSubstr("`n_best` must be from 1 to `beam_size`, 2"));
   EXPECT_THAT(ErrorOf([&] { Generator::Load(folder.path(), {.shortlist = true}); }),
               HasSubstr("shortlist is for a Translator"));
   int asked = 0;

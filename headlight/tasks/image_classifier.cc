@@ -83,7 +83,7 @@ Tensor ImageClassifier::ClassifyFitted(std::span<const Picture> fitted, const Im
     result.ViewRows(static_cast<std::int64_t>(first), scores.rows()).CopyFrom(scores);
   };
   if (const ImageGpt* const generator = state_->generator.get(); generator != nullptr) {
-    Check(options.batch_pixels >= 1, "batch_pixels must be at least 1, not {}", options.batch_pixels);
+    Check(options.batch_pixels >= 1, "`batch_pixels` must be at least 1, not {}", options.batch_pixels);
     const PictureSize size = state_->encoder.processor.resize.size;
     const auto most = static_cast<std::size_t>(
         std::max<std::int64_t>(1, std::min(kTokens, options.batch_pixels) / (size.height * size.width)));

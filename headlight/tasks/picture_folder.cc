@@ -77,7 +77,7 @@ std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch) {
 
 void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Picture> fitted, std::int64_t batch_pixels,
                           const ValuesBatch& compute) {
-  Check(batch_pixels >= 1, "batch_pixels must be at least 1, not {}", batch_pixels);
+  Check(batch_pixels >= 1, "`batch_pixels` must be at least 1, not {}", batch_pixels);
   const auto pixels = [&](std::size_t i) { return fitted[i].height * fitted[i].width; };
   for (std::size_t begin = 0, end; begin < fitted.size(); begin = end) {
     std::int64_t sum = pixels(begin);

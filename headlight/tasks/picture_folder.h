@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/image/processor.h"
 #include "headlight/kinds/object_detector.h"
 #include "headlight/kinds/picture_encoder.h"
@@ -30,7 +31,7 @@ PictureProcessor LoadColourProcessor(const std::string& folder, std::int64_t cha
 
 // Throws Error where the folder does not hold an encoder of coloured pictures and how they are prepared, and for
 // options that such encoders do not have.
-PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options = {});
+HEADLIGHT_API PictureFolder LoadPictureFolder(const std::string& folder, const LoadOptions& options = {});
 
 struct DetectorFolder {
   std::unique_ptr<const ObjectDetector> model;
@@ -60,8 +61,8 @@ void ForEachBatchOfValues(const PictureProcessor& processor, std::span<const Pic
 
 // Encodes pictures in such batches. `done` receives the states of a batch and the index of its first picture.
 using EncodedBatch = std::function<void(Context& context, const EncodedPictures& encoded, std::size_t first)>;
-void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted, std::int64_t batch_pixels,
-                    const EncodedBatch& done);
+HEADLIGHT_API void EncodePictures(const PictureFolder& folder, std::span<const Picture> fitted,
+                                  std::int64_t batch_pixels, const EncodedBatch& done);
 
 std::vector<PictureSize> SizesOf(std::span<const Picture> pictures);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "headlight/base/export.h"
 #include "headlight/image/picture.h"
 #include "headlight/inspect/picture_attention.h"
 #include "headlight/kinds/region_text_encoder.h"
@@ -24,7 +25,7 @@ struct RegionFolder {
 
 // Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
 // options that encoders do not have.
-RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
+HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
 
 // The question's tokens. Throws Error for one that is not UTF-8, empty or too long.
 Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question);

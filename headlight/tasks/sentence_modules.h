@@ -29,7 +29,7 @@ struct VectorModule {
 };
 
 // The mean of all tokens, where the folder is plain.
-struct SentenceModules {
+struct HEADLIGHT_API SentenceModules {
   bool given = false;                               // the folder has a modules.json
   std::vector<Pooling> poolings = {Pooling::mean};  // their vectors are concatenated
   bool pools_prompt = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "headlight/base/error.h"
 #include "headlight/tasks/token_words.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
@@ -87,6 +88,12 @@ void AppendPart(Translation& translation, const EncoderDecoder& model, const Tok
   translation.score += hypothesis.score;
   translation.tokens += static_cast<std::int64_t>(source.ids.size());
   translation.complete = translation.complete && hypothesis.ended;
+}
+
+void CheckReadAtOnce(const Translator& translator, const std::string& text, const TranslateOptions& options,
+                     const std::string& place) {
+  const std::int64_t tokens = translator.CountTokens(text, options), most = translator.model().limits().positions;
+  Check(tokens <= most, "{}: {} tokens, and the model reads at most {}: it must be shortened", place, tokens, most);
 }
 
 }  // namespace headlight

@@ -1,11 +1,13 @@
-// From the decoded parts of a text to its Translation.
+// From a text to its parts, if it is too long, and from their decoded texts to its Translation.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/kinds/encoder_decoder.h"
 #include "headlight/tasks/translator.h"
@@ -29,5 +31,10 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
 void AppendPart(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                 const SourcePart& source, std::int32_t start, const Hypothesis& hypothesis,
                 const TranslateOptions& options, bool keep_attention);
+
+/// Throws Error, which begins with `place`, for a text of more tokens than the model reads: summaries of its parts
+/// would be none of the whole.
+HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
+                                   const TranslateOptions& options, const std::string& place);
 
 }  // namespace headlight

@@ -23,7 +23,7 @@ struct TranslatorTest : testing::Test {
     translator.emplace(Translator::Load(folder.path()));
   }
 
-  // What the folder's own generation_config.json says of them.
+  // As the folder's own generation_config.json says.
   std::string EndsAndPadding() const {
     const auto limits = translator->model().limits();
     return fmt::format(R"("forced_eos_token_id": {}, "bad_words_ids": [[{}]])", limits.end_id, limits.pad_id);
@@ -250,7 +250,7 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
             translator->Translate(texts[2], {.beam_size = 3, .repetition_penalty = 1.5}));
   WriteFile(path, R"({"repetition_penalty": 0})");
   EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()).Translate("a"); }),
-              HasSubstr(path + ": repetition_penalty must be"));
+              HasSubstr(path + ": `repetition_penalty` must be"));
 }
 
 // As in Transformers; the tokenizer leaves its token out.
@@ -293,21 +293,22 @@ TEST_F(TranslatorTest, RefusesImpossibleRequests) {
     return ErrorOf([&] { translator->TranslateBatch({{text}}, options); });
   };
   EXPECT_EQ(refused("ab\xff", {}), "text 1: byte 2 is not UTF-8");
-  EXPECT_THAT(refused("", {.beam_size = 0}), HasSubstr("beam_size must be"));
-  EXPECT_THAT(refused("", {.beam_size = 2, .n_best = 3}), HasSubstr("from 1 to beam_size, 2"));
+  EXPECT_THAT(refused("", {.beam_size = 0}), HasSubstr("`beam_size` must be"));
+  EXPECT_THAT(refused("", {.beam_size = 2, .n_best = 3}), HasSubstr("from 1 to `beam_size`, 2"));
   EXPECT_THAT(refused("", {.max_length = 41}), HasSubstr("40"));
   EXPECT_THAT(refused("", {.batch_tokens = 0}), HasSubstr("batch"));
-  EXPECT_THAT(refused("", {.max_length = 5, .min_length = 6}), HasSubstr("min_length must be from 0 to max_length, 5"));
-  EXPECT_THAT(refused("", {.beam_size = 2, .top_k = 4}), HasSubstr("sampling is for a beam_size of 1"));
-  EXPECT_THAT(refused("", {.seed = 4}), HasSubstr("seed is for sampling"));
+  EXPECT_THAT(refused("", {.max_length = 5, .min_length = 6}),
+              HasSubstr("`min_length` must be from 0 to `max_length`, 5"));
+  EXPECT_THAT(refused("", {.beam_size = 2, .top_k = 4}), HasSubstr("sampling is for a `beam_size` of 1"));
+  EXPECT_THAT(refused("", {.seed = 4}), HasSubstr("`seed` is for sampling"));
   EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which is switched off"));
   EXPECT_THAT(refused("", {.target_prefix = {"a", "b"}}), HasSubstr("2 of target_prefix, for 1 texts"));
   EXPECT_THAT(refused("", {.target_prefix = {"\xff"}}), HasSubstr("target prefix 1: byte 0"));
   EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no room"));
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});
   EXPECT_THAT(ErrorOf([&] { drafting.Translate(""); }),
-              HasSubstr("draft is for greedy choice: beam_size must be 1, not 4"));
-  EXPECT_THAT(ErrorOf([&] { drafting.Translate("", {.top_k = 4}); }), HasSubstr("draft is for greedy choice"));
+              HasSubstr("`draft` is for greedy choice: `beam_size` must be 1, not 4"));
+  EXPECT_THAT(ErrorOf([&] { drafting.Translate("", {.top_k = 4}); }), HasSubstr("`draft` is for greedy choice"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention(" "); }), HasSubstr("no words"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention(std::string(200, 'a')); }), HasSubstr("at most 39"));
   EXPECT_THAT(ErrorOf([&] { translator->Attention("a", "\xc3"); }), HasSubstr("the target: byte 0"));

@@ -53,10 +53,7 @@ class Training {
         options_(options),
         keep_(keep),
         ranks_(options.ranks),
-        observer_(
-            ranks_.first()
-                ? observer
-                : TrainingObserver{.step = {}, .progress = {}, .validation = {}, .note = {}, .stop = observer.stop}),
+        observer_(ranks_.first() ? observer : TrainingObserver{.stop = observer.stop}),
         optimizer_(options.adam, model_.parameters(),
                    options.shard_optimizer && ranks_.several() ? options.ranks : nullptr) {
     CheckSchedule(options.schedule);
@@ -66,7 +63,7 @@ class Training {
     std::vector<std::string> metrics = {"loss", "perplexity"};
     metrics.insert(metrics.end(), task.scores.begin(), task.scores.end());
     Check(options.validate_metric.empty() || std::ranges::find(metrics, options.validate_metric) != metrics.end(),
-          "--validate-metric {}: the validations of this training report {}", options.validate_metric,
+          "`validate_metric` {}: the validations of this training report {}", options.validate_metric,
           fmt::join(metrics, ", "));
   }
 

@@ -54,13 +54,15 @@ struct StepReport {
 
 // Callbacks of the loop; each may be empty. Where there are several ranks, all but `stop` are called on rank 0 alone.
 struct TrainingObserver {
-  std::function<void(const StepReport&)> step;      // after every log_every-th step
-  std::function<void(const StepReport&)> progress;  // after every step
-  std::function<void(const ValidationReport&)> validation;
-  std::function<void(const std::string&)> note;  // what a user should know: resumed, saved, stopped
+  // Before the first step; from now on `stop` is asked. `labels`: what StepReport::labels counts, such as "images".
+  std::function<void(const std::string& labels)> prepared = {};
+  std::function<void(const StepReport&)> step = {};      // after every log_every-th step
+  std::function<void(const StepReport&)> progress = {};  // after every step
+  std::function<void(const ValidationReport&)> validation = {};
+  std::function<void(const std::string&)> note = {};  // what a user should know: resumed, saved, stopped
   // Asked after every step and, perhaps by any thread, during validations; true: save and return. A validation that was
   // cut off begins anew when the training is resumed.
-  CancelCheck stop;
+  CancelCheck stop = {};
 };
 
 // finished: it had already ended when it was resumed, and nothing was done.

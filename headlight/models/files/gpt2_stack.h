@@ -59,7 +59,7 @@ inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::in
   Ensure(found, "no parameter ends in {}", *outputs.begin());
 }
 
-// Those of GPT-2, and of GPT-Neo's attention.
+// The last matrices of GPT-2, and of GPT-Neo's attention.
 inline constexpr std::initializer_list<const char*> kGptOutputs = {"c_proj", "out_proj"};
 
 }  // namespace headlight

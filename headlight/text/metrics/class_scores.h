@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "headlight/base/export.h"
+
 namespace headlight {
 
 // Counts of one class, or of one kind of what is looked for.
@@ -18,7 +20,7 @@ struct ClassCounts {
 };
 
 // One class of each text or word.
-class ClassScores {
+class HEADLIGHT_API ClassScores {
  public:
   explicit ClassScores(std::size_t classes) : classes_(classes) {}
 

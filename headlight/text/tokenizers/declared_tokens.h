@@ -61,7 +61,7 @@ struct TokenTable {
   std::unordered_map<std::string, std::size_t> indices_;  // in `added`, by content
 };
 
-/// Where entries are from: a tokenizer.json, whose tokens a class that builds its parts takes from the settings, or the
+/// The source of entries: a tokenizer.json, whose tokens a class that builds its parts takes from the settings, or the
 /// files of a vocabulary, such as the control pieces of a SentencePiece model.
 enum class EntriesOf { tokenizer_json, vocabulary };
 

@@ -18,6 +18,7 @@ struct TokenizerOfModel {
 // (PreTrainedTokenizerFast), with the special tokens under their usual names. Without it, AutoTokenizer takes the class
 // of the model's family, which builds its own rules around the vocabulary. An existing file of another class stays as
 // it is; nothing is written where there is no tokenizer.json. `model`, where given, sets what is the model's.
-void WriteFastTokenizerConfig(const std::string& folder, const std::optional<TokenizerOfModel>& model = {});
+HEADLIGHT_API void WriteFastTokenizerConfig(const std::string& folder,
+                                            const std::optional<TokenizerOfModel>& model = {});
 
 }  // namespace headlight

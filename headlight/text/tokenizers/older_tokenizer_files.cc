@@ -257,7 +257,7 @@ std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
     if (source.empty() && Exists(folder + "/" + name)) source = folder + "/" + name;
   PipelineState state = MakePipelineState(JsonView(std::move(*json), source), ScoresAre::exact, &settings);
   if (settings.family == TokenizerFamily::siglip) {
-    const SentencePieceModel model = ParseSentencePieceModel(ReadFile(source, kLargestFile), source);
+    const SentencePieceModel model = ParseSentencePieceModel(ReadFile(source, kLargestOlderFile), source);
     state.siglip.emplace(model, source, settings.config.Get("do_lower_case", true).Bool(),
                          settings.Special("unk_token", "<unk>"));
     NormalizedText before = NormalizedText({}, {0, 0});

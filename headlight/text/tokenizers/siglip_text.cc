@@ -18,7 +18,7 @@ bool Has(char32_t character, UProperty property) {
 // Python's white space: Unicode's, and the separators of information.
 bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
-bool IsAsciiPunctuation(char32_t c) {
+bool IsRemovedPunctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
 
@@ -60,7 +60,7 @@ void CanonicalizeForSiglip(bool lowercase, bool first, NormalizedText& text) {
     const TextSpan origin = text.origins[begin];
     if (IsSpace(c) || c == kSpaceCharacter) {
       if (any && space.begin < 0) space = origin;
-    } else if (!IsAsciiPunctuation(c)) {
+    } else if (!IsRemovedPunctuation(c)) {
       if (space.begin >= 0) words.Append(U' ', std::exchange(space, {-1, -1}));
       words.Append(c, origin);
       any = true;

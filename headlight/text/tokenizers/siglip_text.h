@@ -1,4 +1,4 @@
-// What Transformers' SiglipTokenizer (5.24) does around its SentencePiece model.
+// The steps of Transformers' SiglipTokenizer (5.24) around its SentencePiece model.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<s
 }
 
 void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
-  Check(options.size >= 1 && options.size <= kMostTokens, "vocabulary_size is {}, it must be from 1 to {}",
+  Check(options.size >= 1 && options.size <= kMostTokens, "`vocabulary_size` is {}, it must be from 1 to {}",
         options.size, kMostTokens);
   Check(!options.byte_level || options.algorithm == Algorithm::bpe, "only BPE can be byte-level");
   Check(!options.nfkc || options.byte_level || options.algorithm == Algorithm::wordpiece,
@@ -223,7 +223,7 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   const auto size = static_cast<std::size_t>(options.size);
   const std::size_t alphabet = CountAlphabet(words);
   const auto check_size = [&](std::size_t least) {
-    Check(size >= least, "vocabulary_size is {}, less than this text's characters and the special tokens need: {}",
+    Check(size >= least, "`vocabulary_size` is {}, less than this text's characters and the special tokens need: {}",
           size, least);
   };
   Json model = Json::Object{};

@@ -146,7 +146,7 @@ TEST(TokenizerTraining, RefusesByName) {
     return ErrorOf([&] { Train(lines, options); });
   };
   EXPECT_THAT(error({.algorithm = Algorithm::unigram, .byte_level = true}, {"a"}), HasSubstr("only BPE can be byte"));
-  EXPECT_THAT(error({.byte_level = true, .size = 200}, {"a"}), HasSubstr("vocabulary_size is 200, less than"));
+  EXPECT_THAT(error({.byte_level = true, .size = 200}, {"a"}), HasSubstr("`vocabulary_size` is 200, less than"));
   EXPECT_THAT(error({.algorithm = Algorithm::unigram, .size = 5}, {"dog"}), HasSubstr("special tokens need: 7"));
   EXPECT_THAT(error({.size = 0}, {"a"}), HasSubstr("it must be from 1 to"));
   EXPECT_THAT(error({}, {}), HasSubstr("no text to learn a tokenizer from: 0 lines"));

@@ -68,7 +68,7 @@ std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
 
 MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
                                 const VocabularyOptions& options) {
-  Check(options.size >= 4, "vocabulary_size is {}, it must be at least 4", options.size);
+  Check(options.size >= 4, "`vocabulary_size` is {}, it must be at least 4", options.size);
   Check(options.most_lines >= 1, "a vocabulary cannot be trained on {} lines", options.most_lines);
   Sample sample(options.most_lines, options.seed);
   std::int64_t number = 0;
@@ -107,7 +107,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   if (!status.ok()) {
     const std::string_view message = status.error_message();
     const std::int64_t least = NumberAfter(message, " vs ");
-    Check(least < 0, "vocabulary_size is {}, less than this text's characters need: at least {}", options.size,
+    Check(least < 0, "`vocabulary_size` is {}, less than this text's characters need: at least {}", options.size,
           least + 1);
     Fail("learning the vocabulary failed: {}", message);
   }

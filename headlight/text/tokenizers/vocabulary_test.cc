@@ -100,7 +100,7 @@ TEST_P(Vocabulary, IsAtMostTheTexts) {
 
 TEST_P(Vocabulary, SaysTheSmallestSize) {
   const std::string error = ErrorOf(Corpus(), Options(GetParam(), 20));
-  EXPECT_THAT(error, HasSubstr("vocabulary_size is 20, less than this text's characters need: at least "));
+  EXPECT_THAT(error, HasSubstr("`vocabulary_size` is 20, less than this text's characters need: at least "));
   const int least = std::stoi(error.substr(error.rfind(' ')));
   EXPECT_EQ(ErrorOf(Corpus(), Options(GetParam(), least)), "");
   EXPECT_NE(ErrorOf(Corpus(), Options(GetParam(), least - 1)), "");

@@ -19,17 +19,17 @@ std::vector<double> NamedWeights(std::string_view rule, const std::vector<std::s
     const std::string_view item = rule.substr(0, rule.find(','));
     rule.remove_prefix(std::min(item.size() + 1, rule.size()));
     const std::size_t equals = item.rfind('=');
-    Check(equals != std::string_view::npos, "--class-weights must be 'balanced' or LABEL=WEIGHT,..., not {}",
+    Check(equals != std::string_view::npos, "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not {}",
           Quoted(item));
     const std::string_view label = item.substr(0, equals), number = item.substr(equals + 1);
     double weight = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), weight);
     Check(error == std::errc() && end == number.data() + number.size() && weight > 0 && std::isfinite(weight),
-          "--class-weights: the weight of {} must be a number above 0, not {}", Quoted(label), Quoted(number));
+          "`class_weights`: the weight of {} must be a number above 0, not {}", Quoted(label), Quoted(number));
     const auto found = static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
-    Check(found < labels.size(), "--class-weights: {} is none of the labels: {}", Quoted(label),
+    Check(found < labels.size(), "`class_weights`: {} is none of the labels: {}", Quoted(label),
           fmt::join(labels.begin(), labels.begin() + std::min<std::ptrdiff_t>(10, std::ssize(labels)), ", "));
-    Check(!named[found], "--class-weights: {} has two weights", Quoted(label));
+    Check(!named[found], "`class_weights`: {} has two weights", Quoted(label));
     named[found] = true;
     weights[found] = weight;
   }

@@ -34,14 +34,14 @@ TEST(ClassWeights, AreGivenByLabelAndScaledToAMeanOfOne) {
 
 TEST(ClassWeights, RefuseAnyOtherRule) {
   const auto refused = [](std::string_view rule) { return ErrorOf([&] { Weights(rule); }); };
-  EXPECT_EQ(refused("even"), "--class-weights must be 'balanced' or LABEL=WEIGHT,..., not 'even'");
+  EXPECT_EQ(refused("even"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not 'even'");
   EXPECT_EQ(refused("O=1,"), "");
-  EXPECT_EQ(refused("O=1,,"), "--class-weights must be 'balanced' or LABEL=WEIGHT,..., not ''");
-  EXPECT_EQ(refused("P=1"), "--class-weights: 'P' is none of the labels: O, x=y, none");
-  EXPECT_EQ(refused("O=1,O=2"), "--class-weights: 'O' has two weights");
+  EXPECT_EQ(refused("O=1,,"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not ''");
+  EXPECT_EQ(refused("P=1"), "`class_weights`: 'P' is none of the labels: O, x=y, none");
+  EXPECT_EQ(refused("O=1,O=2"), "`class_weights`: 'O' has two weights");
   for (const char* number : {"0", "-1", "nan", "inf", "1e999", "", "1x"})
     EXPECT_THAT(refused(std::string("O=") + number),
-                HasSubstr("--class-weights: the weight of 'O' must be a number above 0"));
+                HasSubstr("`class_weights`: the weight of 'O' must be a number above 0"));
 }
 
 }  // namespace

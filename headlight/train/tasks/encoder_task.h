@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/kinds/text_encoder.h"
 #include "headlight/text/metrics/class_scores.h"
 #include "headlight/train/tasks/token_task.h"
@@ -47,7 +48,8 @@ ValidationReport ValidateEncoder(
 
 // The scores of one class in a report, and of all of them in order; without those that are neither right nor found.
 ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
-std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels, const ClassScores& scores);
+HEADLIGHT_API std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels,
+                                                             const ClassScores& scores);
 
 // The place of the largest number of a row; of every row.
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row);

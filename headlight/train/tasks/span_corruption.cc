@@ -47,7 +47,7 @@ TrainingTask SpanCorruptionTask(EncoderDecoder& model, const TextSets& texts, co
     const std::size_t hidden = HiddenTokens(tokens, spans.share), count = SpansOf(tokens, spans);
     Check(count < spans.sentinels.size(),
           "a text of {} tokens has {} hidden spans, each with a sentinel, and one more at its end; the tokenizer has "
-          "{}: shorter texts (--positions), longer spans or more sentinels are needed",
+          "{}: shorter texts (`positions`), longer spans or more sentinels are needed",
           tokens, count, spans.sentinels.size());
     return std::max(tokens - hidden + count + around.before.size() + around.after.size(), hidden + count + 2);
   };

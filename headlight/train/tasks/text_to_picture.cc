@@ -115,7 +115,7 @@ TrainingTask TextToPictureTask(DrawingModel& model, const DrawnTextSets& pairs, 
                                double drop_text) {
   CheckPairs(model, pairs.train, "learn from");
   CheckPairs(model, pairs.valid, "validate on");
-  Check(drop_text >= 0 && drop_text <= 1, "drop_text must be from 0 to 1, not {}", drop_text);
+  Check(drop_text >= 0 && drop_text <= 1, "`drop_text` must be from 0 to 1, not {}", drop_text);
   const auto prepare = [&model, &train = pairs.train, seed = batches.seed, drop_text](const BatchPlan& plan) {
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const auto of_part = static_cast<std::size_t>(PairsOfPart(model, result.labels));

@@ -1,0 +1,31 @@
+#include "headlight/base/error.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/recipes/evaluate_kinds.h"
+#include "headlight/recipes/evaluation_report.h"
+#include "headlight/tasks/dual_folder.h"
+#include "headlight/train/tasks/contrastive.h"
+
+namespace headlight {
+
+EvaluationResult EvaluateDualEncoder(const Evaluation& options, const EvaluationObserver& observer) {
+  const DualFolder loaded = Loaded(observer, [&] { return LoadDualFolder(options.folder, options.load); });
+  Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
+  const PictureTextSet pairs(ListPictureTexts(options.files, options.pictures), DecoderOf(options));
+  const ValidationReport report =
+      ValidatePairs(*loaded.model, *loaded.processor, *loaded.texts, pairs, Watch(observer, "pairs evaluated"));
+  Show(observer, "");
+  CheckLoss(*loaded.model, report.loss);
+  const std::int64_t cut = CountCutTexts(*loaded.texts, pairs);
+  return ResultOf({.task = "contrastive",
+                   .report = report,
+                   .units = "pairs",
+                   .count = static_cast<std::size_t>(pairs.size()),
+                   .labels = "pairs",
+                   .lines = cut == 0 ? ""
+                                     : fmt::format("{} of {} texts are longer than the {} tokens that the model reads: "
+                                                   "their ends are left out\n",
+                                                   cut, pairs.text_count(), loaded.texts->longest),
+                   .members = {{"cut_texts", cut}}});
+}
+
+}  // namespace headlight

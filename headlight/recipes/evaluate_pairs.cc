@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/text_pairs.h"
+#include "headlight/recipes/evaluate_kinds.h"
+#include "headlight/recipes/evaluation_report.h"
+#include "headlight/tasks/translation_parts.h"
+#include "headlight/tasks/translator.h"
+#include "headlight/text/metrics/bleu.h"
+#include "headlight/text/metrics/chrf.h"
+#include "headlight/text/metrics/rouge.h"
+#include "headlight/text/metrics/text_groups.h"
+#include "headlight/text/printable.h"
+#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/train/tasks/teacher_forcing.h"
+
+namespace headlight {
+namespace {
+
+struct Texts {
+  std::vector<std::string> sources, references, places;  // the places are those of the sources, for errors
+};
+
+Texts ReadTestSet(const Evaluation& options) {
+  Texts texts;
+  if (!options.files.empty()) {
+    for (TextPair& pair : ReadTextPairs(options.files)) {
+      texts.sources.push_back(std::move(pair.source));
+      texts.references.push_back(std::move(pair.target));
+      texts.places.push_back(std::move(pair.place));
+    }
+    Check(!texts.sources.empty(), "{}: there is no pair in it", fmt::join(options.files, ", "));
+    return texts;
+  }
+  texts.sources = ReadLines(options.source);
+  texts.references = ReadLines(options.reference);
+  Check(!texts.sources.empty(), "{}: has no lines", options.source);
+  Check(texts.sources.size() == texts.references.size(),
+        "{} has {} lines and {} has {}: each source needs its reference", options.source, texts.sources.size(),
+        options.reference, texts.references.size());
+  for (std::size_t i = 0; i < texts.sources.size(); ++i)
+    texts.places.push_back(fmt::format("{}: line {}", options.source, i + 1));
+  return texts;
+}
+
+std::vector<std::string> WriteTexts(const Translator& translator, const Texts& texts, const Evaluation& options,
+                                    const EvaluationObserver& observer) {
+  constexpr std::size_t kLines = 512;  // between updates of the progress
+  const char* const progress = options.rouge ? "texts summarized" : "lines translated";
+  Show(observer, progress);
+  TranslateOptions translate = options.translate;
+  std::vector<std::string> written;
+  for (std::size_t begin = 0; begin < texts.sources.size(); begin += kLines) {
+    const auto some = std::span(texts.sources).subspan(begin, std::min(kLines, texts.sources.size() - begin));
+    translate.first_stream = begin;
+    for (auto& candidates : translator.TranslateBatch(some, translate)) {
+      if (!candidates.front().complete)
+        Note(observer, fmt::format("{}: the {} reached the longest length and may be incomplete",
+                                   texts.places[written.size()], options.rouge ? "summary" : "translation"));
+      written.push_back(OnOneLine(std::move(candidates.front().text)));
+    }
+    Show(observer, progress, std::ssize(written), std::ssize(texts.sources));
+  }
+  Show(observer, "");
+  return written;
+}
+
+// The loss of the references. Pairs longer than the model's positions are left out, with a note.
+ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const TranslateOptions& options,
+                     const EvaluationObserver& observer) {
+  const Tokenizer& tokenizer = translator.tokenizer();
+  const std::int64_t positions = translator.model().limits().positions;
+  std::vector<std::vector<std::int32_t>> sources, targets;
+  for (std::size_t i = 0; i < texts.sources.size(); ++i) {
+    std::vector<std::int32_t> source = translator.SourceIds(texts.sources[i], options), target = tokenizer.before();
+    source.pop_back();  // the end, which LossOfPairs adds
+    const std::vector<std::int32_t> written = tokenizer.Encode(texts.references[i], Side::target);
+    target.insert(target.end(), written.begin(), written.end());
+    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // with the end
+    sources.push_back(std::move(source));
+    targets.push_back(std::move(target));
+  }
+  if (const std::size_t too_long = texts.sources.size() - sources.size(); too_long > 0)
+    Note(observer, fmt::format("{} pairs are too long for the model, and not in the loss", too_long));
+  return LossOfPairs(translator.model(), sources, targets);
+}
+
+EvaluationResult ScoresOf(const std::vector<std::string>& written, const Texts& texts, const Evaluation& options) {
+  EvaluationResult result;
+  if (options.rouge) {
+    result.scores = Json::Object{};
+    const Rouge rouge = MeanRouge(written, texts.references, options.stemmer);
+    for (const auto& [name, score] :
+         {std::pair("1", &rouge.rouge1), {"2", &rouge.rouge2}, {"L", &rouge.rouge_l}, {"Lsum", &rouge.rouge_lsum}}) {
+      result.text += fmt::format("ROUGE-{} {:.2f} (precision {:.2f}, recall {:.2f})\n", name, 100 * score->f1,
+                                 100 * score->precision, 100 * score->recall);
+      result.scores.Set(fmt::format("rouge{}", name), 100 * score->f1);
+    }
+    result.scores.Set("stemmer", options.stemmer);
+    return result;
+  }
+  const std::vector<std::vector<std::string>> references = {texts.references};
+  const Bleu bleu = CorpusBleu(written, references, options.lowercase);
+  const Chrf chrf = CorpusChrf(written, references, options.lowercase);
+  result.text = fmt::format("{}\n{}\n", ToString(bleu), ToString(chrf));
+  result.scores = Json::Object{{"bleu", bleu.score},
+                               {"bleu_signature", bleu.signature},
+                               {"chrf", chrf.score},
+                               {"chrf_signature", chrf.signature}};
+  return result;
+}
+
+// Adds the scores of groups of the texts.
+void AddGroupScores(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
+                    const Evaluation& options, EvaluationResult& result) {
+  Json::Array groups;
+  for (const TextGroup& group : GroupTexts(texts.sources, known)) {
+    Texts some;
+    std::vector<std::string> of_group;
+    for (const std::size_t i : group.texts) {
+      some.references.push_back(texts.references[i]);
+      of_group.push_back(written[i]);
+    }
+    const Json all = ScoresOf(of_group, some, options).scores;
+    Json json = Json::Object{{"by", group.by}, {"range", group.range}, {"lines", group.texts.size()}};
+    result.text += fmt::format("{:12} {:18} {:>7} lines ", group.by, group.range, group.texts.size());
+    for (const auto& [name, shown] : {std::pair("bleu", "BLEU"),
+                                      {"chrf", "chrF2"},
+                                      {"rouge1", "ROUGE-1"},
+                                      {"rouge2", "ROUGE-2"},
+                                      {"rougeL", "ROUGE-L"}}) {
+      const Json* const score = all.Find(name);
+      if (score == nullptr) continue;
+      result.text += fmt::format("  {} {:.2f}", shown, *score->As<double>());
+      json.Set(name, *score);
+    }
+    result.text += '\n';
+    groups.push_back(std::move(json));
+  }
+  result.scores.Set("groups", std::move(groups));
+}
+
+}  // namespace
+
+EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserver& observer) {
+  Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
+        "{}: either FILE, pairs of texts, or `source` and `reference`", options.folder);
+  Check(!options.stemmer || options.rouge, "`stemmer` is for `rouge`");
+  Check(!options.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
+  if (!options.output.empty()) const AtomicFile probe(options.output);  // throws Error if it cannot be written
+  const Texts texts = ReadTestSet(options);
+  std::vector<std::string> known;
+  for (const std::string& path : options.train)
+    for (std::string& line : ReadLines(path)) known.push_back(std::move(line));
+  Check(options.train.empty() || !known.empty(), "`train` {}: has no lines", fmt::join(options.train, ", "));
+  const Translator translator = Loaded(observer, [&] { return Translator::Load(options.folder, options.load); });
+  Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
+        "{}: the loss of a model whose texts end with more than one token is not supported", options.folder);
+  for (std::size_t i = 0; options.rouge && i < texts.sources.size(); ++i)
+    CheckReadAtOnce(translator, texts.sources[i], options.translate, texts.places[i]);
+  const std::vector<std::string> written = WriteTexts(translator, texts, options, observer);
+  if (!options.output.empty()) {
+    std::string lines;
+    for (const std::string& text : written) lines += text + '\n';
+    WriteFile(options.output, lines);
+  }
+  EvaluationResult result = ScoresOf(written, texts, options);
+  if (!known.empty()) AddGroupScores(written, texts, known, options, result);
+  const ReferenceLoss loss = LossOf(translator, texts, options.translate, observer);
+  const double perplexity = std::exp(loss.mean());
+  result.text +=
+      fmt::format("loss {:.4f}, perplexity {:.3f} of {} target tokens\n", loss.mean(), perplexity, loss.tokens);
+  result.scores.Set("task", "seq2seq");
+  result.scores.Set("loss", NumberOrNull(loss.mean()));
+  result.scores.Set("perplexity", NumberOrNull(perplexity));
+  result.scores.Set("target_tokens", loss.tokens);
+  result.scores.Set("lines", texts.sources.size());
+  return result;
+}
+
+}  // namespace headlight

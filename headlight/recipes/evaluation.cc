@@ -1,0 +1,159 @@
+#include "headlight/recipes/evaluation.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/kinds/caption_model.h"
+#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/dual_encoder.h"
+#include "headlight/kinds/folding_model.h"
+#include "headlight/kinds/object_detector.h"
+#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/region_text_encoder.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/recipes/evaluate_kinds.h"
+#include "headlight/tasks/translation_options.h"
+
+namespace headlight {
+namespace {
+
+struct EvaluatedKind {
+  std::string_view kind;
+  EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
+  const char* files;                      // what its files are called; null: they are not required
+  std::vector<std::string_view> options;  // besides --compute
+  bool zero_shot = false;                 // only with this option
+};
+
+const std::vector<EvaluatedKind>& EvaluatedKinds() {
+  static const std::vector<EvaluatedKind> kinds = {
+      {TextEncoder::kKind, EvaluateTextEncoder, "texts", {"--train"}},
+      {LanguageModel::kKind, EvaluateLanguageModel, "texts", {"--end"}},
+      {EncoderDecoder::kKind,
+       EvaluatePairs,
+       nullptr,
+       {"--train", "--source", "--reference", "--rouge", "--stemmer", "--lowercase", "--output", "--shortlist",
+        "--draft", "--beam-size", "--length-penalty", "--max-length", "--min-length", "--no-repeat-ngram-size",
+        "--batch-tokens", "--task", "--prefix", "--source-language", "--target-language"}},
+      {PictureEncoder::kKind,
+       EvaluateImageEncoder,
+       "pictures",
+       {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"}},
+      {DualEncoder::kKind,
+       EvaluateZeroShot,
+       "pictures",
+       {"--zero-shot", "--template", "--confusion", "--most-pixels"},
+       /*zero_shot=*/true},
+      {DualEncoder::kKind, EvaluateDualEncoder, "pictures", {"--pictures", "--most-pixels"}},
+      {CaptionModel::kKind, EvaluateCaptionModel, "pictures", {"--pictures", "--most-pixels"}},
+      {ObjectDetector::kKind, EvaluateDetector, "pictures", {"--pictures", "--most-pixels"}},
+      {ImageGpt::kKind, EvaluateImageGenerator, "pictures", {"--most-pixels"}},
+      {DrawingModel::kKind, EvaluateDrawer, "pictures", {"--pictures", "--most-pixels"}},
+      {PictureCoder::kKind, EvaluateImageCoder, "pictures", {"--most-pixels"}},
+      {RegionTextEncoder::kKind, EvaluateRegionTextEncoder, "questions", {"--boxes", "--detector", "--train"}},
+      {FoldingModel::kKind, EvaluateFolding, "structures", {"--train"}},
+  };
+  return kinds;
+}
+
+// Whose an option is that models of pairs of texts do not have.
+std::string_view OwnersOf(std::string_view option) {
+  if (option == "--end") return "language models";
+  if (option == "--pictures") return "detectors and models of pictures with texts";
+  if (option == "--most-pixels") return "models of pictures";
+  if (option == "--zero-shot" || option == "--template") return "CLIP and SigLIP";
+  if (option == "--boxes" || option == "--detector") return "models that read regions";
+  return "encoders of pictures";
+}
+
+std::string InBackquotes(std::string_view option) {
+  std::string name(option.substr(2));
+  std::ranges::replace(name, '-', '_');
+  return "`" + name + "`";
+}
+
+// Throws Error for an option that a kind does not have, and if its files are missing.
+void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
+  OptionTable table;
+  Describe(table, options);
+  table.Add("--confusion", options.confusion, "");
+  const std::string a_kind = fmt::format("{} {}", kind.kind.starts_with("encoder") ? "an" : "a", kind.kind);
+  for (const auto& option : table.options()) {
+    const std::string& name = option->name();
+    if (option->is_argument() || name == "--compute" || !option->has_value() ||
+        std::ranges::find(kind.options, name) != kind.options.end())
+      continue;
+    Check(kind.kind != EncoderDecoder::kKind, "{}: {} is for {}", options.folder, InBackquotes(name), OwnersOf(name));
+    Fail("{}: {} is not for this model, which is {}", options.folder, InBackquotes(name), a_kind);
+  }
+  Check(kind.files == nullptr || !options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {}",
+        options.folder, kind.files == nullptr ? "" : kind.files, a_kind);
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, Evaluation& options) {
+  table.Add("DIR", options.folder, "The model's folder").Required().Check(ExistingFolder());
+  table.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
+  table
+      .Add("--pictures", options.pictures,
+           "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie next to FILE")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  Option& zero_shot = table.Add("--zero-shot", options.zero_shot,
+                                "CLIP: FILE holds pictures by class, which are found by the classes' names");
+  table
+      .Add("--template", options.templates,
+           "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
+      .Type("TEXT")
+      .Check(NotEmpty())
+      .OneAtATime()
+      .Needs(zero_shot);
+  table.Add("--knn", options.knn, AtLeast(1),
+            "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of `train` (20 in "
+            "DINO's paper)");
+  table.Add("--linear-probe", options.linear_probe,
+            "Encoders of pictures: evaluate the features by a logistic regression trained on `train`");
+  table.AddFile(
+      "--train", options.train,
+      "Labelled pictures for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
+      "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
+      "model; or the texts that a translator has learned to read, for scores of groups: by length, by the "
+      "rarest word and by likeness to these texts");
+  table.AddFile("--boxes", options.boxes,
+                "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's");
+  table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  table.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
+  table
+      .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),
+           "Models of pictures: refuse pictures with more pixels than this")
+      .Default(fmt::format("{}", kMostPixels));
+  table.Add("--end", options.end, "Language models: also count the token that ends each text");
+  table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
+  table.AddFile("--reference", options.reference, "Their reference translations or summaries");
+  table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of BLEU and chrF");
+  table.Add("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
+  table.Add("--lowercase", options.lowercase, "BLEU and chrF ignore case");
+  table.AddFile("--output", options.output, "Write the model's texts to this file");
+  AddTranslationOptions(table, options.load, options.translate);
+  AddTaskOptions(table, options.translate);
+}
+
+EvaluationResult Evaluate(const Evaluation& options, const EvaluationObserver& observer) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  const std::vector<EvaluatedKind>& kinds = EvaluatedKinds();
+  const auto found = std::ranges::find_if(
+      kinds, [&](const EvaluatedKind& one) { return one.kind == kind && (options.zero_shot || !one.zero_shot); });
+  Ensure(found != kinds.end(), "no evaluation of a {}", kind);
+  CheckOptions(options, *found);
+  return found->evaluate(options, observer);
+}
+
+}  // namespace headlight

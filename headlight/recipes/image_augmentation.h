@@ -1,0 +1,38 @@
+// The options of a training that change its images at random.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/base/json.h"
+#include "headlight/base/option_table.h"
+#include "headlight/image/augment.h"
+#include "headlight/image/mix.h"
+#include "headlight/image/processor.h"
+
+namespace headlight {
+
+/// As torchvision's users know them. An empty optional stands for the preset's value, or for leaving it out.
+struct ImageAugmentation {
+  std::optional<std::string> augment;  ///< the preset: none, light, standard or strong [light]
+  std::optional<double> random_resized_crop, horizontal_flip, brightness, contrast, saturation, hue, grayscale,
+      gaussian_blur, solarize, random_erasing, mixup, cutmix;
+  std::optional<std::int32_t> rand_augment;
+  std::optional<std::int64_t> random_crop;
+};
+
+HEADLIGHT_API void Describe(OptionTable& table, ImageAugmentation& options);
+
+/// Completes the options by those of the preset.
+void CompleteAugmentation(ImageAugmentation& options);
+
+/// To images of the processor's size, resized with its filter.
+Augmentation AugmentationOf(const ImageAugmentation& options, const PictureProcessor& processor);
+MixOptions MixOf(const ImageAugmentation& options);
+
+/// For what a resumed run must share.
+Json RunOf(const ImageAugmentation& options);
+
+}  // namespace headlight

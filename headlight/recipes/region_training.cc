@@ -1,0 +1,167 @@
+#include "headlight/recipes/region_training.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/base/parallel.h"
+#include "headlight/data/detection.h"
+#include "headlight/image/box_regions.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/decoding/voc.h"
+#include "headlight/models/family.h"
+#include "headlight/tasks/region_answerer.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+void Describe(OptionTable& table, RegionTraining& options, const std::string& train, const char* batch) {
+  Describe(table, static_cast<ModelTraining&>(options), kRegionDefaults,
+           {.train = train,
+            .valid = "Files to validate on, likewise",
+            .from = "Folder of a ViLBERT, LXMERT or VisualBERT to go on from, with its tokenizer",
+            .batch = "--batch-size",
+            .batch_description = batch});
+  Option& from = table.Get("--from");
+  table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(ExistingFolder())
+      .Excludes(from)
+      .Type("DIR");
+  table
+      .Add("--boxes", options.boxes,
+           "Boxes in the images, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
+      .Type("FILE");
+  table.Add("--detector", options.detector, "Folder of a detector that finds the boxes")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  table.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .Default("64");
+  table.Add("--region-size", options.region_size, Between(1, 64), "Pixels of a side, to which the regions are resized")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .Default("12");
+  table.Get("--layers").Describe("Layers of the text, and of the image; co-attention precedes the upper half");
+}
+
+TrainingFolder BeginRegionTraining(RegionTraining& options) {
+  Check(options.boxes.empty() != options.detector.empty(),
+        "either `boxes` FILE, with the boxes of the images, or `detector` DIR, which finds them");
+  if (!options.from_scratch()) CheckKind<RegionTextEncoder>(options.from);
+  return BeginTextTraining(options);
+}
+
+PictureBoxes::PictureBoxes(const std::vector<std::string>& boxes, const std::string& detector) {
+  if (!detector.empty()) {
+    detector_ = Detector::Load(detector);
+    labels_ = detector_->labels();
+    return;
+  }
+  for (DetectionExample& example : ReadDetectionSet(boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
+    const std::string path = fs::weakly_canonical(example.picture).string();
+    const auto [entry, is_new] = known_.emplace(path, std::move(example));
+    Check(is_new, "{}: the files of `boxes` have this image twice", entry->first);
+  }
+}
+
+std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture>& pictures,
+                                                       const std::vector<std::string>& paths) const {
+  std::vector<std::vector<LabelledBox>> all(pictures.size());
+  if (detector_) {
+    const DetectOptions how = {.name_of = [&](std::size_t i) { return paths[i]; }};
+    const std::vector<std::vector<FoundBox>> found = detector_->Detect(pictures, how);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (const FoundBox& one : found[i]) all[i].push_back({.box = one.box, .label = one.label});
+    return all;
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto found = known_.find(fs::weakly_canonical(paths[i]).string());
+    Check(found != known_.end(), "{}: no file of `boxes` has this image", paths[i]);
+    CheckSize(found->second, {pictures[i].height, pictures[i].width});
+    all[i] = found->second.boxes;
+  }
+  return all;
+}
+
+std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
+                                      const RegionTextEncoder& model) {
+  const std::int64_t side = RegionSideOf(model), numbers = model.limits().box_numbers;
+  std::vector<PictureRegions> regions(paths.size());
+  constexpr std::size_t at_once = 256;
+  for (std::size_t first = 0; first < paths.size(); first += at_once) {
+    const auto begin = paths.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::string> some(begin,
+                                        begin + static_cast<std::ptrdiff_t>(std::min(at_once, paths.size() - first)));
+    std::vector<Picture> pictures(some.size());
+    ParallelFor(std::ssize(some), [&](std::int64_t i) {
+      pictures[static_cast<std::size_t>(i)] = ReadPicture(some[static_cast<std::size_t>(i)]);
+    });
+    const std::vector<std::vector<LabelledBox>> found = boxes.Of(pictures, some);
+    ParallelFor(std::ssize(some), [&](std::int64_t index) {
+      const auto i = static_cast<std::size_t>(index);
+      std::vector<Box> within;
+      PictureRegions& own = regions[first + i];
+      own.classes = {-1};  // of the whole picture
+      for (const LabelledBox& one : found[i]) {
+        if (!LiesWithin(one.box, pictures[i])) continue;
+        within.push_back(one.box);
+        own.classes.push_back(one.label);
+      }
+      BoxRegions made = RegionsOfBoxes(pictures[i], within, side, numbers);
+      own.features = std::move(made.features);
+      own.boxes = std::move(made.places);
+    });
+  }
+  return regions;
+}
+
+void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions) {
+  const auto add = [&](auto values) {
+    const auto bytes = std::as_bytes(values);
+    hash.Update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  for (const PictureRegions& one : regions) {
+    add(one.features.span<float>());
+    add(one.boxes.span<float>());
+    add(std::span(one.classes));
+  }
+}
+
+VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary) {
+  const ModelSizes& sizes = plan.sizes;
+  const VilbertStream stream = {.model = sizes.model,
+                                .layers = sizes.layers,
+                                .heads = sizes.heads,
+                                .ffn = sizes.inner(),
+                                .dropout = plan.dropout,
+                                .attention_dropout = plan.attention_dropout,
+                                .joins = {}};
+  VilbertConfig config;
+  config.text = config.picture = stream;
+  for (int i = sizes.layers / 2; i < sizes.layers; ++i) config.text.joins.push_back(i);
+  config.picture.joins = config.text.joins;
+  config.joint = sizes.model;
+  config.joint_heads = sizes.heads;
+  config.vocabulary = vocabulary;
+  config.positions = options.longest();
+  config.features = 3 * options.region_side() * options.region_side();
+  return config;
+}
+
+TrainingResult RunRegionTraining(const TrainingTask& task, const RegionTraining& options, const TrainingPlan& plan,
+                                 const char* name, const std::string& labels, std::uint64_t corpus_hash,
+                                 const TrainingObserver& observer) {
+  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};
+  if (options.from_scratch()) {
+    of.Set("positions", options.longest());
+    of.Set("region_size", options.region_side());
+  }
+  const auto save = [&](const std::string& to) { SaveWithTokenizer(*task.model, options, "", to); };
+  return RunModelTraining(task, options, plan, name, labels, corpus_hash, std::move(of), save, observer);
+}
+
+}  // namespace headlight

@@ -1,0 +1,102 @@
+#include "headlight/recipes/text_training.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/kinds/region_text_encoder.h"
+#include "headlight/kinds/text_encoder.h"
+#include "headlight/text/tokenizers/fast_tokenizer_config.h"
+
+namespace headlight {
+
+void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults, const std::string& texts) {
+  Describe(table, static_cast<ModelTraining&>(options), defaults,
+           {.train = "Text to train on: " + texts,
+            .valid = "Text to validate on, likewise",
+            .from = "Folder of a model to fine-tune, with its tokenizer"});
+  Option& from = table.Get("--from");
+  table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
+      .Check(ExistingFolder())
+      .Excludes(from)
+      .Type("DIR");
+  table.Add("--positions", options.positions, AtLeast(1), "Tokens of the longest text")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .Default("512");
+}
+
+TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes) {
+  Check(options.from.empty() != (options.tokenizer.empty() && tokenizes),
+        "either `from` DIR, to fine-tune a model, or `tokenizer` DIR, for one from scratch");
+  if (options.validate_split > 0) CheckNoPipe(options.train);
+  CheckReadable(options.train);
+  CheckReadable(options.valid);
+  return TrainingFolder(options.out, options.resume, options.ranks);
+}
+
+std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
+                     std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const std::optional<std::int32_t> id = tokenizer.Find(name)) return *id;
+  Fail("{}: the tokenizer has no {}: none of {}", folder, what, fmt::join(names, ", "));
+}
+
+void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking) {
+  masking.mask_id = TokenOf(tokenizer, folder, "mask", {"[MASK]", "<mask>"});
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id)
+    if (tokenizer.IsSpecial(id)) masking.special_ids.push_back(id);
+}
+
+void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
+               const TextExamples& read) {
+  CheckNotEmpty(read.texts.size(), "texts", paths, share);
+  Note(observer,
+       fmt::format("{}: {} texts, {} tokens{}", fmt::join(paths, ", "), read.texts.size(), read.tokens,
+                   read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
+  for (const std::string& warning : read.warnings) Note(observer, "warning: " + warning);
+}
+
+namespace {
+
+TokenizerOfModel ReadsAs(const Model& model) {
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model))
+    return {.longest = encoder->limits().positions, .reads_types = encoder->reads_types()};
+  if (const auto* pairs = dynamic_cast<const RegionTextEncoder*>(&model))
+    return {.longest = pairs->limits().positions, .reads_types = pairs->limits().types > 1};
+  if (const auto* language = dynamic_cast<const LanguageModel*>(&model))
+    return {.longest = language->limits().positions, .pads_left = true};
+  return {.longest = dynamic_cast<const EncoderDecoder&>(model).limits().positions};
+}
+
+}  // namespace
+
+void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
+                       const std::string& to) {
+  model.Save(to);
+  if (!tokenizer_json.empty())
+    WriteFile(to + "/tokenizer.json", tokenizer_json);
+  else if (options.from_scratch())
+    CopyTokenizer(options.tokenizer, to);
+  else
+    CopyBesideModel(options.from, to);
+  WriteFastTokenizerConfig(to, ReadsAs(model));
+}
+
+TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options, const TrainingPlan& plan,
+                               const char* name, const std::string& labels, std::uint64_t corpus_hash, Json of,
+                               const TrainingObserver& observer, const std::string& tokenizer_json) {
+  of.Set("batch_tokens", plan.batches.batch_tokens);
+  if (options.from_scratch()) of.Set("positions", options.longest());
+  const auto save = [&](const std::string& to) { SaveWithTokenizer(*task.model, options, tokenizer_json, to); };
+  return RunModelTraining(task, options, plan, name, labels, corpus_hash, std::move(of), save, observer);
+}
+
+}  // namespace headlight

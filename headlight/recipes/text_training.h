@@ -1,0 +1,63 @@
+// Shared by the trainings on texts: their options, the tokenizer, and the run.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/json.h"
+#include "headlight/data/text_examples.h"
+#include "headlight/kinds/model.h"
+#include "headlight/recipes/model_training.h"
+#include "headlight/recipes/training_folder.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/train/tasks/masked_language_model.h"
+
+namespace headlight {
+
+struct TextTraining : ModelTraining {
+  std::string tokenizer;                  ///< the folder of the tokenizer for a model from scratch
+  std::optional<std::int64_t> positions;  ///< tokens of the longest text, of a model from scratch [512]
+
+  const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
+  std::int64_t longest() const { return positions.value_or(512); }
+};
+
+/// The usual settings of BERT's fine-tuning (Devlin et al., 2019, appendix A.3).
+inline constexpr TrainingDefaults kTextDefaults = {
+    .dropout = 0.1, .tuning_schedule = ScheduleKind::linear, .tuning_rate = 5e-5, .tuning_weight_decay = 0.01};
+
+/// Describes the options, which must outlive the table. `texts` describes the files.
+HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
+                            const std::string& texts);
+
+/// Checks all that can be known before texts are read, and takes the folder. `tokenizes`: whether a model from scratch
+/// needs a tokenizer's folder. Throws Error for options that exclude each other and for files that are missing.
+[[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
+
+/// The token that is called by one of these names, as the published tokenizers call it.
+std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
+                     std::initializer_list<const char*> names);
+
+/// The mask, and the tokens that none is replaced by. Throws Error if the tokenizer has no mask.
+void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
+
+/// Reports what was read. Throws Error if that is nothing.
+void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
+               const TextExamples& read);
+
+/// Saves a model with its tokenizer, and the other files of options.from. `tokenizer_json`: of a model from scratch
+/// without a tokenizer's folder; else empty.
+void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
+                       const std::string& to);
+
+/// Trains, as RunModelTraining.
+HEADLIGHT_API TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options,
+                                             const TrainingPlan& plan, const char* name, const std::string& labels,
+                                             std::uint64_t corpus_hash, Json of, const TrainingObserver& observer,
+                                             const std::string& tokenizer_json = "");
+
+}  // namespace headlight

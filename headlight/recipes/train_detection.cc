@@ -1,0 +1,243 @@
+#include "headlight/recipes/train_detection.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <any>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "headlight/base/choice.h"
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/data/detection.h"
+#include "headlight/image/decoding/voc.h"
+#include "headlight/models/detr.h"
+#include "headlight/models/family.h"
+#include "headlight/recipes/image_training.h"
+#include "headlight/recipes/training_folder.h"
+
+namespace headlight {
+namespace {
+
+constexpr TrainingDefaults kDetectionDefaults = {.sizes = {.model = 256, .ffn = 2048, .heads = 8, .layers = 6},
+                                                 .dropout = 0.1,
+                                                 .batch = 16,
+                                                 .tuning_epochs = 10,
+                                                 .learning_rate = 1e-4,
+                                                 .weight_decay = 1e-4,
+                                                 .tuning_weight_decay = 1e-4,
+                                                 .clip_norm = 0.1,
+                                                 .beta2 = 0.999,
+                                                 .epsilon = 1e-8};
+
+const std::map<std::string, OptionValues> kDetectionPresets = {{"small-scenes",
+                                                                {{"--image-size", "128"},
+                                                                 {"--backbone", "small"},
+                                                                 {"--layers", "3"},
+                                                                 {"--model-dim", "128"},
+                                                                 {"--heads", "4"},
+                                                                 {"--ffn-dim", "256"},
+                                                                 {"--queries", "10"},
+                                                                 {"--dropout", "0"},
+                                                                 {"--cell-loss", "1"},
+                                                                 {"--augment", "flip"},
+                                                                 {"--batch-size", "16"},
+                                                                 {"--learning-rate", "0.0007"},
+                                                                 {"--epochs", "36"}}}};
+
+ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
+  using Backbone = DetectionTraining::Backbone;
+  switch (backbone) {
+    case Backbone::small:  // for pictures of about 128 pixels: its last map has a cell for each 16 x 16
+      return {.embedding = 16, .hidden = {32, 64, 128}, .depths = {1, 1, 2}, .bottleneck = false};
+    case Backbone::resnet18:
+      return {.hidden = {64, 128, 256, 512}, .depths = {2, 2, 2, 2}, .bottleneck = false};
+    case Backbone::resnet34:
+      return {.hidden = {64, 128, 256, 512}, .depths = {3, 4, 6, 3}, .bottleneck = false};
+    case Backbone::resnet50:
+      break;
+  }
+  return {};
+}
+
+// The pictures of a share, which are chosen by their names.
+DetectionSet Read(const DetectionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
+                  std::vector<std::string>& labels, NewLabels rule, const TrainingObserver& observer) {
+  DetectionSet set = ReadDetectionSet(paths, options.images, labels, rule, ReadVoc);
+  if (options.sources) {
+    std::vector<std::string> files;
+    for (const DetectionExample& example : set.examples) files.push_back(example.picture);
+    options.sources(files);
+  }
+  std::erase_if(set.examples, [&](const DetectionExample& example) {
+    return !share.Has(std::filesystem::path(example.picture).filename().string());
+  });
+  const char* const purpose = share.held_out ? "validate on" : "train on";
+  Check(!set.examples.empty(), "{}: there is no image to {}", fmt::join(paths, ", "), purpose);
+  std::size_t boxes = 0;
+  for (const DetectionExample& example : set.examples) boxes += example.boxes.size();
+  Note(observer,
+       fmt::format(
+           "{}: {} images with {} boxes to {}{}", fmt::join(paths, ", "), set.examples.size(), boxes, purpose,
+           set.without_area > 0 ? fmt::format("; {} boxes without an area are left out", set.without_area) : ""));
+  return set;
+}
+
+std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPlan& plan,
+                              const std::vector<std::string>& labels) {
+  DetrConfig config;
+  config.backbone = BackboneOf(options.backbone.value_or(DetectionTraining::Backbone::resnet50));
+  config.backbone_statistics = BatchStatistics::trained;
+  const ModelSizes& sizes = plan.sizes;
+  config.model = sizes.model;
+  config.encoder_layers = config.decoder_layers = sizes.layers;
+  config.encoder_heads = config.decoder_heads = sizes.heads;
+  config.encoder_ffn = config.decoder_ffn = sizes.inner();
+  config.dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+  if (options.queries) config.queries = *options.queries;
+  config.labels = labels;
+  auto model = std::make_unique<Detr>(config);
+  model->parameters().Initialise(options.seed);
+  return model;
+}
+
+// The model of `from`, with a new head where the classes are not its own; the labels then are in its order.
+std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
+                               const TrainingObserver& observer) {
+  std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});
+  if (std::ranges::is_permutation(labels, model->labels()))
+    labels = model->labels();
+  else
+    Note(observer, fmt::format("{}: it has {} other classes; a new classification head is initialised", options.from,
+                               model->labels().size()));
+  if (model->config().masks)
+    Note(observer, fmt::format("{}: only its detector is trained, not its head for masks", options.from));
+  const std::int64_t own = model->limits().queries, queries = options.queries.value_or(own);
+  if (queries != own)
+    Note(observer, fmt::format("{}: it has {} queries; {} new ones are initialised", options.from, own, queries));
+  return Refit(*model, labels, queries, options.seed);
+}
+
+// preprocessor_config.json: a new one, or that of `from`, with the size that is asked for.
+Json ProcessorConfigOf(const DetectionTraining& options) {
+  Json config;
+  if (options.from_scratch()) {
+    config = Json::Object{{"image_processor_type", "DetrImageProcessor"}, {"format", "coco_detection"}};
+  } else {
+    const std::string path = options.from + "/preprocessor_config.json";
+    config = std::filesystem::exists(path)
+                 ? ReadJson(path).value()
+                 : ReadJson(options.from + "/processor_config.json")["image_processor"].value();
+  }
+  if (options.from_scratch() || options.image_size) {
+    const std::int64_t side = options.image_size.value_or(800);
+    config.Set("size", Json::Object{{"shortest_edge", side}, {"longest_edge", side * 1333 / 800}});
+  }
+  return config;
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, DetectionTraining& options) {
+  using Backbone = DetectionTraining::Backbone;
+  table
+      .Add("--preset", options.preset, OneOf({"small-scenes"}),
+           "Settings to start from: a small model for images of about 128 pixels with few objects")
+      .Type("small-scenes");
+  Describe(table, options, kDetectionDefaults,
+           {.train = "Images and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list "
+                     "of their names (ImageSets/Main/train.txt)",
+            .valid = "Images to validate on, likewise",
+            .from = "Folder of a DETR to fine-tune",
+            .batch = "--batch-size",
+            .batch_description = "Images per batch"});
+  Option& from = table.Get("--from");
+  table.Get("--layers").Describe("Layers of the encoder, and of the decoder");
+  for (const char* name : {"--learning-rate", "--weight-decay"}) table.Get(name).Default("0.0001");
+  AddChoice<Backbone>(table, "--backbone", options.backbone,
+                      {{"small", Backbone::small},
+                       {"resnet18", Backbone::resnet18},
+                       {"resnet34", Backbone::resnet34},
+                       {"resnet50", Backbone::resnet50}},
+                      "The convolutional network before the encoder; small is for images of about 128 pixels")
+      .Default("resnet50")
+      .Excludes(from)
+      .Group(kModelGroup);
+  table
+      .Add("--queries", options.queries, Between(1, 1 << 14),
+           "Queries, the most objects found in an image [100; with `from` the model's own: another number initialises "
+           "new ones]")
+      .Group(kModelGroup);
+  table
+      .Add("--pictures", options.images,
+           "Folders of the images, unless they lie next to the files, or in ../JPEGImages")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  DescribeMostPixels(table, options.most_pixels);
+  table.Add("--image-size", options.image_size, Between(16, 1 << 13),
+            "Resize the shorter side of images to this many pixels [800; with `from` the model's own]");
+  table
+      .Add("--cell-loss", options.cell_loss, NumberFrom(0, 1000),
+           "Weight of an auxiliary loss at the encoder's cells, with which a detector from scratch converges sooner; "
+           "DETR's paper has none")
+      .Default("0")
+      .Group("Training");
+  AddChoice<BoxAugmentation>(
+      table, "--augment", options.augment,
+      {{"none", BoxAugmentation::none}, {"flip", BoxAugmentation::flip}, {"scale", BoxAugmentation::scale}},
+      "Augmentation, new in each epoch: flip half of the images, and with scale also scale and crop them")
+      .Default("scale")
+      .Group("Augmentation");
+}
+
+TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver& observer) {
+  if (!options.preset.empty()) ApplyPreset(options, kDetectionPresets.at(options.preset));
+  TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
+  if (!options.from_scratch()) {
+    CheckKind<ObjectDetector>(options.from);
+    // Behind the user's groups, which count first.
+    plan.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
+  }
+  const TrainingFolder folder(options.out, options.resume, options.ranks);
+  const BoxAugmentation augment = options.augment.value_or(BoxAugmentation::scale);
+  std::vector<std::string> labels;
+  DetectionSet train = Read(options, options.train, options.learned(), labels, NewLabels::added, observer);
+  const std::vector<std::string> found = labels;
+  const std::unique_ptr<Detr> model =
+      options.from_scratch() ? NewDetr(options, plan, labels) : ModelFor(options, labels, observer);
+  if (labels != found)  // as the model numbers them
+    train = Read(options, options.train, options.learned(), labels, NewLabels::refused, observer);
+  const DetectionSet valid =
+      Read(options, options.validation(), options.validated(), labels, NewLabels::refused, observer);
+  const Json config = ProcessorConfigOf(options);
+  const PictureProcessor processor = ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
+  const TrainingTask task = DetectionTask(
+      *model, processor, train, valid, [&](const std::string& path) { return ReadPicture(path, options.most_pixels); },
+      [&](const std::string& path) { return ReadPictureSize(path, options.most_pixels); },
+      {.batches = plan.batches, .augment = augment, .cell_weight = options.cell_loss.value_or(0)});
+  if (options.first_batch) {
+    const TrainingBatch batch = task.batches({})();
+    options.first_batch(std::any_cast<DetectionPart>(Made(batch.parts.front())), processor, labels);
+  }
+  const Json* const size = config.Find("size");
+  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
+                         {"augment", static_cast<int>(augment)},
+                         {"cell_loss", options.cell_loss.value_or(0)},
+                         {"image_size", size != nullptr ? *size : Json()}};
+  of.Set("queries", model->limits().queries);
+  if (options.from_scratch())
+    of.Set("backbone", static_cast<int>(options.backbone.value_or(DetectionTraining::Backbone::resnet50)));
+  const auto save = [&](const std::string& to) {
+    model->Save(to);
+    WriteFile(to + "/preprocessor_config.json", config.Text());
+  };
+  return RunModelTraining(task, options, plan, "detection", "pictures", HashOfDetectionSet(train), std::move(of), save,
+                          observer);
+}
+
+}  // namespace headlight

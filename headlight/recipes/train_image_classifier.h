@@ -1,0 +1,34 @@
+// Training a classifier of images.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/recipes/image_augmentation.h"
+#include "headlight/recipes/image_training.h"
+#include "headlight/train/tasks/image_classification.h"
+
+namespace headlight {
+
+struct ImageClassifierTraining : ImageTraining {
+  ImageAugmentation augmentation;
+  std::string preset;  ///< small-pictures or small-grey-pictures
+  std::optional<double> label_smoothing;
+  /// Called with the images that are read, before any is decoded; may be empty.
+  std::function<void(const std::vector<PictureSource>& sources)> sources = {};
+  /// Called with the first batch, before the training; may be empty.
+  std::function<void(const PictureBatch& batch, const PictureProcessor& processor,
+                     const std::vector<std::string>& labels)>
+      first_batch = {};
+};
+
+HEADLIGHT_API void Describe(OptionTable& table, ImageClassifierTraining& options);
+
+/// Trains, from scratch a ViT or a ResNet, and saves a model folder. A model without a head for the classes is given a
+/// new one. Throws Error if a file or an option is wrong.
+HEADLIGHT_API TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer);
+
+}  // namespace headlight

@@ -1,0 +1,32 @@
+// Training a discrete VAE: images as grids of codes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/models/discrete_vae.h"
+#include "headlight/recipes/image_training.h"
+#include "headlight/train/tasks/picture_codes.h"
+
+namespace headlight {
+
+struct ImageCodesTraining : ModelTraining {
+  ImageCodesTraining() { annealing.temperature_batches = 3000; }
+
+  DiscreteVaeConfig vae = {.picture = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< of one from scratch
+  std::string loss = "l2";                                                               ///< or logit-laplace
+  std::optional<double> first_kl_weight, kl_weight;
+  std::optional<std::int64_t> kl_batches;
+  PictureCodesOptions annealing;  ///< the temperature; flip
+  bool skip_errors = false;       ///< whether damaged images are left out
+  std::int64_t most_pixels = kMostPixels;
+};
+
+HEADLIGHT_API void Describe(OptionTable& table, ImageCodesTraining& options);
+
+/// Trains a discrete VAE (Ramesh et al., 2021), and saves a model folder. Throws Error if a file or an option is wrong.
+HEADLIGHT_API TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserver& observer);
+
+}  // namespace headlight

@@ -1,0 +1,109 @@
+#include "headlight/recipes/train_image_generation.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/image/colours.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/recipes/colour_images.h"
+#include "headlight/recipes/image_training.h"
+#include "headlight/recipes/training_folder.h"
+#include "headlight/train/tasks/image_generation.h"
+
+namespace headlight {
+namespace {
+
+constexpr TrainingDefaults kGenerationDefaults = {.sizes = {.model = 128, .heads = 4, .layers = 6}, .batch = 32};
+
+std::unique_ptr<ImageGpt> ModelOf(const ImageGenerationTraining& options, const TrainingPlan& plan) {
+  if (!options.from_scratch()) return LoadModel<ImageGpt>(options.from, {.dropout = options.chosen_dropout()});
+  ImageGptConfig config;
+  config.model = plan.sizes.model;
+  config.layers = plan.sizes.layers;
+  config.heads = plan.sizes.heads;
+  config.ffn = plan.sizes.inner();
+  config.dropout = config.embedding_dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+  config.vocabulary = options.clusters + 1;
+  config.positions = options.image_size * options.image_size;
+  auto model = std::make_unique<ImageGpt>(config);
+  model->parameters().Initialise(options.seed);
+  return model;
+}
+
+PictureProcessor ProcessorOf(const Json& config) {
+  return ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, ImageGenerationTraining& options) {
+  Describe(table, options, kGenerationDefaults, WordsOfImages("Folder of an ImageGPT to train further"));
+  AddModelNumber(table, "--image-size", options.image_size, Between(1, 1024),
+                 "Resize images to this many pixels per side");
+  AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColours),
+                 "Colours, learned from the images by k-means");
+  DescribeMostPixels(table, options.most_pixels);
+  table.Add("--flip", options.flip, "Mirror a random half of the images, left to right, in each epoch")
+      .Group("Training");
+}
+
+TrainingResult TrainImageGeneration(ImageGenerationTraining options, const TrainingObserver& observer) {
+  if (!options.from_scratch()) CheckKind<ImageGpt>(options.from);
+  const TrainingPlan plan = CompleteTraining(options, kGenerationDefaults);
+  const TrainingFolder folder(options.out, options.resume, options.ranks);
+  const std::unique_ptr<ImageGpt> model = ModelOf(options, plan);
+  const PictureSize size = {options.image_size, options.image_size};
+  PictureProcessor processor =
+      options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
+
+  std::vector<Picture> train = ReadFittedImages(options.train, processor, options.most_pixels, options.learned()),
+                       valid =
+                           ReadFittedImages(options.validation(), processor, options.most_pixels, options.validated());
+  Json config;
+  if (options.from_scratch()) {
+    ColourCounts counts;
+    for (const Picture& picture : train) counts.Add(picture);
+    config = ColourProcessorConfig(size, counts.Cluster(options.clusters));
+    processor = ProcessorOf(config);
+  }
+  const ColourSets pictures = {InColours(train, processor), InColours(valid, processor)};
+  train = valid = {};
+  const auto note = [&](const std::vector<std::string>& paths, const ColourPictures& read, const char* purpose) {
+    Note(observer, fmt::format("{}: {} images to {}, {} x {} pixels in {} colours", fmt::join(paths, ", "),
+                               read.count(), purpose, read.size.width, read.size.height, processor.clusters.size()));
+  };
+  note(options.train, pictures.train, "train on");
+  note(options.validation(), pictures.valid, "validate on");
+  Note(observer, fmt::format("baseline: the frequencies of the colours alone give {:.4f} bits per pixel",
+                             ColourEntropy(pictures.valid)));
+
+  const TrainingTask task = ImageGenerationTask(*model, pictures, {.batches = plan.batches, .flip = options.flip});
+  const auto& colours = pictures.train.colours;
+  const std::string_view bytes(reinterpret_cast<const char*>(colours.data()), colours.size() * sizeof(colours[0]));
+  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}, {"flip", options.flip}};
+  if (options.from_scratch()) {
+    of.Set("image_size", options.image_size);
+    of.Set("clusters", options.clusters);
+  }
+  const auto save = [&](const std::string& to) {
+    model->Save(to);
+    if (options.from_scratch())
+      WriteFile(to + "/preprocessor_config.json", config.Text());
+    else
+      CopyBesideModel(options.from, to);
+  };
+  return RunModelTraining(task, options, plan, "image-generation", "pixels", HashOf(bytes), std::move(of), save,
+                          observer);
+}
+
+}  // namespace headlight

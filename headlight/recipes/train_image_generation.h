@@ -1,0 +1,24 @@
+// Training a generator of images, pixel by pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "headlight/base/export.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/recipes/model_training.h"
+
+namespace headlight {
+
+struct ImageGenerationTraining : ModelTraining {
+  std::int64_t image_size = 32, clusters = 64;  ///< of a model from scratch: pixels of a side, and colours
+  bool flip = false;                            ///< mirrors a random half of the images in each epoch
+  std::int64_t most_pixels = kMostPixels;       ///< larger images are refused before they are decoded
+};
+
+HEADLIGHT_API void Describe(OptionTable& table, ImageGenerationTraining& options);
+
+/// Trains an ImageGPT, from scratch with colours that are learned by k-means, and saves a model folder. Throws Error if
+/// a file or an option is wrong.
+HEADLIGHT_API TrainingResult TrainImageGeneration(ImageGenerationTraining options, const TrainingObserver& observer);
+
+}  // namespace headlight

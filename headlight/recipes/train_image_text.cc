@@ -1,0 +1,103 @@
+#include "headlight/recipes/train_image_text.h"
+
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/models/family.h"
+#include "headlight/train/tasks/picture_text_pretraining.h"
+
+namespace headlight {
+namespace {
+
+// The pairs of a share, which is chosen by the images' paths.
+PictureTextList Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
+                     const TrainingObserver& observer) {
+  PictureTextList all = ListPictureTexts(paths), some;
+  std::size_t texts = 0;
+  for (std::size_t i = 0; i < all.sources.size(); ++i) {
+    if (!share.Has(all.sources[i].path)) continue;
+    texts += all.texts[i].size();
+    some.sources.push_back(std::move(all.sources[i]));
+    some.texts.push_back(std::move(all.texts[i]));
+  }
+  CheckNotEmpty(texts, "texts", paths, share);
+  Note(observer,
+       fmt::format("{}: {} texts of {} pictures to {}", fmt::join(paths, ", "), texts, some.sources.size(), purpose));
+  return some;
+}
+
+PictureTextPairs SetOf(const PictureTextList& read, const PipelineTokenizer& tokenizer, const PictureBoxes& boxes,
+                       const RegionTextEncoder& model) {
+  PictureTextPairs set;
+  std::vector<std::string> paths;
+  for (const PictureSource& source : read.sources) paths.push_back(source.path);
+  set.pictures = RegionsOf(paths, boxes, model);
+  const std::int64_t longest = model.limits().positions;
+  for (std::size_t picture = 0; picture < paths.size(); ++picture)
+    for (const std::string& text : read.texts[picture]) {
+      PictureText pair{EncoderExample(text, tokenizer), picture};
+      Check(std::ssize(pair.text.ids) <= longest, "{}: a text of {} tokens, of which the model reads {}",
+            paths[picture], pair.text.ids.size(), longest);
+      set.pairs.push_back(std::move(pair));
+    }
+  return set;
+}
+
+std::unique_ptr<RegionTextEncoder> ModelOf(const ImageTextTraining& options, const TrainingPlan& plan,
+                                           std::int64_t vocabulary, std::int64_t classes) {
+  if (options.from_scratch()) {
+    VilbertConfig config = NewVilbertConfig(options, plan, vocabulary);
+    config.region_classes = classes;
+    config.pretraining = true;
+    auto model = std::make_unique<Vilbert>(config);
+    model->parameters().Initialise(options.seed);
+    return model;
+  }
+  auto model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  // The folder does not name them: another number of classes is certainly other classes.
+  Check(!model->pair_heads().regions || model->limits().region_classes == classes,
+        "{}: the model was trained on {} classes of boxes, and these have {}", options.from,
+        model->limits().region_classes, classes);
+  return model;
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, ImageTextTraining& options) {
+  Describe(table, options,
+           "Images with texts to train on: JSON lines or CSV of path and text, a .tsv file of them, COCO's captions "
+           "(.json), or a folder with a .txt file next to each image",
+           "Texts per batch");
+}
+
+TrainingResult TrainImageText(ImageTextTraining options, const TrainingObserver& observer) {
+  const TrainingPlan plan = CompleteTraining(options, kRegionDefaults);
+  const TrainingFolder folder = BeginRegionTraining(options);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
+  PretrainingOptions how;
+  SetSpecialTokens(tokenizer, options.tokenizer_folder(), how.masking);
+  const PictureTextList learned = Read(options.train, options.learned(), "learn from", observer);
+  const PictureTextList validated = Read(options.validation(), options.validated(), "validate on", observer);
+  const PictureBoxes boxes(options.boxes, options.detector);
+  const std::unique_ptr<RegionTextEncoder> model = ModelOf(options, plan, tokenizer.size(), std::ssize(boxes.labels()));
+  how.batches = plan.batches;
+  const PictureTextPairs train = SetOf(learned, tokenizer, boxes, *model),
+                         valid = SetOf(validated, tokenizer, boxes, *model);
+  Hash64 hash;
+  AddToHash(hash, train.pictures);
+  for (const PictureText& pair : train.pairs) {
+    const std::uint64_t parts[] = {HashOfTexts({pair.text}), pair.picture};
+    hash.Update({reinterpret_cast<const char*>(parts), sizeof(parts)});
+  }
+  return RunRegionTraining(PictureTextPretraining(*model, train, valid, how), options, plan, "picture-text-pretraining",
+                           "texts", hash.value(), observer);
+}
+
+}  // namespace headlight

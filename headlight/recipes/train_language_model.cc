@@ -1,0 +1,116 @@
+#include "headlight/recipes/train_language_model.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/models/family.h"
+#include "headlight/train/tasks/language_model.h"
+
+namespace headlight {
+namespace {
+
+std::vector<std::string> FamilyNames() {
+  std::vector<std::string> names;
+  for (const NewLanguageModel& one : NewLanguageModels()) names.emplace_back(one.name);
+  return names;
+}
+
+NewLanguageModel FamilyOf(const LanguageModelTraining& options, const TrainingPlan& plan) {
+  const std::vector<NewLanguageModel> all = NewLanguageModels();
+  const auto found = std::ranges::find(all, options.family, &NewLanguageModel::name);
+  Check(found != all.end(), "`family` must be {}, not {}", Alternatives(FamilyNames()), Quoted(options.family));
+  const NewLanguageModel& family = *found;
+  const ModelSizes& sizes = plan.sizes;
+  Check(family.grouped_keys || !options.key_heads, "`key_heads`: a {} has as many as `heads`", family.name);
+  Check(!options.key_heads || sizes.heads % *options.key_heads == 0, "`key_heads` {} does not divide `heads` {}",
+        options.key_heads.value_or(0), sizes.heads);
+  Check(family.dropout || !options.dropout, "`dropout`: a {} has only that of attention weights, `attention_dropout`",
+        family.name);
+  return family;
+}
+
+std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options, const TrainingPlan& plan,
+                                           const NewLanguageModel& family, const PipelineTokenizer& tokenizer) {
+  const std::int32_t end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text",
+                                      {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
+  // The token that the tokenizer puts before every text, if it is exactly one.
+  const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
+  std::unique_ptr<LanguageModel> model = family.make({.model = plan.sizes.model,
+                                                      .ffn = plan.sizes.inner(),
+                                                      .heads = plan.sizes.heads,
+                                                      .key_heads = options.key_heads.value_or(0),
+                                                      .layers = plan.sizes.layers,
+                                                      .positions = options.longest(),
+                                                      .vocabulary = tokenizer.size(),
+                                                      .begin_id = before.size() == 1 ? before.front() : end_id,
+                                                      .end_id = end_id,
+                                                      .dropout = plan.dropout,
+                                                      .attention_dropout = plan.attention_dropout});
+  model->parameters().Initialise(options.seed);
+  return model;
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, LanguageModelTraining& options) {
+  Describe(table, options, kTextDefaults, "one text per line, or JSON lines of {\"text\"}");
+  Option& from = table.Get("--from");
+  const std::vector<std::string> families = FamilyNames();
+  const auto usual = static_cast<std::size_t>(std::ranges::find(families, options.family) - families.begin());
+  table
+      .AddChoice(
+          "--family", families, usual, [&options, families](std::size_t index) { options.family = families[index]; },
+          "Kind of a model from scratch")
+      .Excludes(from)
+      .Group(kModelGroup);
+  table.Add("--key-heads", options.key_heads, Between(1, 1 << 15), "Heads of keys and values")
+      .Excludes(from)
+      .Group(kModelGroup)
+      .Default("as many as `heads`");
+  std::string usual_ffn;
+  for (const NewLanguageModel& family : NewLanguageModels())
+    usual_ffn += fmt::format("{}{} {:.3g} times", usual_ffn.empty() ? "" : ", ", family.name, family.ffn_of_model);
+  table.Get("--ffn-dim").Default(usual_ffn + " the model's");
+  AddLabelSmoothing(table, options.teacher_forcing.label_smoothing);
+  AddRDrop(table, options.teacher_forcing);
+}
+
+TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingObserver& observer) {
+  TrainingPlan plan = CompleteTraining(options, kTextDefaults);
+  const NewLanguageModel family = FamilyOf(options, plan);
+  if (!family.dropout) plan.dropout = 0;
+  if (!options.attention_dropout) plan.attention_dropout = plan.dropout;
+  if (plan.sizes.ffn == 0) plan.sizes.ffn = family.Ffn(plan.sizes.model);
+  const TrainingFolder folder = BeginTextTraining(options);
+  if (!options.from_scratch()) CheckKind<LanguageModel>(options.from);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
+  std::unique_ptr<LanguageModel> model;
+  if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
+  // The token that begins a text takes a position.
+  const std::int64_t longest = (model ? model->limits().positions : options.longest()) - 1;
+  Check(longest >= 1, "`positions` {}: after the token that begins a text there is no room for more", longest + 1);
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
+    NoteTexts(observer, paths, share, found);
+    return found;
+  };
+  TextSets texts;
+  texts.train = read(options.train, options.learned()).texts;
+  TextExamples valid = read(options.validation(), options.validated());
+  texts.valid = std::move(valid.texts);
+  if (!model) model = FromScratch(options, plan, family, tokenizer);
+  options.teacher_forcing.batches = plan.batches;
+  const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, options.teacher_forcing);
+  Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
+  SetRDrop(options.teacher_forcing, of);
+  if (options.family != "gpt2") of.Set("family", options.family);  // which older states do not have
+  if (options.key_heads) of.Set("key_heads", *options.key_heads);
+  return RunTextTraining(task, options, plan, "language-model", "target tokens", HashOfTexts(texts.train),
+                         std::move(of), observer);
+}
+
+}  // namespace headlight

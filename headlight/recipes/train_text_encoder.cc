@@ -1,0 +1,235 @@
+#include "headlight/recipes/train_text_encoder.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/data/classified_texts.h"
+#include "headlight/models/bert.h"
+#include "headlight/models/family.h"
+#include "headlight/recipes/esm_training.h"
+#include "headlight/text/tokenizers/esm_tokenizer.h"
+#include "headlight/train/tasks/class_weights.h"
+#include "headlight/train/tasks/classification.h"
+#include "headlight/train/tasks/masked_language_model.h"
+#include "headlight/train/tasks/question_answering.h"
+#include "headlight/train/tasks/tagging.h"
+
+namespace headlight {
+namespace {
+
+// How a task reads its files.
+struct Reading {
+  EncoderTraining& options;
+  const TrainingPlan& plan;
+  const PipelineTokenizer& tokenizer;
+  std::int64_t longest;              // tokens of the model's input
+  std::vector<std::string>& labels;  // those of the model, or none yet
+  NewLabels in_training, in_validation;
+  const TrainingObserver& observer;
+};
+
+// The texts that a task learns from, and the task for a model.
+struct PreparedTask {
+  const std::vector<TextExample>* texts;
+  std::function<TrainingTask(TextEncoder& model)> task;
+  Json run = Json::Object{};  // the task's own options, which a resumed run must have in common
+};
+
+struct EncoderTask {
+  const char* name;
+  const char* head;  // in words
+  bool TextHeadsConfig::*has;
+  PreparedTask (*read)(const Reading& reading);
+};
+
+std::unique_ptr<Bert> NewBert(const EncoderTraining& options, const TrainingPlan& plan,
+                              const PipelineTokenizer& tokenizer, const TextHeadsConfig& heads) {
+  const ModelSizes& sizes = plan.sizes;
+  BertConfig config;
+  config.model = sizes.model;
+  config.layers = sizes.layers;
+  config.heads = sizes.heads;
+  config.ffn = sizes.inner();
+  config.dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+  config.positions = options.longest();
+  config.vocabulary = tokenizer.size();
+  config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
+  config.on_top = heads;
+  config.on_top.pooler = heads.sequence_classes;
+  auto model = std::make_unique<Bert>(config);
+  model->parameters().Initialise(options.seed);
+  return model;
+}
+
+using Paths = std::vector<std::string>;
+
+std::vector<double> WeightsOf(const Reading& reading, const std::vector<TextExample>& texts) {
+  const std::string& rule = reading.options.class_weights;
+  return rule.empty() ? std::vector<double>() : ClassWeights(rule, reading.labels, texts);
+}
+
+PreparedTask ReadHiddenWords(const Reading& reading) {
+  EncoderTraining& options = reading.options;
+  const auto sets = std::make_shared<TextSets>();
+  const auto read = [&](const Paths& paths, const TextShare& share) {
+    TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true, share);
+    NoteTexts(reading.observer, paths, share, found);
+    return found.texts;
+  };
+  sets->train = read(options.train, options.learned());
+  sets->valid = read(options.validation(), options.validated());
+  SetSpecialTokens(reading.tokenizer, options.tokenizer_folder(), options.masking);
+  PreparedTask prepared = {
+      &sets->train,
+      [sets, &options, batches = reading.plan.batches](TextEncoder& model) {
+        return MaskedLanguageModelTask(model, *sets, options.masking, batches);
+      },
+      Json::Object{{"mask_share", options.masking.share}, {"whole_words", options.masking.whole_words}}};
+  if (!options.preset.empty()) prepared.run.Set("family", "esm");
+  return prepared;
+}
+
+PreparedTask ReadClasses(const Reading& reading) {
+  const auto sets = std::make_shared<TextSets>();
+  const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
+    NoteTexts(reading.observer, paths, share, found);
+    return found.texts;
+  };
+  sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
+  return {&sets->train,
+          [sets, weights = WeightsOf(reading, sets->train), batches = reading.plan.batches](TextEncoder& model) {
+            return ClassificationTask(model, *sets, batches, weights);
+          },
+          Json::Object{{"class_weights", reading.options.class_weights}}};
+}
+
+PreparedTask ReadTags(const Reading& reading) {
+  const auto sets = std::make_shared<TaggedSets>();
+  const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
+    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
+    NoteTexts(reading.observer, paths, share, found.texts);
+    return found;
+  };
+  sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
+  return {&sets->train.texts.texts,
+          [sets, weights = WeightsOf(reading, sets->train.texts.texts),
+           batches = reading.plan.batches](TextEncoder& model) { return TaggingTask(model, *sets, batches, weights); },
+          Json::Object{{"class_weights", reading.options.class_weights}}};
+}
+
+PreparedTask ReadAnswers(const Reading& reading) {
+  const auto sets = std::make_shared<QuestionSets>();
+  const auto read = [&](const Paths& paths, const TextShare& share, bool to_be_scored) {
+    QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored, share);
+    NoteTexts(reading.observer, paths, share, found.texts);
+    return found;
+  };
+  sets->train = read(reading.options.train, reading.options.learned(), false);
+  sets->valid = read(reading.options.validation(), reading.options.validated(), true);
+  return {&sets->train.texts.texts,
+          [sets, batches = reading.plan.batches](TextEncoder& model) { return QuestionTask(model, *sets, batches); }};
+}
+
+constexpr EncoderTask kTasks[] = {
+    {"masked-language-model", "masked tokens", &TextHeadsConfig::masked_words, ReadHiddenWords},
+    {"classification", "classes of texts", &TextHeadsConfig::sequence_classes, ReadClasses},
+    {"tagging", "classes of tokens", &TextHeadsConfig::token_classes, ReadTags},
+    {"question-answering", "answers", &TextHeadsConfig::question_spans, ReadAnswers},
+};
+
+TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const TrainingObserver& observer) {
+  const bool esm = !options.preset.empty();
+  const TrainingPlan plan = CompleteTraining(options, kTextDefaults);
+  const TrainingFolder folder = BeginTextTraining(options, /*tokenizes=*/!esm);
+  if (!options.from_scratch()) CheckKind<TextEncoder>(options.from);
+  const std::string tokenizer_json = esm ? EsmTokenizerJson().Text() : "";
+  const PipelineTokenizer tokenizer = esm ? PipelineTokenizer::Parse(tokenizer_json, "the built-in tokenizer")
+                                          : PipelineTokenizer::Load(TransformerFolder(options.tokenizer_folder()));
+  std::unique_ptr<TextEncoder> model;
+  if (!options.from_scratch()) {
+    model = LoadModel<TextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+    Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
+          options.from, tokenizer.size(), model->limits().vocabulary);
+  }
+  const bool has_head = model && model->heads().*task.has;
+  TextHeadsConfig heads;
+  heads.*task.has = true;
+  if (has_head) heads.labels = model->heads().labels;
+  const std::int64_t longest = model ? model->limits().positions : options.longest();
+  const PreparedTask prepared = task.read({options, plan, tokenizer, longest, heads.labels,
+                                           has_head ? NewLabels::refused_but_numbers : NewLabels::added,
+                                           has_head ? NewLabels::refused_but_numbers : NewLabels::refused, observer});
+  if (esm) {
+    model = NewEsm(options, plan, heads);
+  } else if (!model) {
+    model = NewBert(options, plan, tokenizer, heads);
+  } else if (!has_head) {
+    Note(observer, fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
+    model = GiveHeads(*model, heads, options.seed);
+  }
+  return RunTextTraining(prepared.task(*model), options, plan, task.name, "target tokens", HashOfTexts(*prepared.texts),
+                         prepared.run, observer, tokenizer_json);
+}
+
+void DescribeClassWeights(OptionTable& table, std::string& rule) {
+  table
+      .Add("--class-weights", rule,
+           "Weights of the classes in the loss: balanced, in inverse proportion to how often each comes, or\n"
+           "LABEL=WEIGHT,... (others weigh 1); scaled to a mean of 1 over the training labels")
+      .Check(NotEmpty())
+      .Type("balanced|LABEL=WEIGHT,...")
+      .Group("Training");
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, MaskedLanguageModelTraining& options) {
+  Describe(table, options, kTextDefaults, "one text per line, JSON lines of {\"text\"}, or FASTA (.fasta, .fa, .faa)");
+  AddEsmPresets(table, options.preset);
+  table.Add("--mask-share", options.masking.share, NumberAbove(0, 1), "Share of the tokens that are masked")
+      .ShowDefault()
+      .Group("Training");
+  table.Add("--whole-words", options.masking.whole_words, "Mask all tokens of a word or none").Group("Training");
+}
+
+void Describe(OptionTable& table, TextClassifierTraining& options) {
+  Describe(table, options, kTextDefaults,
+           "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}");
+  DescribeClassWeights(table, options.class_weights);
+}
+
+void Describe(OptionTable& table, TokenClassifierTraining& options) {
+  Describe(table, options, kTextDefaults, "one word and its tag per line, or JSON lines of {\"tokens\", \"tags\"}");
+  DescribeClassWeights(table, options.class_weights);
+}
+
+void Describe(OptionTable& table, QuestionAnswererTraining& options) {
+  Describe(table, options, kTextDefaults, "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}");
+}
+
+TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options, const TrainingObserver& observer) {
+  if (!options.preset.empty()) ApplyPreset(options, EsmPreset(options.preset));
+  return Train(kTasks[0], options, observer);
+}
+
+TrainingResult TrainTextClassifier(TextClassifierTraining options, const TrainingObserver& observer) {
+  return Train(kTasks[1], options, observer);
+}
+
+TrainingResult TrainTokenClassifier(TokenClassifierTraining options, const TrainingObserver& observer) {
+  return Train(kTasks[2], options, observer);
+}
+
+TrainingResult TrainQuestionAnswerer(QuestionAnswererTraining options, const TrainingObserver& observer) {
+  return Train(kTasks[3], options, observer);
+}
+
+}  // namespace headlight

@@ -1,0 +1,196 @@
+#include "headlight/recipes/train_text_to_image.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/base/parallel.h"
+#include "headlight/data/picture_texts.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/processor.h"
+#include "headlight/io/coder_folder.h"
+#include "headlight/io/model_folder.h"
+#include "headlight/kinds/picture_coder.h"
+#include "headlight/models/dalle.h"
+#include "headlight/models/family.h"
+#include "headlight/recipes/image_training.h"
+#include "headlight/recipes/training_folder.h"
+#include "headlight/tasks/drawer_text.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/train/tasks/text_to_picture.h"
+
+namespace headlight {
+namespace {
+
+constexpr TrainingDefaults kDrawingDefaults = {.sizes = {.model = 256, .heads = 4, .layers = 8}, .batch = 32};
+
+std::vector<std::string> GridAttentionNames() {
+  std::vector<std::string> names;
+  for (const ConfigName<GridAttentionKind>& kind : kGridAttentionNames) names.emplace_back(kind.name);
+  return names;
+}
+
+// The names repeated for all layers; without any those of the paper: "column attention where (i - 2) mod 4 = 0 and row
+// attention otherwise, the last self-attention layer uses the convolutional" one (appendix B.1), i from 1.
+std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
+  std::vector<GridAttentionKind> kinds;
+  for (int layer = 0; layer < layers; ++layer) {
+    if (names.empty()) {
+      kinds.push_back(layer + 1 == layers ? GridAttentionKind::convolution
+                      : layer % 4 == 1    ? GridAttentionKind::column
+                                          : GridAttentionKind::row);
+    } else {
+      const std::string& name = names[static_cast<std::size_t>(layer) % names.size()];
+      const auto found = std::ranges::find(kGridAttentionNames, name, &ConfigName<GridAttentionKind>::name);
+      Check(found != std::end(kGridAttentionNames), "`attention` must be {}, not {}",
+            Alternatives(GridAttentionNames()), Quoted(name));
+      kinds.push_back(found->value);
+    }
+  }
+  return kinds;
+}
+
+std::unique_ptr<DrawingModel> ModelOf(const TextToImageTraining& options, const TrainingPlan& plan,
+                                      const PipelineTokenizer& tokenizer, const PictureCoder& coder) {
+  if (!options.from_scratch()) return LoadModel<DrawingModel>(options.from, {.dropout = options.chosen_dropout()});
+  DalleConfig config;
+  config.text_vocabulary = tokenizer.size();
+  config.text_positions = options.text_positions;
+  config.codes = coder.limits().codes;
+  config.side = static_cast<std::int32_t>(coder.limits().grid().width);
+  config.model = plan.sizes.model;
+  config.layers = plan.sizes.layers;
+  config.heads = plan.sizes.heads;
+  config.head_dim = config.model / config.heads;
+  config.ffn = plan.sizes.inner();
+  config.kinds = KindsOf(options.attention, config.layers);
+  config.dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+  auto model = std::make_unique<Dalle>(config);
+  model->parameters().Initialise(options.seed);
+  return model;
+}
+
+// The images in the coder's codes, and the texts in the tokenizer's ids.
+DrawnTexts InCodes(const PictureTextSet& pairs, const PictureCoder& coder, const PipelineTokenizer& tokenizer,
+                   std::int32_t positions) {
+  const std::int64_t at_once = PicturesAtOnce(coder);
+  const PictureProcessor processor = CentreSquare(coder.limits().picture);
+  DrawnTexts drawn = {.cells = coder.limits().grid().cells()};
+  for (std::int64_t begin = 0; begin < pairs.size(); begin += at_once) {
+    std::vector<Tensor> pictures(static_cast<std::size_t>(std::min(at_once, pairs.size() - begin)));
+    ParallelFor(std::ssize(pictures), [&](std::int64_t i) {
+      pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(pairs[begin + i]));
+    });
+    const std::vector<std::int32_t> codes = CodesOf(coder, pictures);
+    drawn.codes.insert(drawn.codes.end(), codes.begin(), codes.end());
+    for (std::int64_t i = begin; i < begin + std::ssize(pictures); ++i) {
+      std::vector<std::vector<std::int32_t>>& texts = drawn.texts.emplace_back();
+      for (const std::string& text : pairs.texts(i))
+        texts.push_back(DrawingIds(tokenizer, text, positions, pairs.name(i)));
+    }
+  }
+  return drawn;
+}
+
+// Of all that is trained on: another coder or tokenizer than the one that a training began with is another corpus.
+std::uint64_t HashOf(const DrawnTexts& pairs) {
+  Hash64 hash;
+  const auto add = [&](const std::vector<std::int32_t>& numbers) {
+    const std::int64_t size = std::ssize(numbers);
+    hash.Update({reinterpret_cast<const char*>(&size), sizeof(size)});
+    hash.Update({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0])});
+  };
+  add(pairs.codes);
+  for (const std::vector<std::vector<std::int32_t>>& texts : pairs.texts) {
+    add({static_cast<std::int32_t>(texts.size())});
+    for (const std::vector<std::int32_t>& text : texts) add(text);
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, TextToImageTraining& options) {
+  Describe(table, options, kDrawingDefaults,
+           {.train = "Images with texts to train on: .tsv, .csv or .jsonl files of path and text, COCO's captions as "
+                     ".json, or folders of images with a .txt file beside each",
+            .valid = "Images with texts to validate on, likewise",
+            .from = "Folder of a DALL-E to train further",
+            .batch = "--batch-size",
+            .batch_description = "Pairs per batch"});
+  Option& from = table.Get("--from");
+  table.Add("--images", options.images, "Folders of the images that COCO's .json files name")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  DescribeSkipErrors(table, options.skip_errors);
+  const auto folder = [&](const char* name, std::string& value, const char* description) {
+    table.Add(name, value, description).Check(ExistingFolder()).Excludes(from).Type("DIR");
+  };
+  folder("--vae", options.vae, "Folder of the discrete VAE of a model from scratch");
+  folder("--tokenizer", options.tokenizer, "Folder of its tokenizer");
+  AddModelNumber(table, "--text-positions", options.text_positions, Between(1, 1 << 14), "Tokens of the longest text");
+  const std::vector<std::string> kinds = GridAttentionNames();
+  table
+      .Add("--attention", options.attention,
+           "Which earlier codes the layers see, repeated for all layers: all, or those of a row, of a column or "
+           "of a square")
+      .Check(OneOf(kinds))
+      .Excludes(from)
+      .Type(fmt::format("{}", fmt::join(kinds, "|")))
+      .Group(kModelGroup)
+      .Default("as DALL-E's: row column row row, and last convolution");
+  table
+      .Add(
+          "--drop-text", options.drop_text, NumberFrom(0, 1),
+          "Share of the images that are trained on without their text, for the `guidance` of `headlight draw`; a tenth "
+          "is usual")
+      .ShowDefault()
+      .Group("Training");
+}
+
+TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObserver& observer) {
+  if (!options.from_scratch()) CheckKind<DrawingModel>(options.from);
+  const TrainingPlan plan = CompleteTraining(options, kDrawingDefaults);
+  Check(!options.from_scratch() || (!options.vae.empty() && !options.tokenizer.empty()),
+        "either `from` DIR, to train a model further, or `vae` DIR and `tokenizer` DIR, for one from scratch");
+  const TrainingFolder folder(options.out, options.resume, options.ranks);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.text_folder());
+  const auto coder = LoadModel<PictureCoder>(options.coder_folder(), {.purpose = LoadFor::computing});
+  const std::unique_ptr<DrawingModel> model = ModelOf(options, plan, tokenizer, *coder);
+  const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
+    const PictureTextSet pairs =
+        ReadImageTextSet(ListPictureTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
+    CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "pictures", paths, share);
+    Note(observer, fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
+                               pairs.text_count(), purpose));
+    return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
+  };
+  const DrawnTextSets pairs = {read(options.train, options.learned(), "learn from"),
+                               read(options.validation(), options.validated(), "validate on")};
+  const TrainingTask task = TextToPictureTask(*model, pairs, plan.batches, options.drop_text);
+  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};
+  if (options.drop_text > 0) of.Set("drop_text", options.drop_text);
+  if (options.from_scratch()) {
+    of.Set("text_positions", options.text_positions);
+    of.Set("attention", Json::Array(options.attention.begin(), options.attention.end()));
+  }
+  const auto save = [&](const std::string& to) {
+    model->Save(to);
+    if (options.from_scratch()) {
+      CopyTokenizer(options.tokenizer, to);
+      CopyCoder(options.vae, to);
+    } else {
+      CopyBesideModel(options.from, to);
+    }
+  };
+  return RunModelTraining(task, options, plan, "text-to-picture", "pairs", HashOf(pairs.train), std::move(of), save,
+                          observer);
+}
+
+}  // namespace headlight

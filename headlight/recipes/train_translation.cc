@@ -1,0 +1,294 @@
+#include "headlight/recipes/train_translation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "headlight/base/choice.h"
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/hash.h"
+#include "headlight/base/in_file.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/data/lines.h"
+#include "headlight/recipes/training_folder.h"
+#include "headlight/train/checkpoint.h"
+#include "headlight/train/tasks/translation.h"
+
+namespace headlight {
+namespace {
+
+// The paper's base model (Vaswani et al., 2017, table 3).
+constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn = 2048, .heads = 8, .layers = 6},
+                                                   .dropout = 0.1,
+                                                   .schedule = ScheduleKind::paper,
+                                                   .learning_rate = 0,
+                                                   .clip_norm = 0,
+                                                   .longest_warmup = 4000};
+
+const std::map<std::string, OptionValues> kTranslationPresets = {
+    {"base", {}},
+    // Multi30k and other corpora of a few ten thousand sentences; chosen on its validation set.
+    {"multi30k",
+     {{"--layers", "3"},
+      {"--model-dim", "256"},
+      {"--heads", "4"},
+      {"--ffn-dim", "512"},
+      {"--dropout", "0.2"},
+      {"--attention-dropout", "0.1"},
+      {"--schedule", "cosine"},
+      {"--warmup", "1000"},
+      {"--learning-rate", "0.002"},
+      {"--batch-tokens", "2500"},
+      {"--epochs", "24"}}},
+};
+
+std::int64_t CountLines(const std::string& path) {
+  LineReader lines(path);
+  while (lines.Next()) continue;
+  return lines.line_number();
+}
+
+// Errors in the text are reported before anything is learned from it and written.
+void CheckText(const std::string& source, const std::string& target) {
+  const std::int64_t source_lines = CountLines(source), target_lines = CountLines(target);
+  Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", source,
+        source_lines, target, target_lines);
+  Check(source_lines > 0, "{}: there is no line in it", source);
+}
+
+std::int64_t PositionsOf(const TranslationTraining& options) {
+  return std::max(options.positions, std::int64_t{options.corpus.max_length} + 1);
+}
+
+// The pairs of the training's texts that are held out. As in the corpus, what is empty or too long is left out.
+TranslationValidation HoldOut(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
+  TranslationValidation set;
+  const TextShare share = options.validated();
+  LineReader sources(options.train[0]), targets(options.train[1]);
+  for (auto source = sources.Next(), target = targets.Next(); source && target;
+       source = sources.Next(), target = targets.Next()) {
+    if (!share.Has(*source)) continue;
+    std::vector<std::int32_t> source_ids = tokenizer.Encode(*source, Side::source);
+    std::vector<std::int32_t> target_ids = tokenizer.Encode(*target, Side::target);
+    const auto longest = static_cast<std::size_t>(options.corpus.max_length);
+    if (source_ids.empty() || target_ids.empty() || std::max(source_ids.size(), target_ids.size()) >= longest) continue;
+    set.source_texts.emplace_back(*source);
+    set.references.emplace_back(*target);
+    set.sources.push_back(std::move(source_ids));
+    set.targets.push_back(std::move(target_ids));
+  }
+  CheckNotEmpty(set.sources.size(), "pairs", {options.train[0], options.train[1]}, share);
+  set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  return set;
+}
+
+TranslationValidation ReadValidation(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
+  if (options.validate_split > 0) return HoldOut(options, tokenizer);
+  TranslationValidation set;
+  set.source_texts = ReadLines(options.valid[0]);
+  set.references = ReadLines(options.valid[1]);
+  const auto encode = [&](const std::string& path, const std::vector<std::string>& texts, Side side) {
+    std::vector<std::vector<std::int32_t>> ids;
+    for (const std::string& text : texts) {
+      ids.push_back(tokenizer.Encode(text, side));
+      Check(static_cast<std::int64_t>(ids.back().size()) < PositionsOf(options),
+            "{}: line {} has {} tokens, more than the model's {} positions", path, ids.size(), ids.back().size() + 1,
+            PositionsOf(options));
+    }
+    return ids;
+  };
+  set.sources = encode(options.valid[0], set.source_texts, Side::source);
+  set.targets = encode(options.valid[1], set.references, Side::target);
+  const auto is_empty = [](const std::vector<std::int32_t>& ids) { return ids.empty(); };
+  Check(!std::ranges::all_of(set.sources, is_empty), "{}: there is no text in it", options.valid[0]);
+  Check(!std::ranges::all_of(set.targets, is_empty), "{}: there is no text in it", options.valid[1]);
+  set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
+  return set;
+}
+
+Json RunOf(const TranslationTraining& options, const TrainingPlan& plan, const TransformerConfig& model,
+           const Corpus& corpus) {
+  Json of = Json::Object{{"corpus_hash", fmt::format("{:016x}", corpus.hash())},
+                         {"layers", model.encoder_layers},
+                         {"model_dim", model.model},
+                         {"heads", model.encoder_heads},
+                         {"ffn_dim", model.encoder_ffn},
+                         {"norm", model.norm == NormPlace::post ? "post" : "pre"},
+                         {"activation", static_cast<int>(model.activation)},
+                         {"dropout", model.dropout},
+                         {"attention_dropout", model.attention_dropout},
+                         {"tie_source_target", model.tie_source_target},
+                         {"tie_output", model.tie_output},
+                         {"positions", model.positions},
+                         {"vocabulary_size", options.vocabulary.size},
+                         {"vocabulary", static_cast<int>(options.vocabulary.algorithm)},
+                         {"bpe_dropout", options.bpe_dropout},
+                         {"batch_tokens", plan.batches.batch_tokens},
+                         {"label_smoothing", options.teacher_forcing.label_smoothing}};
+  if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
+  SetRDrop(options.teacher_forcing, of);
+  return of;
+}
+
+void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const std::string& folder) {
+  tokenizer.Save(folder, model.config().positions);
+  model.Save(folder);
+}
+
+// Without its vocabulary.
+TransformerConfig ConfigOf(const TranslationTraining& options, const TrainingPlan& plan) {
+  TransformerConfig config;
+  config.model = plan.sizes.model;
+  config.encoder_layers = plan.sizes.layers;
+  config.decoder_layers = options.decoder_layers.value_or(plan.sizes.layers);
+  config.encoder_heads = config.decoder_heads = plan.sizes.heads;
+  config.encoder_ffn = config.decoder_ffn = plan.sizes.inner();
+  config.activation = options.activation;
+  config.norm = options.norm;
+  config.dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+  config.tie_source_target = options.tie_source_target;
+  config.tie_output = options.tie_output;
+  config.positions = PositionsOf(options);
+  return config;
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, TranslationTraining& options) {
+  Describe(table, options, kTranslationDefaults,
+           {.train = "Source and target text, plain or gzip, whose lines are pairs",
+            .valid = "Source and target text to validate on"});
+  for (const char* files : {"--train", "--valid"}) table.Get(files).Values(2).Type("SRC TGT");
+  table
+      .Add("--preset", options.preset, OneOf({"base", "multi30k"}),
+           "Settings to start from: the paper's base model, or Multi30k's")
+      .Type("base|multi30k");
+  table.Get("--layers").Describe("Layers of the encoder and of the decoder");
+  table.Get("--dropout").Describe("Dropout of embeddings and sublayers");
+  table.Add("--decoder-layers", options.decoder_layers, Between(1, 1024), "Layers of the decoder")
+      .Default("as `layers`")
+      .Group(kModelGroup);
+  AddChoice<NormPlace>(table, "--norm", options.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
+                       "LayerNorm after each sublayer, as in the paper, or before")
+      .Group(kModelGroup);
+  AddChoice<Activation>(table, "--activation", options.activation,
+                        {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},
+                        "Activation of the feed-forward network")
+      .Group(kModelGroup);
+  const auto add_untied = [&](const char* name, bool& tied, const char* description) {
+    table
+        .AddFlag(
+            name, [&tied] { tied = false; }, description)
+        .Group(kModelGroup);
+  };
+  add_untied("--no-tie-source-target", options.tie_source_target, "Separate embeddings for source and target");
+  add_untied("--no-tie-output", options.tie_output, "A separate matrix for the output layer, not the embeddings");
+
+  const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) {
+    table.Add(name, value, check, description).ShowDefault().Group("Text");
+  };
+  add("--vocabulary-size", options.vocabulary.size, Between(1, 1 << 24), "Most subwords, of both languages together");
+  AddChoice<SubwordAlgorithm>(table, "--vocabulary", options.vocabulary.algorithm,
+                              {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
+                              "Subword algorithm")
+      .Group("Text");
+  add("--bpe-dropout", options.bpe_dropout, NumberBelow(0, 1), "Probability that a merge is left out in training");
+  add("--max-length", options.corpus.max_length, AtLeast(1),
+      "Leave out sentences of more tokens; the model reads as many, and at least 511");
+  add("--max-ratio", options.corpus.max_ratio, NumberFrom(1),
+      "Leave out pairs whose lengths differ by a larger factor");
+  AddLabelSmoothing(table, options.teacher_forcing.label_smoothing);
+  AddRDrop(table, options.teacher_forcing);
+}
+
+MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target,
+                                const VocabularyOptions& options) {
+  LineReader source_lines(source), target_lines(target);
+  bool of_source = true;
+  const auto next_line = [&](std::string_view& line) {
+    std::optional<std::string_view> next = of_source ? source_lines.Next() : target_lines.Next();
+    if (!next && of_source) {
+      of_source = false;
+      next = target_lines.Next();
+    }
+    if (next) line = *next;
+    return next.has_value();
+  };
+  return InFiles({source, target}, [&] { return TrainVocabulary(next_line, options); });
+}
+
+TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer) {
+  if (!options.preset.empty()) ApplyPreset(options, kTranslationPresets.at(options.preset));
+  const TrainingPlan plan = CompleteTraining(options, kTranslationDefaults);
+  TransformerConfig config = ConfigOf(options, plan);
+  CheckConfig([&] {  // before the vocabulary is learned, which takes long
+    TransformerConfig checked = config;
+    checked.source_vocabulary = checked.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
+    return checked;
+  }());
+  const bool splits = options.validate_split > 0;
+  Check(options.train.size() == 2 && (splits || options.valid.size() == 2),
+        "`train` and `valid` are two files each, the source's text and the target's");
+  options.corpus.share = options.learned();
+  options.vocabulary.seed = options.seed;
+  for (const std::vector<std::string>& files : {options.train, options.valid}) {
+    CheckNoPipe(files);
+    CheckReadable(files);
+  }
+  const TrainingFolder held(options.out, options.resume, options.ranks);
+  CheckText(options.train[0], options.train[1]);
+  if (!splits) CheckText(options.valid[0], options.valid[1]);
+
+  const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
+  const bool learned = HasCheckpoint(CheckpointOf(options.out));  // else it may be half of one, or of other settings
+  if (!learned)
+    held.Prepare([&] {
+      Note(observer, fmt::format("learning a vocabulary of {} from {} and {}", options.vocabulary.size,
+                                 options.train[0], options.train[1]));
+      LearnVocabulary(options.train[0], options.train[1], options.vocabulary).Save(options.out, config.positions);
+    });
+  const MarianTokenizer tokenizer = MarianTokenizer::Load(options.out);
+  config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+  config.start_id = config.pad_id = tokenizer.pad();
+  config.end_id = tokenizer.eos();
+
+  options.corpus.keep_text = options.bpe_dropout > 0;
+  const Corpus corpus(
+      {options.train[0], options.train[1], cache},
+      [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
+      HashOf(MappedFile(vocabulary).text()), options.corpus);
+  const CorpusCounts& counts = corpus.counts();
+  Note(
+      observer,
+      fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source and "
+                  "{} target tokens",
+                  counts.kept, counts.lines, counts.empty, counts.over_long, options.corpus.max_length, counts.lopsided,
+                  counts.source_tokens, counts.target_tokens));
+  const TranslationValidation validation = ReadValidation(options, tokenizer);
+  if (splits) Note(observer, fmt::format("{} pairs are held out to validate on", validation.sources.size()));
+
+  Transformer model(config);
+  model.parameters().Initialise(options.seed);
+  options.teacher_forcing.batches = plan.batches;
+  PairOptions pairs{.start_id = config.start_id, .eos_id = config.end_id};
+  if (options.bpe_dropout > 0)
+    pairs.sample = [&](std::string_view text, Side side, Random& random) {
+      return tokenizer.EncodeSampled(text, random, options.bpe_dropout, side);
+    };
+  return RunTraining(TranslationTask(model, corpus, pairs, validation, options.teacher_forcing), plan.training,
+                     {.out = options.out,
+                      .of = RunOf(options, plan, config, corpus),
+                      .validation = options.valid,
+                      .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
+                      .compute = plan.compute,
+                      .resume = options.resume,
+                      .profile = options.profile,
+                      .longest_warmup = kTranslationDefaults.longest_warmup},
+                     observer);
+}
+
+}  // namespace headlight

@@ -1,0 +1,40 @@
+// Training a translation model on parallel text: the original Transformer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/data/corpus.h"
+#include "headlight/models/transformer.h"
+#include "headlight/recipes/model_training.h"
+#include "headlight/text/tokenizers/vocabulary.h"
+
+namespace headlight {
+
+/// `train` and `valid` are two files each, the source's text and the target's, plain or gzip: line by line a pair.
+struct TranslationTraining : ModelTraining {
+  std::string preset;                          ///< base, the paper's, or multi30k
+  std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
+  NormPlace norm = NormPlace::post;
+  Activation activation = Activation::relu;
+  bool tie_source_target = true, tie_output = true;
+  std::int64_t positions = 512;  ///< at least; the model reads as many tokens as `corpus` has
+  VocabularyOptions vocabulary;  ///< without its seed
+  double bpe_dropout = 0;
+  CorpusOptions corpus;                   ///< which pairs are left out
+  TeacherForcingOptions teacher_forcing;  ///< without its batches
+};
+
+HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);
+
+/// Learns a vocabulary of both languages, trains, and saves a model folder with config.json, model.safetensors and the
+/// tokenizer's files. Throws Error if a file or an option is wrong.
+HEADLIGHT_API TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer);
+
+/// Learns subwords from both files' lines.
+HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target,
+                                              const VocabularyOptions& options);
+
+}  // namespace headlight

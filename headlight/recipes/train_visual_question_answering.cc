@@ -1,0 +1,103 @@
+#include "headlight/recipes/train_visual_question_answering.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/hash.h"
+#include "headlight/data/labels.h"
+#include "headlight/data/picture_questions.h"
+#include "headlight/models/family.h"
+#include "headlight/recipes/region_questions.h"
+#include "headlight/train/tasks/visual_question_answering.h"
+
+namespace headlight {
+namespace {
+
+PictureQuestions ReadQuestionFiles(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
+                                   const TrainingObserver& observer) {
+  PictureQuestions read = ReadPictureQuestions(paths, share);
+  CheckNotEmpty(read.questions.size(), "questions", paths, share);
+  Note(observer, fmt::format("{}: {} questions about {} pictures to {}", fmt::join(paths, ", "), read.questions.size(),
+                             read.pictures.size(), purpose));
+  return read;
+}
+
+// The answers of a training, in order.
+std::vector<std::string> AnswersOf(const PictureQuestions& questions) {
+  std::vector<std::string> labels;
+  for (const AnsweredQuestion& question : questions.questions)
+    NumberOfLabel(question.answer, labels, NewLabels::added, question.place);
+  SortLabels(labels);
+  return labels;
+}
+
+// The model of `from`, with a head for these answers; they become the model's own if it knows all of them.
+std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::vector<std::string>& labels,
+                                            const TrainingObserver& observer) {
+  std::unique_ptr<RegionTextEncoder> model =
+      LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  const std::vector<std::string>& known = model->labels();
+  const auto knows = [&](const std::string& label) { return std::ranges::find(known, label) != known.end(); };
+  if (std::ranges::all_of(labels, knows)) {
+    labels = known;
+    return model;
+  }
+  Note(observer, fmt::format("{}: {}; a new head for {} is initialised", options.from,
+                             known.empty() ? "no head for answers" : "it does not know all answers", labels.size()));
+  return GiveAnswers(*model, labels, options.seed);
+}
+
+std::uint64_t HashOfQuestions(const VisualQuestions& set) {
+  Hash64 hash;
+  AddToHash(hash, set.pictures);
+  for (const VisualQuestion& question : set.questions) {
+    hash.Update({reinterpret_cast<const char*>(question.ids.data()), question.ids.size() * sizeof(question.ids[0])});
+    const std::int64_t rest[] = {static_cast<std::int64_t>(question.picture), question.answer};
+    hash.Update({reinterpret_cast<const char*>(rest), sizeof(rest)});
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+void Describe(OptionTable& table, VisualQuestionAnsweringTraining& options) {
+  Describe(table, options,
+           "Questions to train on: JSON lines or CSV of path, question and answer, or a .tsv file of them",
+           "Questions per batch");
+}
+
+TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining options, const TrainingObserver& observer) {
+  const TrainingPlan plan = CompleteTraining(options, kRegionDefaults);
+  const TrainingFolder folder = BeginRegionTraining(options);
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
+  const PictureQuestions learned = ReadQuestionFiles(options.train, options.learned(), "learn from", observer);
+  const PictureQuestions validated =
+      ReadQuestionFiles(options.validation(), options.validated(), "validate on", observer);
+  std::vector<std::string> labels = AnswersOf(learned);
+  std::unique_ptr<RegionTextEncoder> model;
+  if (options.from_scratch()) {
+    VilbertConfig config = NewVilbertConfig(options, plan, tokenizer.size());
+    config.labels = labels;
+    model = std::make_unique<Vilbert>(config);
+    model->parameters().Initialise(options.seed);
+  } else {
+    model = ModelFor(options, labels, observer);
+    Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
+          options.from, tokenizer.size(), model->limits().vocabulary);
+  }
+  const PictureBoxes boxes(options.boxes, options.detector);
+  std::vector<std::string> kinds;
+  const QuestionReading reading = {tokenizer, *model, boxes, labels, kinds};
+  VisualQuestions train = InNumbers(learned, reading), valid = InNumbers(validated, reading);
+  if (kinds.size() > 1) train.kinds = valid.kinds = kinds;
+  return RunRegionTraining(VisualQuestionTask(*model, train, valid, plan.batches), options, plan,
+                           "visual-question-answering", "questions", HashOfQuestions(train), observer);
+}
+
+}  // namespace headlight

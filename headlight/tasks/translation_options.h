@@ -1,0 +1,28 @@
+// Descriptions of the options of a Translator, and of those that every model has.
+#pragma once
+
+#include <optional>
+
+#include "headlight/base/compute.h"
+#include "headlight/base/export.h"
+#include "headlight/base/option_table.h"
+
+namespace headlight {
+
+struct LoadOptions;
+struct TranslateOptions;
+
+// Binds --compute to `compute`, which must outlive the program.
+void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
+
+// Binds --draft, likewise.
+void AddDraftOption(OptionTable& command, bool& draft);
+
+// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
+// --batch-tokens to `options`, likewise.
+HEADLIGHT_API void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options);
+
+// Binds --task, --prefix, --source-language and --target-language to `options`, likewise.
+HEADLIGHT_API void AddTaskOptions(OptionTable& command, TranslateOptions& options);
+
+}  // namespace headlight
