@@ -26,7 +26,7 @@ Option& AddChoice(OptionTable& table, const char* name, Value& value,
   Option& option = table.AddChoice(
       name, words, initial, [&value, values = std::move(values)](std::size_t index) { value = values[index]; },
       std::move(description));
-  if constexpr (std::is_same_v<Value, std::optional<Enum>>) option.IsSet([&value] { return value.has_value(); });
+  if constexpr (std::is_same_v<Value, std::optional<Enum>>) option.HasValueIf([&value] { return value.has_value(); });
   return option;
 }
 

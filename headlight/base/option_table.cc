@@ -158,7 +158,7 @@ Option& Option::Needs(const Option& other) {
   return *this;
 }
 
-Option& Option::IsSet(std::function<bool()> is_set) {
+Option& Option::HasValueIf(std::function<bool()> is_set) {
   target_.is_set = std::move(is_set);
   return *this;
 }

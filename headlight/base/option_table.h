@@ -67,7 +67,7 @@ class HEADLIGHT_API Option {
   Option& Excludes(Option& other);       // in both directions
   Option& StopExcluding(Option& other);  // undoes Excludes()
   Option& Needs(const Option& other);
-  Option& IsSet(std::function<bool()> is_set);  // tells whether the variable has a value
+  Option& HasValueIf(std::function<bool()> is_set);  // tells whether the variable has a value
 
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name() const { return names_.front(); }
@@ -90,7 +90,7 @@ class HEADLIGHT_API Option {
   /// Sets the variable. Throws Error for values that the option's type cannot hold; does not call the checks.
   void Give(const std::vector<std::string>& values);
   bool given() const { return given_; }
-  /// Whether the variable, which must be one that can be empty, has a value.
+  /// Whether the variable has a value. It must be one that can be empty, such as a std::optional or a std::string.
   bool has_value() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 
@@ -32,6 +33,29 @@ TEST(OptionTable, SetsVariablesOfEachType) {
   EXPECT_EQ(text, "a b");
   EXPECT_EQ(maybe, 0.5F);
   EXPECT_THAT(texts, ElementsAre("a", "b"));
+}
+
+// A value that the variable has before counts, too.
+TEST(OptionTable, TellsWhetherAVariableHasAValue) {
+  OptionTable table;
+  bool flag = false;
+  std::optional<double> maybe;
+  std::optional<int> choice;
+  std::string text = "a";
+  std::vector<std::string> texts;
+  std::int32_t number = 0;
+  Option& of_flag = table.Add("--flag", flag, "A flag");
+  Option& of_maybe = table.Add("--maybe", maybe, "A number or nothing");
+  Option& of_choice = AddChoice<int>(table, "--choice", choice, {{"one", 1}, {"two", 2}}, "A choice");
+  Option& of_texts = table.Add("--texts", texts, "Texts");
+  for (const Option* option : {&of_flag, &of_maybe, &of_choice, &of_texts}) EXPECT_FALSE(option->has_value());
+  EXPECT_TRUE(table.Add("--text", text, "A text").has_value());
+  of_flag.Give({});
+  of_maybe.Give({"0"});
+  of_choice.Give({"two"});
+  of_texts.Give({"b"});
+  for (const Option* option : {&of_flag, &of_maybe, &of_choice, &of_texts}) EXPECT_TRUE(option->has_value());
+  EXPECT_THROW(table.Add("--number", number, "A number").has_value(), Error) << "it always has a value";
 }
 
 TEST(OptionTable, RefusesWhatATypeCannotHold) {

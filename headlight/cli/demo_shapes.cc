@@ -62,7 +62,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   WriteShapes(drawings, kTrainingDrawings, seed, kDrawings);
   WriteShapes(tests, kTestDrawings, seed + 1, kDrawings);
   const PictureSet train = ReadShapes(drawings), test = ReadShapes(tests);
-  Note("drew {} shapes to learn from, and {} for the test", train.size(), test.size());
+  Note("drew {} shapes to train on, and {} for the test", train.size(), test.size());
 
   ImageTraining settings = SettingsOf(model, steps, seed);
   const TrainingPlan plan = CompleteTraining(settings, kImageDefaults, /*validates=*/false);

@@ -61,7 +61,7 @@ TEST(TrainCaptions, AModelLearnsToDescribePictures) {
   const Setting setting;
   const Outcome trained = setting.Train(setting.Small("model", {"--epochs", "60", "--learning-rate", "0.01"}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("16 pictures with 16 captions to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr("16 pictures with 16 captions to train on"));
   EXPECT_THAT(trained.err, HasSubstr("exact 100.00"));
   EXPECT_THAT(trained.err, HasSubstr("headlight caption"));
   const std::string model = setting.folder.File("model");
@@ -90,7 +90,7 @@ TEST(TrainCaptions, NamesAllDamagedPicturesOrLeavesThemOut) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("zero.png: ")));
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("cut.png: ")));
-  EXPECT_THAT(outcome.err, HasSubstr("16 pictures with 16 captions to learn from"));
+  EXPECT_THAT(outcome.err, HasSubstr("16 pictures with 16 captions to train on"));
   // None is left.
   WriteFile(setting.pairs, "zero.png\tnothing\n");
   outcome = setting.Train(setting.Small("none", {"--steps", "1", "--skip-errors"}));

@@ -77,7 +77,7 @@ TEST_F(TrainContrastive, NamesAllDamagedPicturesOrLeavesThemOut) {
   outcome = RunProgram(skipping);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + folder.File("zero.png: ")));
-  EXPECT_THAT(outcome.err, HasSubstr("24 pictures with 24 texts to learn from"));
+  EXPECT_THAT(outcome.err, HasSubstr("24 pictures with 24 texts to train on"));
 }
 
 // Texts with texts and hard negatives: a folder of sentence-transformers.

@@ -109,7 +109,7 @@ TEST_F(TrainDrawing, NamesAllDamagedPicturesOrLeavesThemOut) {
     EXPECT_THAT(outcome.err, HasSubstr(kept));
   };
   expect(NewCodes("vae", {}), "12 images to train on");
-  expect(NewDraws("model", {}), "12 pictures with 24 texts to learn from");
+  expect(NewDraws("model", {}), "12 pictures with 24 texts to train on");
 }
 
 TEST_F(TrainDrawing, MakesFoldersThatDraw) {
@@ -120,7 +120,7 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
 
   const Outcome learned = RunProgram(NewDraws("model", {"--steps", "6"}));
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
-  EXPECT_THAT(learned.err, HasSubstr("12 pictures with 24 texts to learn from"));
+  EXPECT_THAT(learned.err, HasSubstr("12 pictures with 24 texts to train on"));
   for (const char* score : {"text_loss", "picture_loss"}) EXPECT_THAT(learned.err, HasSubstr(score));
   const auto model = LoadModel<Dalle>(folder.File("model"));
   EXPECT_EQ(model->config().kinds,

@@ -58,7 +58,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const Setting setting;
   const Outcome trained = setting.TrainSmall("model", {"--epochs", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr(" questions about 80 pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr(" questions about 80 pictures to train on"));
   EXPECT_THAT(trained.err, HasSubstr(" questions about 20 pictures to validate on"));
   EXPECT_THAT(trained.err, testing::ContainsRegex("validation: loss [0-9.]+, perplexity [0-9.]+, accuracy [0-9.]+"));
   EXPECT_THAT(trained.err, HasSubstr("accuracy_how_many"));
@@ -229,7 +229,7 @@ TEST(TrainPictureText, AModelIsPreTrainedAndThenAnswers) {
   arguments.insert(arguments.end(), setting.boxes.begin(), setting.boxes.end());
   const Outcome trained = RunProgram(arguments);
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr(" texts of 80 pictures to learn from"));
+  EXPECT_THAT(trained.err, HasSubstr(" texts of 80 pictures to train on"));
   EXPECT_THAT(trained.err, testing::ContainsRegex("accuracy_words [0-9.]+, accuracy_regions [0-9.]+"));
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());

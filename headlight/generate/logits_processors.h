@@ -52,7 +52,7 @@ struct Unfinished {
   Random* random = nullptr;                   // for sampling
 };
 
-// Whether the result is another if a number is added to all scores.
+// Whether adding a number to all scores changes the result.
 bool DependsOnShift(const LogitsProcessors& processors);
 
 // Throws Error naming the first that is out of range; every id must be below `vocabulary`.

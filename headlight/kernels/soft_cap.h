@@ -1,6 +1,6 @@
 // Soft caps, which keep numbers within -cap to cap (Bello et al., "Neural Combinatorial Optimization with Reinforcement
 // Learning", 2016, appendix; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024, section
-// 2.2). T is float or double; an element's bits do not depend on where it is.
+// 2.2). T is float or double; an element has the same bits at any index.
 #pragma once
 
 #include "headlight/base/matrix.h"

@@ -124,8 +124,8 @@ TEST(MultiHeadAttention, CapsTheScoresOfEveryPath) {
   EXPECT_NE(whole, plain->Self(context, x, text, /*causal=*/true).ToVector<float>());
   EXPECT_NE(of_whole.ToVector<float>(), weights.back().ToVector<float>());
 
-  const std::vector<float> beside = capped->Self(context, x, two, /*causal=*/true).ToVector<float>();
-  EXPECT_TRUE(std::equal(beside.begin(), beside.begin() + 5 * 24, whole.begin()));
+  const std::vector<float> in_batch = capped->Self(context, x, two, /*causal=*/true).ToVector<float>();
+  EXPECT_TRUE(std::equal(in_batch.begin(), in_batch.begin() + 5 * 24, whole.begin()));
   for (const std::vector<std::int32_t>& pieces : {std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 1, 1, 1}, {6, 1, 2}}) {
     DecoderCache cache;
     cache.SetLayers(1);

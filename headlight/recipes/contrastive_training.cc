@@ -33,12 +33,7 @@ std::unique_ptr<TextEncoder> ModelOf(const ContrastiveTraining& options, const T
     return GiveHeads(*model, {}, options.seed);
   }
   BertConfig config;
-  config.model = plan.sizes.model;
-  config.layers = plan.sizes.layers;
-  config.heads = plan.sizes.heads;
-  config.ffn = plan.sizes.inner();
-  config.dropout = plan.dropout;
-  config.attention_dropout = plan.attention_dropout;
+  SetSizes(plan, config);
   config.positions = options.positions;
   config.vocabulary = tokenizer.size();
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
@@ -103,7 +98,7 @@ TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingO
                                negatives, purpose));
     return pairs;
   };
-  const std::vector<SimilarTexts> train = read(options.train, options.learned(), "learn from"),
+  const std::vector<SimilarTexts> train = read(options.train, options.learned(), "train on"),
                                   valid = read(options.validation(), options.validated(), "validate on");
   const std::int64_t positions = model->limits().positions;
   const SentenceVectorOptions how = {.batches = plan.batches,

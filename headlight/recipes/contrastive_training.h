@@ -20,22 +20,22 @@ struct ContrastiveTraining : ModelTraining {
   std::int64_t positions = 77;                         ///< tokens of the longest text, of a model from scratch
   std::int64_t part_size = ContrastiveOptions{}.part;  ///< pairs whose activations are in memory at a time
 
-  // Of images with texts.
+  // For images with texts.
   std::vector<std::string> pictures;                    ///< folders of the images that COCO's files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< of the texts' tower [`layers`, `heads`]
-  std::optional<std::int64_t> text_model_dim;           ///< likewise [`model_dim`]
+  std::optional<std::int64_t> text_model_dim;           ///< of the texts' tower [`model_dim`]
   std::optional<std::int64_t> vector_dim;               ///< of the common space of a CLIP [`model_dim`]
   std::optional<double> random_resized_crop;  ///< the least share of an image that is trained on; 1: the whole [1]
   bool skip_errors = false;                   ///< whether damaged images are left out
 
-  // Of texts with texts.
+  // For texts with texts.
   std::optional<double> scale;  ///< factor of the cosines [20]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
 };
 
-/// Of CLIP's paper, appendix F (Radford et al., 2021).
+/// The defaults of CLIP's paper, appendix F (Radford et al., 2021).
 inline constexpr TrainingDefaults kContrastiveDefaults = {.sizes = {.model = 192, .heads = 3, .layers = 6},
                                                           .batch = 256,
                                                           .tuning_rate = 1e-5,

@@ -33,17 +33,12 @@ void AddEsmPresets(OptionTable& table, std::string& preset) {
       .Type("esm2-8m|esm2-35m|esm2-150m|esm2-650m|esm2-3b");
 }
 
-const OptionValues& EsmPreset(const std::string& preset) { return kEsmPresets.at(preset); }
+const OptionValues& EsmPreset(const std::string& preset) { return PresetOf(kEsmPresets, preset); }
 
 std::unique_ptr<Esm> NewEsm(const TextTraining& options, const TrainingPlan& plan, const TextHeadsConfig& heads) {
   EsmConfig config;
   BertConfig& encoder = config.encoder;
-  encoder.model = plan.sizes.model;
-  encoder.layers = plan.sizes.layers;
-  encoder.heads = plan.sizes.heads;
-  encoder.ffn = plan.sizes.inner();
-  encoder.dropout = plan.dropout;
-  encoder.attention_dropout = plan.attention_dropout;
+  SetSizes(plan, encoder);
   encoder.positions = options.longest() + encoder.pad_id + 1;
   encoder.on_top = heads;
   auto model = std::make_unique<Esm>(config);

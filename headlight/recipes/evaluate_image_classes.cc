@@ -228,8 +228,7 @@ EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObs
 
 EvaluationResult EvaluateImageEncoder(const Evaluation& options, const EvaluationObserver& observer) {
   const bool features = options.knn.has_value() || options.linear_probe;
-  Check(!features || !options.train.empty(),
-        "`knn` and `linear_probe` need `train`, the labelled pictures to learn from");
+  Check(!features || !options.train.empty(), "`knn` and `linear_probe` need `train`, the labelled images to train on");
   Check(features || (options.train.empty() && !options.pixels),
         "`train` and `pixels` are for `knn` and `linear_probe`");
   Check(!features || !options.confusion, "`confusion` is for the model's own classes, not for its features");

@@ -109,7 +109,7 @@ void Describe(OptionTable& table, Evaluation& options) {
                                 "CLIP: FILE holds pictures by class, which are found by the classes' names");
   table
       .Add("--template", options.templates,
-           "A text with {} in the place of a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
+           "A text with {} for a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
       .Type("TEXT")
       .Check(NotEmpty())
       .OneAtATime()

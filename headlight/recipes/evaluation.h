@@ -16,13 +16,13 @@
 
 namespace headlight {
 
-/// What is evaluated, and how. Evaluate refuses an option that the model's task does not have.
+/// The options of an evaluation. Evaluate refuses an option that the model's task does not have.
 struct Evaluation {
   std::string folder = {};              ///< the model's
   std::vector<std::string> files = {};  ///< the test set, in the formats that the training of the model's task reads
   LoadOptions load = {};
 
-  // Of models of images.
+  // For models of images.
   std::vector<std::string> pictures = {};        ///< folders of the images, unless they lie next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images are refused before they are decoded [kMostPixels]
   bool confusion = false;                        ///< of classes: more than a confusion matrix has are refused

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "headlight/base/option_checks.h"
+#include "headlight/recipes/model_training.h"
 #include "headlight/train/tasks/image_classification.h"
 
 namespace headlight {
@@ -64,7 +65,7 @@ void Describe(OptionTable& table, ImageAugmentation& options) {
 void CompleteAugmentation(ImageAugmentation& options) {
   OptionTable table;
   Describe(table, options);
-  for (const auto& [name, value] : kAugmentations.at(options.augment.value_or("light")))
+  for (const auto& [name, value] : PresetOf(kAugmentations, options.augment.value_or("light"), "augment"))
     if (Option& option = table.Get(name); !option.has_value()) option.Give({value});
 }
 

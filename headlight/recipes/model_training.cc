@@ -160,8 +160,8 @@ void DescribeOptimization(OptionTable& table, ModelTraining& options, const Trai
       .Type("NAME")
       .Default("the task's first")
       .Group(kTrainingGroup);
-  add_with_default("--patience", options.patience, AtLeast(0),
-                   "Stop after N validations without improvement; 0: never");
+  add("--patience", options.patience, AtLeast(0), "Stop after N validations without improvement; 0: never")
+      .Default("0");
   AddTrainingCompute(table, options.compute).Group(kTrainingGroup);
   AddChoice<GradientType>(
       table, "--gradient-type", options.gradient_type,
@@ -216,7 +216,7 @@ TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaul
   training.steps = options.steps;
   training.minutes = options.minutes;
   training.validate_every = options.validate_every;
-  training.patience = options.patience;
+  training.patience = options.patience.value_or(0);
   training.validate_metric = options.validate_metric;
   training.average_last = options.average_last.value_or(1);
   training.log_every = options.log_every;

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/base/option_table.h"
 #include "headlight/data/text_share.h"
 #include "headlight/io/config_table.h"
@@ -50,7 +52,7 @@ struct ModelTraining {
   std::optional<std::int64_t> average_last;  ///< validations [1]
   std::int64_t validate_every = 0;
   std::string validate_metric;
-  std::int64_t patience = 0;
+  std::optional<std::int64_t> patience;  ///< validations without improvement; 0: no limit [0]
   ComputeChoice compute = ComputeChoice::automatic;
   GradientType gradient_type = GradientType::float32;
   bool shard_optimizer = false, profile = false;
@@ -140,6 +142,17 @@ void ApplyPreset(Options& options, const OptionValues& values) {
   OptionTable table;
   Describe(table, options);
   ApplyPreset(table, options, values);
+}
+
+/// The entry of a map of presets. Throws Error naming them all if there is none of this name.
+template <typename Presets>
+const typename Presets::mapped_type& PresetOf(const Presets& presets, const std::string& name,
+                                              const char* option = "preset") {
+  const auto found = presets.find(name);
+  if (found != presets.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, values] : presets) names.push_back(known);
+  Fail("`{}` must be {}, not {}", option, Alternatives(names), Quoted(name));
 }
 
 /// Completes the options, and checks what can be known before anything is read. `validates`: whether there must be

@@ -42,6 +42,15 @@ TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes) {
   return TrainingFolder(options.out, options.resume, options.ranks);
 }
 
+void SetSizes(const TrainingPlan& plan, BertConfig& config) {
+  config.model = plan.sizes.model;
+  config.layers = plan.sizes.layers;
+  config.heads = plan.sizes.heads;
+  config.ffn = plan.sizes.inner();
+  config.dropout = plan.dropout;
+  config.attention_dropout = plan.attention_dropout;
+}
+
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names) {
   for (const char* name : names)

@@ -11,6 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/kinds/model.h"
+#include "headlight/models/bert.h"
 #include "headlight/recipes/model_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -37,6 +38,9 @@ HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const Tra
 /// Checks all that can be known before texts are read, and takes the folder. `tokenizes`: whether a model from scratch
 /// needs a tokenizer's folder. Throws Error for options that exclude each other and for files that are missing.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
+
+/// Sets the sizes and dropouts of a model from scratch.
+void SetSizes(const TrainingPlan& plan, BertConfig& config);
 
 /// The token that is called by one of these names, as the published tokenizers call it.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,

@@ -108,7 +108,7 @@ TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& ob
   Check(tokenizer.size() <= model->limits().target_vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
         options.tokenizer_folder(), tokenizer.size(), model->limits().target_vocabulary);
   const PictureProcessor processor = ProcessorOf(options);
-  const PictureTextSet train = Read(options, options.train, options.learned(), "learn from", observer);
+  const PictureTextSet train = Read(options, options.train, options.learned(), "train on", observer);
   const PictureTextSet valid = Read(options, options.validation(), options.validated(), "validate on", observer);
   const auto encode = [&](const std::string& text) {
     return tokenizer.Encode(text, {.add_special = false, .read_special = false}).ids;

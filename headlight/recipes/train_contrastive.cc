@@ -167,7 +167,7 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
                        texts.longest));
     return set;
   };
-  const PictureTextSet train = read(options.train, options.learned(), "learn from");
+  const PictureTextSet train = read(options.train, options.learned(), "train on");
   const PictureTextSet valid = read(options.validation(), options.validated(), "validate on");
   const ContrastiveOptions contrastive = {
       .batches = plan.batches, .part = options.part_size, .least_share = options.random_resized_crop.value_or(1)};

@@ -158,7 +158,6 @@ void Describe(OptionTable& table, DetectionTraining& options) {
             .batch_description = "Images per batch"});
   Option& from = table.Get("--from");
   table.Get("--layers").Describe("Layers of the encoder, and of the decoder");
-  for (const char* name : {"--learning-rate", "--weight-decay"}) table.Get(name).Default("0.0001");
   AddChoice<Backbone>(table, "--backbone", options.backbone,
                       {{"small", Backbone::small},
                        {"resnet18", Backbone::resnet18},
@@ -196,7 +195,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
 }
 
 TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver& observer) {
-  if (!options.preset.empty()) ApplyPreset(options, kDetectionPresets.at(options.preset));
+  if (!options.preset.empty()) ApplyPreset(options, PresetOf(kDetectionPresets, options.preset));
   TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
   if (!options.from_scratch()) {
     CheckKind<ObjectDetector>(options.from);

@@ -193,7 +193,7 @@ void Describe(OptionTable& table, FoldingTraining& options) {
 }
 
 TrainingResult TrainFolding(FoldingTraining options, const TrainingObserver& observer) {
-  if (!options.preset.empty()) ApplyPreset(options, kFoldingPresets.at(options.preset));
+  if (!options.preset.empty()) ApplyPreset(options, PresetOf(kFoldingPresets, options.preset));
   if (!options.from_scratch()) CheckKind<AlphaFold>(options.from);
   TrainingPlan plan = CompleteTraining(options, kFoldingDefaults);
   plan.training.clip_part_norm = options.clip_example_norm;

@@ -97,7 +97,7 @@ void Describe(OptionTable& table, ImageClassifierTraining& options) {
 TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer) {
   const bool names_augmentation = options.augmentation.augment.has_value();
   if (!options.preset.empty()) {
-    const ClassifierPreset& preset = kClassifierPresets.at(options.preset);
+    const ClassifierPreset& preset = PresetOf(kClassifierPresets, options.preset);
     ApplyPreset(options, preset.settings);
     if (!names_augmentation) ApplyPreset(options, preset.augmentation);
   }

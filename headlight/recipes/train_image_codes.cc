@@ -69,6 +69,8 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
 }
 
 TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserver& observer) {
+  Check(options.loss == "l2" || options.loss == "logit-laplace", "`loss` must be l2 or logit-laplace, not {}",
+        Quoted(options.loss));
   if (!options.from_scratch()) CheckKind<PictureCoder>(options.from);
   const TrainingPlan plan = CompleteTraining(options, kCodesDefaults);
   const TrainingFolder folder(options.out, options.resume, options.ranks);

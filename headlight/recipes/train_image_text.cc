@@ -83,7 +83,7 @@ TrainingResult TrainImageText(ImageTextTraining options, const TrainingObserver&
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
   PretrainingOptions how;
   SetSpecialTokens(tokenizer, options.tokenizer_folder(), how.masking);
-  const PictureTextList learned = Read(options.train, options.learned(), "learn from", observer);
+  const PictureTextList learned = Read(options.train, options.learned(), "train on", observer);
   const PictureTextList validated = Read(options.validation(), options.validated(), "validate on", observer);
   const PictureBoxes boxes(options.boxes, options.detector);
   const std::unique_ptr<RegionTextEncoder> model = ModelOf(options, plan, tokenizer.size(), std::ssize(boxes.labels()));

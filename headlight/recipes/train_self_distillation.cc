@@ -68,8 +68,8 @@ void CheckOptions(const SelfDistillationTraining& options) {
   for (const auto& [name, given] : {std::pair("average_decay", options.average_decay.has_value()),
                                     std::pair("average_last", options.average_last.has_value())})
     Check(!given, "`{}`: the teacher, which is saved, is a moving average already (`teacher_momentum`)", name);
-  for (const auto& [name, given] :
-       {std::pair("patience", options.patience > 0), std::pair("validate_metric", !options.validate_metric.empty())})
+  for (const auto& [name, given] : {std::pair("patience", options.patience.has_value()),
+                                    std::pair("validate_metric", !options.validate_metric.empty())})
     Check(!given || !options.labelled.empty(),
           "`{}` needs `labelled`: without labels no score tells which model is better", name);
   Check(options.crops.local_size == 0 || options.crops.locals > 0, "`local_size`: `local_crops` 0 makes none");

@@ -48,14 +48,8 @@ struct EncoderTask {
 
 std::unique_ptr<Bert> NewBert(const EncoderTraining& options, const TrainingPlan& plan,
                               const PipelineTokenizer& tokenizer, const TextHeadsConfig& heads) {
-  const ModelSizes& sizes = plan.sizes;
   BertConfig config;
-  config.model = sizes.model;
-  config.layers = sizes.layers;
-  config.heads = sizes.heads;
-  config.ffn = sizes.inner();
-  config.dropout = plan.dropout;
-  config.attention_dropout = plan.attention_dropout;
+  SetSizes(plan, config);
   config.positions = options.longest();
   config.vocabulary = tokenizer.size();
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});

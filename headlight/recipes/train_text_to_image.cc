@@ -171,7 +171,7 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
                                pairs.text_count(), purpose));
     return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
   };
-  const DrawnTextSets pairs = {read(options.train, options.learned(), "learn from"),
+  const DrawnTextSets pairs = {read(options.train, options.learned(), "train on"),
                                read(options.validation(), options.validated(), "validate on")};
   const TrainingTask task = TextToPictureTask(*model, pairs, plan.batches, options.drop_text);
   Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};

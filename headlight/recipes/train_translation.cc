@@ -222,7 +222,7 @@ MarianTokenizer LearnVocabulary(const std::string& source, const std::string& ta
 }
 
 TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer) {
-  if (!options.preset.empty()) ApplyPreset(options, kTranslationPresets.at(options.preset));
+  if (!options.preset.empty()) ApplyPreset(options, PresetOf(kTranslationPresets, options.preset));
   const TrainingPlan plan = CompleteTraining(options, kTranslationDefaults);
   TransformerConfig config = ConfigOf(options, plan);
   CheckConfig([&] {  // before the vocabulary is learned, which takes long

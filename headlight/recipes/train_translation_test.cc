@@ -94,6 +94,11 @@ TEST_F(TrainTranslationTest, ImpossibleSizesAreNamed) {
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("a batch of 0"));
 }
 
+TEST_F(TrainTranslationTest, AnUnknownPresetIsNamed) {
+  options_.preset = "large";
+  EXPECT_EQ(ErrorOf([&] { Train(); }), "`preset` must be base or multi30k, not 'large'");
+}
+
 // The observer's wish is followed, and a resumed run goes on from there.
 TEST_F(TrainTranslationTest, StopsWhenAsked) {
   std::int64_t done = 0;

@@ -76,7 +76,7 @@ TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining opti
   const TrainingPlan plan = CompleteTraining(options, kRegionDefaults);
   const TrainingFolder folder = BeginRegionTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
-  const PictureQuestions learned = ReadQuestionFiles(options.train, options.learned(), "learn from", observer);
+  const PictureQuestions learned = ReadQuestionFiles(options.train, options.learned(), "train on", observer);
   const PictureQuestions validated =
       ReadQuestionFiles(options.validation(), options.validated(), "validate on", observer);
   std::vector<std::string> labels = AnswersOf(learned);

@@ -37,13 +37,13 @@ void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOpt
   command
       .Add("--max-length", options.max_length, AtLeast(1),
            "Most tokens per translation [3 times the source's and 50, at most the model's positions]")
-      .IsSet([&options] { return options.max_length != 0; });
+      .HasValueIf([&options] { return options.max_length != 0; });
   command.Add("--min-length", options.min_length, AtLeast(0), "Fewest tokens per translation [the model's, or 0]");
   command.Add("--no-repeat-ngram-size", options.no_repeat_ngram_size, AtLeast(0),
               "Repeat no n-gram of this size; 0: any may repeat [the model's, or 0]");
   command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Source tokens translated at once")
       .ShowDefault()
-      .IsSet([&options] { return options.batch_tokens != TranslateOptions().batch_tokens; });
+      .HasValueIf([&options] { return options.batch_tokens != TranslateOptions().batch_tokens; });
 }
 
 void AddTaskOptions(OptionTable& command, TranslateOptions& options) {

@@ -15,6 +15,9 @@ inline bool IsWhiteSpace(char32_t character) {  // the property White_Space
   return character < 0x80 ? character == U' ' || (character >= 0x9 && character <= 0xD)
                           : IsWhiteSpaceBeyondAscii(character);
 }
+inline bool IsAsciiPunctuation(char32_t c) {
+  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
+}
 bool IsPunctuation(char32_t character);     // the general category P
 bool IsNonspacingMark(char32_t character);  // Mn
 bool IsMark(char32_t character);            // M

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "headlight/text/characters.h"
 #include "headlight/text/tokenizers/normalizers.h"
 
 namespace headlight {
@@ -95,10 +96,6 @@ void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   to.text.text += word.text;
   to.text.origins.insert(to.text.origins.end(), word.origins.begin(), word.origins.end());
   to.words.push_back({begin, to.text.size()});
-}
-
-bool IsAsciiPunctuation(char32_t c) {
-  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
 // The bytes of 's, 't, 're, 've, 'm, 'll or 'd that `text` begins with, or 0.

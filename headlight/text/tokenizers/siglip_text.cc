@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "headlight/text/characters.h"
 #include "headlight/text/tokenizers/normalizers.h"
 
 namespace headlight {
@@ -17,10 +18,6 @@ bool Has(char32_t character, UProperty property) {
 
 // Python's white space: Unicode's, and the separators of information.
 bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
-
-bool IsRemovedPunctuation(char32_t c) {
-  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
-}
 
 }  // namespace
 
@@ -60,7 +57,7 @@ void CanonicalizeForSiglip(bool lowercase, bool first, NormalizedText& text) {
     const TextSpan origin = text.origins[begin];
     if (IsSpace(c) || c == kSpaceCharacter) {
       if (any && space.begin < 0) space = origin;
-    } else if (!IsRemovedPunctuation(c)) {
+    } else if (!IsAsciiPunctuation(c)) {
       if (space.begin >= 0) words.Append(U' ', std::exchange(space, {-1, -1}));
       words.Append(c, origin);
       any = true;
