@@ -1,4 +1,4 @@
-# One Google Benchmark program per file: headlight/ROOM/NAME_bench.cc is bench_NAME. They are built on demand:
+# One Google Benchmark program per file: headlight/FOLDER/NAME_bench.cc is bench_NAME. They are built on demand:
 # cmake --build build/release --target benchmarks
 find_package(benchmark REQUIRED)
 add_custom_target(benchmarks)

@@ -1,5 +1,5 @@
-# The list of commands that headlight/cli/commands.h speaks of, made of the files that are there: those without a header.
-# bench_encode.cc is `encode` of `bench`, since there is a bench.cc.
+# The list of commands that headlight/cli/program/commands.h speaks of, made of the files that are there: those without a header.
+# bench/bench_encode.cc is `encode` of `bench`, since there is a bench/bench.cc.
 set(command_source ${PROJECT_BINARY_DIR}/commands.cc)
 set(declared "")
 set(listed "")
@@ -9,14 +9,14 @@ foreach(source ${program_sources})
   if(stem STREQUAL main OR EXISTS ${folder}/${stem}.h)
     continue()
   endif()
-  string(REGEX MATCH "^[^_]+" group ${stem})
+  cmake_path(GET folder FILENAME group)
   if(group STREQUAL stem OR NOT EXISTS ${folder}/${group}.cc)
     set(group "")
   endif()
   string(APPEND declared "namespace ${stem} {\nvoid Add(Command& parent);\n}\n")
   string(APPEND listed "  if (group == \"${group}\") ${stem}::Add(parent);\n")
 endforeach()
-file(CONFIGURE OUTPUT ${command_source} @ONLY CONTENT "#include \"headlight/cli/commands.h\"
+file(CONFIGURE OUTPUT ${command_source} @ONLY CONTENT "#include \"headlight/cli/program/commands.h\"
 
 namespace headlight {
 

@@ -15,7 +15,7 @@ foreach(source ${examples})
   cmake_path(REPLACE_EXTENSION source LAST_ONLY txt OUTPUT_VARIABLE expected)
   set(name example_${stem})
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE headlight_recipes headlight_demo)
+  target_link_libraries(${name} PRIVATE headlight_recipes headlight_synthetic)
   add_test(NAME unit.docs.${stem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}> -D EXPECTED=${expected}
     -P ${CMAKE_CURRENT_LIST_FILE})
   set_tests_properties(unit.docs.${stem} PROPERTIES LABELS unit TIMEOUT 120)

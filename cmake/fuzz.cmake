@@ -1,16 +1,16 @@
-# headlight/ROOM/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 5 seconds (CTest's label `fuzz`) and
-# for ten minutes (`slow`). It starts from the room's testdata and keeps new inputs in the build folder's corpus/STEM.
+# headlight/FOLDER/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 5 seconds (CTest's label `fuzz`) and
+# for ten minutes (`slow`). It starts from its folder's testdata and keeps new inputs in the build folder's corpus/STEM.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
 add_custom_target(fuzzers)
 foreach(source ${fuzzers})
   cmake_path(GET source STEM stem)
-  cmake_path(GET source PARENT_PATH room)
+  cmake_path(GET source PARENT_PATH folder)
   add_executable(${stem} ${source})
   target_link_libraries(${stem} PRIVATE headlight_decoding headlight_structures headlight_core -fsanitize=fuzzer)
   add_dependencies(fuzzers ${stem})
   set(corpus ${PROJECT_BINARY_DIR}/corpus/${stem})
   file(MAKE_DIRECTORY ${corpus})
-  set(seeds ${room}/testdata)
+  set(seeds ${folder}/testdata)
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds "")
   endif()

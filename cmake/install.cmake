@@ -14,8 +14,8 @@ set(user_headers
   headlight/image/decoding/decode.h
   headlight/image/decoding/encode.h
   headlight/image/idx.h
-  headlight/image/picture.h
-  headlight/image/picture_files.h
+  headlight/image/image.h
+  headlight/image/image_files.h
   headlight/image/segments.h
   headlight/inspect/attention_page.h
   headlight/inspect/attention_record.h
@@ -23,6 +23,28 @@ set(user_headers
   headlight/inspect/structure_record.h
   headlight/nn/attention_sink.h
   headlight/nn/problem.h
+  headlight/pipelines/contact_predictor.h
+  headlight/pipelines/embedder.h
+  headlight/pipelines/image_captioner.h
+  headlight/pipelines/image_classifier.h
+  headlight/pipelines/image_embedder.h
+  headlight/pipelines/image_generator.h
+  headlight/pipelines/image_segmenter.h
+  headlight/pipelines/image_text_embedder.h
+  headlight/pipelines/load_options.h
+  headlight/pipelines/mask_filler.h
+  headlight/pipelines/object_detector.h
+  headlight/pipelines/question_answerer.h
+  headlight/pipelines/structure_predictor.h
+  headlight/pipelines/text_classifier.h
+  headlight/pipelines/text_generator.h
+  headlight/pipelines/text_to_image.h
+  headlight/pipelines/text_to_image_options.h
+  headlight/pipelines/token_classifier.h
+  headlight/pipelines/translator.h
+  headlight/pipelines/variant_scorer.h
+  headlight/pipelines/visual_question_answerer.h
+  headlight/pipelines/word_alignment.h
   headlight/protein/alignment.h
   headlight/protein/alignment_table.h
   headlight/protein/residues.h
@@ -31,39 +53,17 @@ set(user_headers
   headlight/protein/structure.h
   headlight/protein/templates.h
   headlight/protein/vector3.h
-  headlight/tasks/answerer.h
-  headlight/tasks/captioner.h
-  headlight/tasks/classifier.h
-  headlight/tasks/contact_predictor.h
-  headlight/tasks/detector.h
-  headlight/tasks/draw_options.h
-  headlight/tasks/drawer.h
-  headlight/tasks/dual_embedder.h
-  headlight/tasks/embedder.h
-  headlight/tasks/folder.h
-  headlight/tasks/generator.h
-  headlight/tasks/image_classifier.h
-  headlight/tasks/image_embedder.h
-  headlight/tasks/image_generator.h
-  headlight/tasks/load_options.h
-  headlight/tasks/mask_filler.h
-  headlight/tasks/picture_answerer.h
-  headlight/tasks/segmenter.h
-  headlight/tasks/tagger.h
-  headlight/tasks/translator.h
-  headlight/tasks/variant_scorer.h
-  headlight/tasks/word_alignment.h
   headlight/tensor/tensor.h
   headlight/text/metrics/answer_score.h
   headlight/text/metrics/bleu.h
   headlight/text/metrics/chrf.h
   headlight/text/text_span.h)
 
-# The engine's headers, which may change with a minor version: the headers of these rooms that mark a declaration
+# The engine's headers, which may change with a minor version: the headers of these folders that mark a declaration
 # HEADLIGHT_API, and those that they include.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/autograd/*.h headlight/data/*.h
-  headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/ops/*.h headlight/recipes/*.h
-  headlight/tasks/*.h headlight/text/*.h headlight/train/*.h)
+  headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/protein/nn/*.h headlight/ops/*.h headlight/recipes/*.h
+  headlight/pipelines/*.h headlight/search/*.h headlight/text/*.h headlight/train/*.h)
 set(marked "")
 foreach(header ${candidates})
   file(STRINGS ${header} marks REGEX HEADLIGHT_API)
@@ -106,16 +106,16 @@ target_link_options(headlight PRIVATE LINKER:--version-script=${PROJECT_SOURCE_D
 set_target_properties(headlight PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 add_library(headlight::headlight ALIAS headlight)
 
-# Picture files are read and written by a library apart, so that who embeds text links no decoder.
-add_library(headlight_pictures SHARED $<TARGET_OBJECTS:headlight_decoding>)
-set_target_properties(headlight_pictures PROPERTIES EXPORT_NAME pictures LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+# Image files are read and written by a library apart, so that who embeds text links no decoder.
+add_library(headlight_images SHARED $<TARGET_OBJECTS:headlight_decoding>)
+set_target_properties(headlight_images PROPERTIES EXPORT_NAME images LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
   SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # where libheadlight.so lies
-target_link_libraries(headlight_pictures PUBLIC headlight PRIVATE PkgConfig::picture_formats PkgConfig::pugixml ZLIB::ZLIB)
-target_link_options(headlight_pictures PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+target_link_libraries(headlight_images PUBLIC headlight PRIVATE PkgConfig::image_formats PkgConfig::pugixml ZLIB::ZLIB)
+target_link_options(headlight_images PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's
-  target_link_options(headlight_pictures PRIVATE LINKER:--no-undefined)
+  target_link_options(headlight_images PRIVATE LINKER:--no-undefined)
 endif()
-add_library(headlight::pictures ALIAS headlight_pictures)
+add_library(headlight::images ALIAS headlight_images)
 
 # The same library with the engine's headers, which stand in a folder apart.
 add_library(headlight_engine INTERFACE)
@@ -129,7 +129,7 @@ add_library(headlight::engine ALIAS headlight_engine)
 add_library(headlight_recipes_library SHARED $<TARGET_OBJECTS:headlight_recipes> $<TARGET_OBJECTS:headlight_structures>)
 set_target_properties(headlight_recipes_library PROPERTIES OUTPUT_NAME headlight_recipes EXPORT_NAME recipes
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
-target_link_libraries(headlight_recipes_library PUBLIC headlight_engine headlight_pictures PRIVATE ZLIB::ZLIB)
+target_link_libraries(headlight_recipes_library PUBLIC headlight_engine headlight_images PRIVATE ZLIB::ZLIB)
 target_link_options(headlight_recipes_library PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   target_link_options(headlight_recipes_library PRIVATE LINKER:--no-undefined)
@@ -137,7 +137,7 @@ endif()
 add_library(headlight::recipes ALIAS headlight_recipes_library)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
-install(TARGETS headlight headlight_pictures headlight_recipes_library headlight_engine EXPORT headlight-targets FILE_SET HEADERS
+install(TARGETS headlight headlight_images headlight_recipes_library headlight_engine EXPORT headlight-targets FILE_SET HEADERS
   FILE_SET engine_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headlight-engine)
 install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
@@ -145,7 +145,7 @@ write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY ${
 install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
   DESTINATION ${config_dir})
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package headlight headlight-pictures headlight-recipes headlight-engine)
+foreach(package headlight headlight-images headlight-recipes headlight-engine)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

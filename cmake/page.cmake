@@ -1,6 +1,6 @@
 # The files of headlight/inspect/page become strings of the library, in a generated page_files.cc. When cmake runs this
 # file as a script, it writes that source.
-set(page_names look.html look.css structure.html structure.css common.js weights.js map.js lists.js tiles.js picture.js neurons.js look.js
+set(page_names look.html look.css structure.html structure.css common.js weights.js map.js lists.js tiles.js image.js neurons.js look.js
   space.js pairs.js structure.js)
 
 if(CMAKE_SCRIPT_MODE_FILE)

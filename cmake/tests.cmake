@@ -1,5 +1,5 @@
-# One test program per room: headlight/ROOM/*_test.cc, and one of its long tests, headlight/ROOM/*_slow_test.cc, which
-# CTest labels `slow`. tests/*_test.cc are the tests across rooms.
+# One test program per folder: headlight/FOLDER/*_test.cc, and one of its long tests, headlight/FOLDER/*_slow_test.cc, which
+# CTest labels `slow`. tests/*_test.cc are the tests across folders.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -26,7 +26,7 @@ endif()
 # are gtest_discover_tests'.
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE headlight_demo headlight_decoding headlight_core headlight_precompiled_options
+  target_link_libraries(${name} PRIVATE headlight_synthetic headlight_decoding headlight_core headlight_precompiled_options
     PkgConfig::hwy PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -38,7 +38,7 @@ set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${common_headers} "headlight/ba
   "headlight/io/safetensors.h" "headlight/models/family.h" "headlight/tensor/tensor.h")
 
 function(headlight_add_tests folder)
-  cmake_path(GET folder FILENAME room)
+  cmake_path(GET folder FILENAME top)
   file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
   set(slow_tests ${unit_tests})
   list(FILTER unit_tests EXCLUDE REGEX "_slow_test\\.cc$")
@@ -48,16 +48,16 @@ function(headlight_add_tests folder)
     if(NOT ${label}_tests OR (label STREQUAL slow AND CMAKE_CXX_FLAGS MATCHES "-fsanitize"))
       continue()
     endif()
-    set(name test_${room})
+    set(name test_${top})
     if(label STREQUAL slow)
       set(name slow_${name})
     endif()
     headlight_add_test_program(${name} ${label} "${${label}_tests}")
     target_link_libraries(${name} PRIVATE headlight_drawing headlight_structures PkgConfig::pangocairo)
-    if(room MATCHES "^(cli|recipes|tests)$")
+    if(top MATCHES "^(cli|recipes|tests)$")
       target_link_libraries(${name} PRIVATE headlight_recipes)
     endif()
-    if(room STREQUAL kernels)
+    if(top STREQUAL kernels)
       target_compile_options(${name} PRIVATE ${kernel_test_options})
       if(label STREQUAL slow)
         target_precompile_headers(${name} REUSE_FROM test_kernels)
@@ -66,31 +66,31 @@ function(headlight_add_tests folder)
       endif()
       continue()
     endif()
-    # The first room's test precompiles the headers, the others take them from it.
+    # The first folder's test precompiles the headers, the others take them from it.
     target_compile_options(${name} PRIVATE ${test_options})
     if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
     else()
       target_precompile_headers(${name} PRIVATE ${test_headers})
     endif()
-    if(room STREQUAL cli)
+    if(top STREQUAL cli)
       target_sources(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:headlight_program>,EXCLUDE,/main\\.cc>")
       add_dependencies(${name} headlight_program)  # which they run
     endif()
   endforeach()
 endfunction()
 
-file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true headlight/*)
-foreach(folder ${rooms} ${PROJECT_SOURCE_DIR}/tests)
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true headlight/*)
+foreach(folder ${folders} ${PROJECT_SOURCE_DIR}/tests)
   headlight_add_tests(${folder})
 endforeach()
 
 # The tests of code with threads, for ThreadSanitizer: .ci/run builds and runs only these. Left out are gradients of whole
 # models and inputs of megabytes, which take long and start no other threads.
 if(thread_sanitizer)
-  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/line_queue.cc headlight/cli/output.cc headlight/cli/progress.cc)
-  foreach(test base/parallel base/profile base/ranks base/storage cli/line_queue cli/progress data/batches data/corpus data/prefetch tasks/threads
-      tasks/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients train/rank_sum train/training_ranks)
+  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc)
+  foreach(test base/parallel base/profile base/ranks base/storage cli/terminal/line_queue cli/terminal/progress data/batches data/corpus data/prefetch pipelines/threads
+      pipelines/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients train/rank_sum train/training_ranks)
     list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
   endforeach()
   list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/tests/training_test.cc ${PROJECT_SOURCE_DIR}/tests/transformer_test.cc)

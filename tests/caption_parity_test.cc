@@ -1,4 +1,4 @@
-// Models of pictures and captions against Hugging Face Transformers: tools/make_caption_goldens.py describes the
+// Models of images and captions against Hugging Face Transformers: tools/make_caption_goldens.py describes the
 // folders in testdata/captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/te
 struct Golden {
   explicit Golden(const std::string& name)
       : file(FolderOf(name) + "/golden.safetensors"),
-        pictures(PicturesOf(file)),
+        images(ImagesOf(file)),
         read(file, "input_ids", "attention_mask"),
         written(file, "decoder_input_ids", "decoder_attention_mask") {}
 
@@ -61,7 +61,7 @@ struct Golden {
   }
 
   Safetensors file;
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   UnpaddedTexts read, written;
 };
 
@@ -89,9 +89,9 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
       terms += std::abs(expected[i] * std::sin(static_cast<double>(i + 1)));
   };
 
-  watch({"picture_attentions"});
-  const EncodedPictures encoded = model.EncodePictures(context, golden.pictures);
-  compare("picture_hidden", encoded.hidden, golden.Read("picture_hidden"));
+  watch({"image_attentions"});
+  const EncodedImages encoded = model.EncodeImages(context, golden.images);
+  compare("image_hidden", encoded.hidden, golden.Read("image_hidden"));
   Memory memory = model.MemoryOf(context, encoded);
   const Sequences& texts = golden.read.texts;
   if (!texts.empty()) {
@@ -104,7 +104,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
     if (model.uses().matches)
       compare("match_logits", model.MatchLogits(context, beside, texts), golden.Read("match_logits"));
     if (model.uses().vectors) {
-      compare("picture_vectors", model.PictureVectors(context, encoded), golden.Read("picture_vectors"));
+      compare("image_vectors", model.ImageVectors(context, encoded), golden.Read("image_vectors"));
       compare("text_vectors", model.TextVectors(context, alone, texts), golden.Read("text_vectors"));
     }
     if (model.uses().answers) memory = {beside, texts};
@@ -116,7 +116,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   }
   std::size_t stored = 0;
   for (const auto& [name, tensor] : golden.file.tensors()) stored += name.find("attentions.") != std::string::npos;
-  EXPECT_EQ(attentions, stored * golden.pictures.size());
+  EXPECT_EQ(attentions, stored * golden.images.size());
   // Rounding grows with the terms, not with their sum, in which they cancel.
   EXPECT_LT(std::abs(ToDouble(loss)[0] - golden.Read("loss")[0]) / terms, tolerance);
   tape.Backward(loss);
@@ -152,10 +152,10 @@ TEST_P(CaptionParity, ComesBackFromItsFolder) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
 }
 
-// The decoder's memory for the golden's pictures, or for the questions about them.
-Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> pictures, const UnpaddedTexts& questions) {
+// The decoder's memory for the golden's images, or for the questions about them.
+Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> images, const UnpaddedTexts& questions) {
   Context context;
-  const Memory memory = model.MemoryOf(context, model.EncodePictures(context, pictures));
+  const Memory memory = model.MemoryOf(context, model.EncodeImages(context, images));
   if (!model.uses().answers) return memory;
   return {model.ReadTexts(context, questions.ids, questions.texts, &memory), questions.texts};
 }
@@ -189,14 +189,14 @@ TEST(CaptionDecoding, WritesWhatGenerateWrites) {
     const Golden golden(name);
     for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
       const auto model = LoadModel<CaptionModel>(FolderOf(name + "/taught"), {.purpose = purpose});
-      const Memory memory = MemoryFor(*model, golden.pictures, golden.read);
+      const Memory memory = MemoryFor(*model, golden.images, golden.read);
       for (const JsonView& expected : ReadJson(FolderOf(name + "/taught/decoded.json")).Items()) {
         SCOPED_TRACE(name + " " + expected.value().Line());
         const auto found = Decode(*model, memory, SettingsOf(*model, expected));
-        const std::vector<JsonView> pictures = expected["texts"].Items();
-        ASSERT_EQ(found.size(), pictures.size());
+        const std::vector<JsonView> images = expected["texts"].Items();
+        ASSERT_EQ(found.size(), images.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
-          const std::vector<JsonView> texts = pictures[i].Items();
+          const std::vector<JsonView> texts = images[i].Items();
           ASSERT_EQ(found[i].size(), texts.size()) << i;
           for (std::size_t n = 0; n < texts.size(); ++n) {
             std::vector<std::int32_t> ids = found[i][n].ids, expected_ids;
@@ -214,13 +214,13 @@ TEST(CaptionDecoding, WritesWhatGenerateWrites) {
   }
 }
 
-// Pictures of several sizes in one batch, without padding, become what each becomes alone, to the last bit.
+// Images of several sizes in one batch, without padding, become what each becomes alone, to the last bit.
 TEST(CaptionDecoding, IsBatchInvariant) {
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
     std::vector<float> pixels;
     for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
-    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+    images.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
   }
   UnpaddedTexts questions;
   questions.ids = {4, 9, 13, 4, 7, 4, 12, 2, 18, 6, 4};
@@ -229,14 +229,14 @@ TEST(CaptionDecoding, IsBatchInvariant) {
     for (const bool sample : {false, true}) {
       const auto model = LoadModel<CaptionModel>(FolderOf(name + "/taught"), {.purpose = LoadFor::computing});
       DecodingOptions options{.search = {.beam_size = sample ? 1 : 3, .sample = sample}, .max_length = 11, .seed = 3};
-      const auto together = Decode(*model, MemoryFor(*model, pictures, questions), options);
-      for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const auto together = Decode(*model, MemoryFor(*model, images, questions), options);
+      for (std::size_t i = 0; i < images.size(); ++i) {
         const Sequence& question = questions.texts[i];
         UnpaddedTexts its;
         its.ids.assign(questions.ids.begin() + question.begin, questions.ids.begin() + question.end());
         its.texts = {{0, question.length}};
         const std::size_t which[] = {i};
-        const auto alone = Decode(*model, MemoryFor(*model, {&pictures[i], 1}, its), options, which);
+        const auto alone = Decode(*model, MemoryFor(*model, {&images[i], 1}, its), options, which);
         EXPECT_EQ(together[i].front().ids, alone[0].front().ids) << name << i;
         EXPECT_EQ(together[i].front().log_probability, alone[0].front().log_probability) << name << i;
       }
@@ -296,10 +296,10 @@ TEST(CaptionModel, RefusesWhatItDoesNotHave) {
   const Tensor states = matching->ReadTexts(context, ids, texts, nullptr);
   EXPECT_THAT(ErrorOf([&] { captions->MatchLogits(context, states, texts); }), HasSubstr("no head that matches"));
   EXPECT_THAT(ErrorOf([&] { captions->TextVectors(context, states, texts); }), HasSubstr("no vectors"));
-  EXPECT_THAT(ErrorOf([&] { captions->PictureVectors(context, {}); }), HasSubstr("no vectors"));
+  EXPECT_THAT(ErrorOf([&] { captions->ImageVectors(context, {}); }), HasSubstr("no vectors"));
   EXPECT_THAT(ErrorOf([&] { matching->Decode(context, ids, texts, {states, texts}); }), HasSubstr("writes no text"));
   const Tensor grey = Tensor::Zeros({8, 8, 1});
-  EXPECT_THAT(ErrorOf([&] { captions->EncodePictures(context, {&grey, 1}); }), HasSubstr("[height, width, 3]"));
+  EXPECT_THAT(ErrorOf([&] { captions->EncodeImages(context, {&grey, 1}); }), HasSubstr("[height, width, 3]"));
 }
 
 }  // namespace

@@ -50,16 +50,16 @@ struct GoldenTexts {
   Sequences texts;
 };
 
-// Of the tokens of each picture for its score with the text of the same number.
+// Of the tokens of each image for its score with the text of the same number.
 void CompareRelevance(const DualEncoder& model, const Safetensors& golden, double tolerance) {
   const GoldenTexts given(golden);
-  const std::vector<Tensor> pictures = PicturesOf(golden);
+  const std::vector<Tensor> images = ImagesOf(golden);
   for (std::size_t layer = 0; layer < 2; ++layer) {
     Numbers actual;
-    for (std::size_t i = 0; i < pictures.size(); ++i) {
+    for (std::size_t i = 0; i < images.size(); ++i) {
       const Sequence& text = given.texts[i];
       const auto layers = TokenRelevance(
-          model, pictures[i],
+          model, images[i],
           std::span(given.ids).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length)));
       ASSERT_EQ(layers.size(), 2U);
       actual.insert(actual.end(), layers[layer].begin(), layers[layer].end());
@@ -81,22 +81,22 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
     EXPECT_LT(Deviation(ToDouble(actual), read(name)), tolerance) << name;
     loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
   };
-  Tensor pictures, texts;
+  Tensor images, texts;
   if (golden.contains("pixel_values")) {
     std::map<int, Numbers> layers;
     context.hooks.attention = [&](const LayerAttention& seen) {
       const Numbers weights = ToDouble(seen.weights);
       layers[seen.layer].insert(layers[seen.layer].end(), weights.begin(), weights.end());
     };
-    const EncodedPictures encoded = model.EncodePictures(context, PicturesOf(golden));
+    const EncodedImages encoded = model.EncodeImages(context, ImagesOf(golden));
     EXPECT_EQ(layers.size(), 2U);
     for (const auto& [layer, weights] : layers)
-      EXPECT_LT(Deviation(weights, read("picture_attentions." + std::to_string(layer))), tolerance) << layer;
-    compare("picture_states", encoded.hidden);
-    const Tensor pooled = model.PoolPictures(context, encoded);
-    if (golden.contains("picture_pooled")) compare("picture_pooled", pooled);
-    pictures = model.ProjectPictures(context, pooled);
-    if (golden.contains("picture_vectors")) compare("picture_vectors", pictures);
+      EXPECT_LT(Deviation(weights, read("image_attentions." + std::to_string(layer))), tolerance) << layer;
+    compare("image_states", encoded.hidden);
+    const Tensor pooled = model.PoolImages(context, encoded);
+    if (golden.contains("image_pooled")) compare("image_pooled", pooled);
+    images = model.ProjectImages(context, pooled);
+    if (golden.contains("image_vectors")) compare("image_vectors", images);
   }
   if (golden.contains("input_ids")) {
     const GoldenTexts given(golden);
@@ -122,13 +122,13 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
     if (golden.contains("text_vectors")) compare("text_vectors", texts);
   }
   if (golden.contains("logits")) {
-    pictures = ops::UnitRows(pictures);
+    images = ops::UnitRows(images);
     texts = ops::UnitRows(texts);
-    compare("logits", model.Logits(context, texts, pictures));
+    compare("logits", model.Logits(context, texts, images));
     std::vector<std::int32_t> different(static_cast<std::size_t>(texts.rows()));
     std::iota(different.begin(), different.end(), 0);
     compare("contrastive",
-            ContrastiveLoss(context, model, pictures, texts, different, 1.0 / static_cast<double>(texts.rows())));
+            ContrastiveLoss(context, model, images, texts, different, 1.0 / static_cast<double>(texts.rows())));
   }
   EXPECT_LT(Deviation(ToDouble(loss), read("loss")), tolerance);
   tape.Backward(loss);
@@ -166,54 +166,53 @@ TEST_P(ClipParity, ComesBackFromItsFolder) {
   ComesBack(*model, folder.path());
 }
 
-// Pictures and texts of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images and texts of several sizes in one batch, without padding, give what each gives alone, to the last bit.
 TEST(DualEncoder, IsBatchInvariant) {
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
     std::vector<float> pixels;
     for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
-    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+    images.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
   }
   const std::vector<std::vector<std::int32_t>> texts = {
       {28, 4, 5, 6, 29, 7, 8, 9, 1}, {28, 9, 29}, {28, 4, 8, 29}, {28, 29}};
   for (const char* name : {"clip", "clip_largest_id", "siglip"}) {
     const std::unique_ptr<const DualEncoder> model = LoadModel<DualEncoder>(FolderOf(name));
     Context context;
-    std::vector<float> pictures_alone, texts_alone;
+    std::vector<float> images_alone, texts_alone;
     std::vector<std::int32_t> ids, lengths;
     const auto append = [](std::vector<float>& to, const Tensor& rows) {
       const std::vector<float> more = rows.ToVector<float>();
       to.insert(to.end(), more.begin(), more.end());
     };
-    for (const Tensor& picture : pictures) append(pictures_alone, model->PictureVectors(context, {&picture, 1}));
+    for (const Tensor& image : images) append(images_alone, model->ImageVectors(context, {&image, 1}));
     for (const std::vector<std::int32_t>& text : texts) {
       lengths.push_back(static_cast<std::int32_t>(text.size()));
       ids.insert(ids.end(), text.begin(), text.end());
       append(texts_alone, model->TextVectors(context, text, PackedSequences({&lengths.back(), 1})));
     }
-    EXPECT_EQ(model->PictureVectors(context, pictures).ToVector<float>(), pictures_alone) << name;
+    EXPECT_EQ(model->ImageVectors(context, images).ToVector<float>(), images_alone) << name;
     EXPECT_EQ(model->TextVectors(context, ids, PackedSequences(lengths)).ToVector<float>(), texts_alone) << name;
   }
 }
 
 TEST(DualEncoder, RefusesWhatItDoesNotHave) {
   const std::unique_ptr<const DualEncoder> text = LoadModel<DualEncoder>(FolderOf("clip_text")),
-                                           picture = LoadModel<DualEncoder>(FolderOf("siglip_vision")),
+                                           image = LoadModel<DualEncoder>(FolderOf("siglip_vision")),
                                            both = LoadModel<DualEncoder>(FolderOf("clip"));
   Context context;
   const Tensor pixels = Tensor::Zeros({8, 8, 3}), row = Tensor::Zeros({1, 12});
   const std::vector<std::int32_t> ids = {28, 5, 29}, other = {28, 30}, many(10, 4);
   EXPECT_THAT(ErrorOf([&] {
-                text->PictureVectors(context, {&pixels, 1});
+                text->ImageVectors(context, {&pixels, 1});
               }),
-              testing::HasSubstr("has no tower for pictures"));
+              testing::HasSubstr("has no tower for images"));
   EXPECT_THAT(ErrorOf([&] {
-                picture->TextVectors(context, ids, {{0, 3}});
+                image->TextVectors(context, ids, {{0, 3}});
               }),
               testing::HasSubstr("has no tower for texts"));
-  EXPECT_THAT(ErrorOf([&] { text->PoolPictures(context, {}); }), testing::HasSubstr("has no tower for pictures"));
-  EXPECT_THAT(ErrorOf([&] { picture->PoolTexts(context, row, ids, {}); }),
-              testing::HasSubstr("has no tower for texts"));
+  EXPECT_THAT(ErrorOf([&] { text->PoolImages(context, {}); }), testing::HasSubstr("has no tower for images"));
+  EXPECT_THAT(ErrorOf([&] { image->PoolTexts(context, row, ids, {}); }), testing::HasSubstr("has no tower for texts"));
   EXPECT_THAT(ErrorOf([&] { text->Logits(context, row, row); }), testing::HasSubstr("has one tower"));
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, other, {{0, 2}}); }), testing::HasSubstr("30"));
   EXPECT_THAT(ErrorOf([&] {
@@ -228,9 +227,9 @@ TEST(Clip, IsInitialisedByItsDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
   config.text->model = config.text->ffn = 128;
-  config.text->heads = config.picture->heads = 4;
-  config.text->layers = config.picture->layers = 2;
-  config.picture->model = config.picture->ffn = 160;
+  config.text->heads = config.image->heads = 4;
+  config.text->layers = config.image->layers = 2;
+  config.image->model = config.image->ffn = 160;
   config.vector = 96;
   Clip model(config);
   model.parameters().Initialise(1);

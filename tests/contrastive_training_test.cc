@@ -16,11 +16,11 @@
 #include "headlight/models/clip.h"
 #include "headlight/models/family.h"
 #include "headlight/models/siglip.h"
-#include "headlight/tasks/dual_testing.h"
+#include "headlight/pipelines/dual_testing.h"
 #include "headlight/train/contrastive_loss.h"
 #include "headlight/train/gradients.h"
-#include "headlight/train/tasks/contrastive.h"
-#include "headlight/train/tasks/pair_training.h"
+#include "headlight/train/objectives/contrastive.h"
+#include "headlight/train/objectives/pair_training.h"
 #include "headlight/train/trainer.h"
 #include "tests/parity_testing.h"
 
@@ -33,25 +33,25 @@ const std::pair<const char*, std::array<std::uint8_t, 3>> kColours[] = {
     {"red", {230, 20, 20}},     {"green", {20, 200, 30}}, {"blue", {20, 40, 230}},
     {"white", {250, 250, 250}}, {"black", {5, 5, 5}},     {"yellow", {240, 230, 20}}};
 
-// Pictures of two colours, one above the other, with two texts of each.
+// Images of two colours, one above the other, with two texts of each.
 struct Pairs {
   Pairs() {
     std::string lines;
     for (const auto& [above, top] : kColours)
       for (const auto& [below, bottom] : kColours) {
-        Picture picture{.height = 8, .width = 8};
+        Image image{.height = 8, .width = 8};
         for (int row = 0; row < 8; ++row)
           for (int column = 0; column < 8; ++column)
-            for (const std::uint8_t byte : row < 4 ? top : bottom) picture.pixels.push_back(byte);
+            for (const std::uint8_t byte : row < 4 ? top : bottom) image.pixels.push_back(byte);
         const std::string name = fmt::format("{}_{}.png", above, below);
-        WritePng(folder.File(name), picture);
+        WritePng(folder.File(name), image);
         lines += fmt::format("{}\t{} above {}\n{}\t{} below {}\n", name, above, below, name, below, above);
       }
     WriteFile(folder.File("pairs.tsv"), lines);
   }
-  PictureTextSet Set() const {
-    return PictureTextSet(ListPictureTexts({folder.File("pairs.tsv")}),
-                          [](auto file, const std::string& name) { return DecodePicture(file, name); });
+  ImageTextSet Set() const {
+    return ImageTextSet(ListImageTexts({folder.File("pairs.tsv")}),
+                        [](auto file, const std::string& name) { return DecodeImage(file, name); });
   }
   TemporaryFolder folder;
 };
@@ -60,12 +60,12 @@ struct Tiny {
   explicit Tiny(const std::string& kind) {
     kind == "clip" ? SaveTinyClip(folder.path()) : SaveTinySiglip(folder.path());
     model = LoadModel<DualEncoder>(folder.path());
-    processor = LoadPictureProcessor(folder.path());
+    processor = LoadImageProcessor(folder.path());
     texts.emplace(WholeTexts::Load(folder.path(), model->limits().positions, model->limits().filled));
   }
   TemporaryFolder folder;
   std::unique_ptr<DualEncoder> model;
-  PictureProcessor processor;
+  ImageProcessor processor;
   std::optional<WholeTexts> texts;
 };
 
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(, Contrastive, testing::Values("clip", "siglip"),
 // In one part, in two, in uneven ones and one by one.
 TEST_P(Contrastive, HasTheSameGradientInParts) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   NamedNumbers expected;
   double loss = 0;
   for (const std::int64_t part :
@@ -104,40 +104,40 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
   }
 }
 
-// Pictures of three colours, more than validations compute at once, two of three with a near miss, which may be
+// Images of three colours, more than validations compute at once, two of three with a near miss, which may be
 // another's text; some have one text.
-PictureTextSet SetWithNearMisses(const TemporaryFolder& folder) {
+ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
   std::string lines;
   int number = 0;
   for (const auto& [above, top] : kColours)
     for (const auto& [between, middle] : kColours)
       for (const auto& [below, bottom] : kColours) {
         if (above == between || ++number > 150) continue;
-        Picture picture{.height = 8, .width = 8};
+        Image image{.height = 8, .width = 8};
         for (int row = 0; row < 8; ++row)
           for (int column = 0; column < 8; ++column)
-            for (const std::uint8_t byte : row < 3 ? top : row < 5 ? middle : bottom) picture.pixels.push_back(byte);
-        WritePng(folder.File(fmt::format("{}.png", number)), picture);
+            for (const std::uint8_t byte : row < 3 ? top : row < 5 ? middle : bottom) image.pixels.push_back(byte);
+        WritePng(folder.File(fmt::format("{}.png", number)), image);
         const std::string miss = fmt::format(", \"near_misses\": \"{} {} {}\"", between, above, below);
         const std::string text = number % 25 == 0 ? "red red red" : fmt::format("{} {} {}", above, between, below);
         lines +=
             fmt::format("{{\"path\": \"{}.png\", \"text\": \"{}\"{}}}\n", number, text, number % 3 == 0 ? "" : miss);
       }
   WriteFile(folder.File("near.jsonl"), lines);
-  return PictureTextSet(ListPictureTexts({folder.File("near.jsonl")}),
-                        [](auto file, const std::string& name) { return DecodePicture(file, name); });
+  return ImageTextSet(ListImageTexts({folder.File("near.jsonl")}),
+                      [](auto file, const std::string& name) { return DecodeImage(file, name); });
 }
 
-// The loss and the recalls from each picture and each text by itself.
+// The loss and the recalls from each image and each text by itself.
 TEST_P(Contrastive, NearMissesAreToldApartToo) {
   const TemporaryFolder folder;
-  const PictureTextSet set = SetWithNearMisses(folder);
+  const ImageTextSet set = SetWithNearMisses(folder);
   ASSERT_EQ(set.size(), 150);
   Tiny tiny(GetParam());
   std::vector<std::string> texts, misses;
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   for (std::int64_t i = 0; i < set.size(); ++i) {
-    pictures.push_back(tiny.processor.Values(tiny.processor.Fit(set[i])));
+    images.push_back(tiny.processor.Values(tiny.processor.Fit(set[i])));
     texts.push_back(set.texts(i)[0]);
     if (!set.near_misses(i)[0].empty()) misses.push_back(set.near_misses(i)[0]);
   }
@@ -150,16 +150,16 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
     lengths.push_back(static_cast<std::int32_t>(own.size()));
   }
   Context context;
-  const Tensor logits = tiny.model->Logits(context, tiny.model->PictureVectors(context, pictures),
+  const Tensor logits = tiny.model->Logits(context, tiny.model->ImageVectors(context, images),
                                            tiny.model->TextVectors(context, ids, PackedSequences(lengths)));
-  const auto at = [&](std::int64_t picture, std::int64_t text) {
-    return static_cast<double>(logits.matrix<float>().row(picture)[text]);
+  const auto at = [&](std::int64_t image, std::int64_t text) {
+    return static_cast<double>(logits.matrix<float>().row(image)[text]);
   };
-  double loss = 0, texts_found = 0, pictures_found = 0;
+  double loss = 0, texts_found = 0, images_found = 0;
   int equal = 0;
   for (std::int64_t i = 0; i < 150; ++i) {
-    double of_texts = 0, of_pictures = 0;
-    bool first_text = true, first_picture = true;
+    double of_texts = 0, of_images = 0;
+    bool first_text = true, first_image = true;
     for (std::int64_t j = 0; j < 250; ++j) {
       const bool same = texts[static_cast<std::size_t>(j)] == texts[static_cast<std::size_t>(i)];
       equal += same && i != j ? 1 : 0;
@@ -167,21 +167,21 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
       of_texts += std::exp(at(i, j));
       first_text &= i == j || at(i, j) < at(i, i);
       if (j < 150) {
-        of_pictures += std::exp(at(j, i));
-        first_picture &= i == j || at(j, i) < at(i, i);
+        of_images += std::exp(at(j, i));
+        first_image &= i == j || at(j, i) < at(i, i);
       }
       const double sign = i == j ? 1 : -1;
       if (std::string_view(GetParam()) == "siglip") loss += std::log1p(std::exp(-sign * at(i, j)));
     }
-    if (std::string_view(GetParam()) == "clip") loss += (std::log(of_texts) + std::log(of_pictures)) / 2 - at(i, i);
+    if (std::string_view(GetParam()) == "clip") loss += (std::log(of_texts) + std::log(of_images)) / 2 - at(i, i);
     texts_found += first_text ? 100.0 / 150 : 0;
-    pictures_found += first_picture ? 100.0 / 150 : 0;
+    images_found += first_image ? 100.0 / 150 : 0;
   }
   EXPECT_GT(equal, 50);
   const ValidationReport report = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
   EXPECT_NEAR(report.loss, loss / 150, 1e-4 * loss / 150);
   EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two may be equal but for rounding
-  EXPECT_NEAR(report.more_scores[1].value, pictures_found, 1.4);
+  EXPECT_NEAR(report.more_scores[1].value, images_found, 1.4);
   // A training's batch has the same loss.
   const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
                                             {.batches = {.batch_tokens = 150}, .part = 64});
@@ -192,7 +192,7 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
-// Three texts, of which the last is no picture's, and two pictures: texts 0 and 2 are equal, or all are.
+// Three texts, of which the last is no image's, and two images: texts 0 and 2 are equal, or all are.
 TEST(SigmoidPairLoss, LeavesEqualTextsOut) {
   const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
   const auto loss = [&](const std::vector<std::int32_t>& first) {
@@ -208,7 +208,7 @@ TEST(SigmoidPairLoss, LeavesEqualTextsOut) {
 // With dropout a part is computed with the same random numbers again: the gradient is that of the loss.
 TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
   tiny.model = LoadModel<DualEncoder>(tiny.folder.path(), {.dropout = {.attention = 0.3}});
   const TrainingTask task =
@@ -250,7 +250,7 @@ double LossOf(const TrainingTask& task, std::int64_t epoch) {
 
 TEST_P(Contrastive, DrawsTextsAndRegions) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
   const auto loss = [&](double least_share, std::int64_t epoch) {
     return LossOf(ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
@@ -266,7 +266,7 @@ TEST_P(Contrastive, DrawsTextsAndRegions) {
 
 TEST_P(Contrastive, LearnsPairs) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
   const ValidationReport before = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
   EXPECT_EQ(before.labels, 36);
@@ -312,7 +312,7 @@ TEST(PairRanks, CountWrongColumnsThatAreNotBelowTheRightOne) {
 
 TEST(ContrastiveTemperature, StaysBelowItsBound) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   Tiny tiny("clip");
   const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {});
   float& scale = tiny.model->logit_scale()->value.data<float>()[0];
@@ -329,9 +329,9 @@ TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
   std::atomic<int> decoded = 0;
   const DecodeBytes decode = [&](std::span<const std::byte> file, const std::string& name) {
     ++decoded;
-    return DecodePicture(file, name);
+    return DecodeImage(file, name);
   };
-  const PictureTextSet set(ListPictureTexts({pairs.folder.File("pairs.tsv")}), decode, {}, /*memory=*/0);
+  const ImageTextSet set(ListImageTexts({pairs.folder.File("pairs.tsv")}), decode, {}, /*memory=*/0);
   decoded = 0;
   Tiny tiny("clip");
   const TrainingTask task =
@@ -345,7 +345,7 @@ TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
 
 TEST(ContrastiveTask, NamesWhatCannotBe) {
   const Pairs pairs;
-  const PictureTextSet set = pairs.Set();
+  const ImageTextSet set = pairs.Set();
   Tiny tiny("clip");
   const auto error = [&](const ContrastiveOptions& options) {
     return ErrorOf([&] { ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, options); });

@@ -244,7 +244,7 @@ TEST_F(VqganParity, GivesWhatTheOriginalGives) {
   context.tape = &tape;
   int attentions = 0;
   context.hooks.attention = [&](const LayerAttention& seen) {
-    EXPECT_EQ(seen.kind, AttentionKind::picture_self);
+    EXPECT_EQ(seen.kind, AttentionKind::image_self);
     EXPECT_LT(Deviation(ToDouble(seen.weights), Read(fmt::format("attentions.{}", seen.layer))), kTolerance);
     ++attentions;
   };
@@ -260,7 +260,7 @@ TEST_F(VqganParity, GivesWhatTheOriginalGives) {
 }
 
 TEST_F(VqganParity, DecodesCodes) {
-  const auto model = LoadModel<PictureCoder>(folder, {.purpose = LoadFor::computing});
+  const auto model = LoadModel<ImageCoder>(folder, {.purpose = LoadFor::computing});
   Context context;
   const Ids codes = golden.Read("codes", DType::int32).ToVector<std::int32_t>();
   const FeatureMaps weights = WeightsOf(*model, codes, {model->limits().grid()});
@@ -268,7 +268,7 @@ TEST_F(VqganParity, DecodesCodes) {
   EXPECT_THAT(ErrorOf([&] {
                 CodesOf(*model, std::vector{Tensor::Zeros({64, 64, 3})});
               }),
-              HasSubstr("vae/model.safetensors: this model makes pictures of codes, and no codes of pictures"));
+              HasSubstr("vae/model.safetensors: this model makes images of codes, and no codes of images"));
 }
 
 TEST_F(VqganParity, ComesBackFromItsFolder) {
@@ -279,7 +279,7 @@ TEST_F(VqganParity, ComesBackFromItsFolder) {
 TEST(Vqgan, HasAttentionWhereItsConfigurationSays) {
   const auto parameters = [](std::vector<std::int64_t> attentions) {
     Ids places;
-    const Vqgan model({.picture = 16,
+    const Vqgan model({.image = 16,
                        .codes = 5,
                        .code_width = 3,
                        .inputs = 3,
@@ -298,7 +298,7 @@ TEST(Vqgan, HasAttentionWhereItsConfigurationSays) {
   EXPECT_EQ(parameters({8, 16}), (Ids{1, 0}));
   const auto refusal = [](const VqganConfig& config) { return ErrorOf([&] { const Vqgan model(config); }); };
   EXPECT_THAT(refusal({.channels = 4}), HasSubstr("32 groups of a norm must divide 4 channels"));
-  EXPECT_THAT(refusal({.picture = 72}), HasSubstr("the size of pictures, 72, must be a multiple of 16"));
+  EXPECT_THAT(refusal({.image = 72}), HasSubstr("the size of images, 72, must be a multiple of 16"));
   EXPECT_THAT(refusal({.factors = {}}), HasSubstr("ch_mult must have a factor for each stage"));
 }
 

@@ -14,7 +14,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/image_coder.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/family.h"
 #include "headlight/nn/decoder_cache.h"
@@ -22,7 +22,7 @@
 #include "headlight/ops/linear.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/ops/uniform_divergence.h"
-#include "headlight/train/tasks/text_to_picture.h"
+#include "headlight/train/objectives/text_to_image.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::dalle_parity_test {
@@ -43,22 +43,22 @@ struct GoldenFile {
   Safetensors file;
 };
 
-class PictureCoderParity : public testing::TestWithParam<const char*> {
+class ImageCoderParity : public testing::TestWithParam<const char*> {
  protected:
   const std::string name_ = GetParam();
   const GoldenFile golden_{name_};
 };
-INSTANTIATE_TEST_SUITE_P(, PictureCoderParity,
+INSTANTIATE_TEST_SUITE_P(, ImageCoderParity,
                          testing::Values("openai_vae", "openai_vae_short", "discrete_vae", "discrete_vae_blocks"),
                          [](const auto& which) { return std::string(which.param); });
 
-TEST_P(PictureCoderParity, GivesWhatTheOriginalGives) {
-  const std::unique_ptr<PictureCoder> model = LoadModel<PictureCoder>(FolderOf(name_));
+TEST_P(ImageCoderParity, GivesWhatTheOriginalGives) {
+  const std::unique_ptr<ImageCoder> model = LoadModel<ImageCoder>(FolderOf(name_));
   model->parameters().PrepareTraining();
   Tape tape;
   Context context;
   context.tape = &tape;
-  const FeatureMaps pixels = MapsOf(PicturesOf(golden_.file), 3, DType::float32);
+  const FeatureMaps pixels = MapsOf(ImagesOf(golden_.file), 3, DType::float32);
   const FeatureMaps scores = model->Encode(context, pixels);
   EXPECT_LT(Deviation(ToDouble(scores.rows), golden_.Read("logits")), kTolerance);
   EXPECT_EQ(LikeliestCodes(*model, scores.rows), golden_.Integers("codes"));
@@ -82,23 +82,23 @@ TEST_P(PictureCoderParity, GivesWhatTheOriginalGives) {
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden_.file)), 1e-4);
 }
 
-TEST_P(PictureCoderParity, DecodesCodes) {
+TEST_P(ImageCoderParity, DecodesCodes) {
   for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
-    const auto model = LoadModel<PictureCoder>(FolderOf(name_), {.purpose = purpose});
+    const auto model = LoadModel<ImageCoder>(FolderOf(name_), {.purpose = purpose});
     Context context;
-    const FeatureMaps scores = model->Encode(context, MapsOf(PicturesOf(golden_.file), 3, DType::float32));
+    const FeatureMaps scores = model->Encode(context, MapsOf(ImagesOf(golden_.file), 3, DType::float32));
     const FeatureMaps weights = WeightsOf(*model, golden_.Integers("codes"), scores.grids);
     EXPECT_LT(Deviation(ToDouble(PixelsOf(*model, model->Decode(context, weights).rows)), golden_.Read("pixels")),
               kTolerance);
   }
 }
 
-TEST_P(PictureCoderParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<PictureCoder> model = LoadModel<PictureCoder>(FolderOf(name_));
+TEST_P(ImageCoderParity, ComesBackFromItsFolder) {
+  const std::unique_ptr<ImageCoder> model = LoadModel<ImageCoder>(FolderOf(name_));
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
     const TemporaryFolder folder;
     model->Save(folder.path(), compute);
-    const std::unique_ptr<PictureCoder> again = LoadModel<PictureCoder>(folder.path());
+    const std::unique_ptr<ImageCoder> again = LoadModel<ImageCoder>(folder.path());
     EXPECT_EQ(again->Description(), model->Description());
     if (compute == Compute::float32) {
       EXPECT_EQ(ByName(again->parameters(), &Parameter::value), ByName(model->parameters(), &Parameter::value));
@@ -106,17 +106,17 @@ TEST_P(PictureCoderParity, ComesBackFromItsFolder) {
   }
 }
 
-TEST(PictureCoder, RefusesWhatIsNoPictureOrCode) {
-  const auto model = LoadModel<PictureCoder>(FolderOf("discrete_vae_blocks"));
+TEST(ImageCoder, RefusesWhatIsNoImageOrCode) {
+  const auto model = LoadModel<ImageCoder>(FolderOf("discrete_vae_blocks"));
   Context context;
   const FeatureMaps odd = {Tensor::Zeros({4 * 6, 3}), {{4, 6}}};
   EXPECT_THAT(ErrorOf([&] { model->Encode(context, odd); }),
-              HasSubstr("a picture of 6 x 4 pixels: its sides must be multiples of 4"));
+              HasSubstr("an image of 6 x 4 pixels: its sides must be multiples of 4"));
   EXPECT_THAT(ErrorOf([&] { WeightsOf(*model, Ids{10}, {{1, 1}}); }), HasSubstr("code 10 of cell 0: the model has 10"));
-  EXPECT_THAT(ErrorOf([] { LoadModel<PictureCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
+  EXPECT_THAT(ErrorOf([] { LoadModel<ImageCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
 }
 
-// The ids, as Dalle reads them, of the golden's texts and pictures.
+// The ids, as Dalle reads them, of the golden's texts and images.
 DrawingBatch BatchOf(const Dalle& model, const GoldenFile& golden) {
   const Ids texts = golden.Integers("text"), codes = golden.Integers("codes");
   const std::int64_t positions = model.config().text_positions, cells = model.config().cells();

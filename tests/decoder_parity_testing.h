@@ -23,7 +23,7 @@
 
 namespace headlight {
 
-// Of either kind of model: one that has a tokenizer, and one of pictures.
+// Of either kind of model: one that has a tokenizer, and one of images.
 inline std::unique_ptr<LanguageModel> LoadDecoder(const std::string& folder, const LoadModelOptions& options = {}) {
   std::unique_ptr<Model> model = LoadModel(folder, options);
   EXPECT_NE(dynamic_cast<LanguageModel*>(model.get()), nullptr);

@@ -208,7 +208,7 @@ Subject OfCaptions() {
     Random random(seed);
     for (float& value : image.span<float>()) value = static_cast<float>(random.Normal());
     Context context;
-    const Memory memory = model.MemoryOf(context, model.EncodePictures(context, {&image, 1}));
+    const Memory memory = model.MemoryOf(context, model.EncodeImages(context, {&image, 1}));
     memories.push_back(memory.rows.ViewRows(memory.sentences[0].begin, memory.sentences[0].length));
   }
   return OfMemories(model, 15, memories, {});

@@ -70,8 +70,8 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   EXPECT_EQ(after.scores.class_ap[static_cast<std::size_t>(unseen)], 0);
 }
 
-// The annotation of a picture that EXIF turns says the size of the stored pixels.
-TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedPictures) {
+// The annotation of an image that EXIF turns says the size of the stored pixels.
+TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   DetectionSet set = Scenes(0, 2, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
@@ -83,7 +83,7 @@ TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedPictures) {
   const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
                                           SceneSizeReader(kScenes), {.batches = {.batch_tokens = 2}});
   const auto next = task.batches({});
-  EXPECT_THAT(ErrorOf([&] { next(); }), testing::HasSubstr("1: the decoded picture"));
+  EXPECT_THAT(ErrorOf([&] { next(); }), testing::HasSubstr("1: the decoded image"));
 }
 
 TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
@@ -95,8 +95,8 @@ TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-// A batch goes on from any place with the same pictures, turned and cropped in the same way.
-TEST(DetectionTraining, ResumesWithTheSamePictures) {
+// A batch goes on from any place with the same images, turned and cropped in the same way.
+TEST(DetectionTraining, ResumesWithTheSameImages) {
   const DetectionSet set = Scenes(0, 5, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
@@ -124,13 +124,13 @@ TEST(DetectionTraining, ResumesWithTheSamePictures) {
   for (int i = 3; i < 6; ++i) EXPECT_EQ(loss_of(resumed()), losses[static_cast<std::size_t>(i)]);
 }
 
-TEST(DetectionTraining, PicturesAreDecodedWithTheirPartAlone) {
+TEST(DetectionTraining, ImagesAreDecodedWithTheirPartAlone) {
   constexpr SceneOptions scenes = {.height = 96, .width = 128};
   const DetectionSet set = Scenes(0, 12, scenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
   std::atomic<std::size_t> decoded = 0;
-  const PictureReader read = [&, draw = SceneReader(scenes)](const std::string& path) {
+  const ImageReader read = [&, draw = SceneReader(scenes)](const std::string& path) {
     ++decoded;
     return draw(path);
   };
@@ -145,8 +145,8 @@ TEST(DetectionTraining, PicturesAreDecodedWithTheirPartAlone) {
   for (const std::any& part : batch.parts) {
     const std::size_t before = decoded;
     const DetectionPart& made = parts.emplace_back(std::any_cast<DetectionPart>(Made(part)));
-    EXPECT_EQ(decoded, before + made.pictures.size());
-    EXPECT_EQ(made.objects.size(), made.pictures.size());
+    EXPECT_EQ(decoded, before + made.images.size());
+    EXPECT_EQ(made.objects.size(), made.images.size());
     objects.insert(objects.end(), made.objects.begin(), made.objects.end());
   }
   EXPECT_EQ(decoded, 12U);
@@ -159,9 +159,9 @@ TEST(DetectionTraining, PicturesAreDecodedWithTheirPartAlone) {
 
 // Cells 4 x 3, with a large box over the left half and a small one in it.
 TEST(DetectionTraining, CellsLearnWhatTheyShow) {
-  DetectedPictures found;
+  DetectedImages found;
   found.grids = {{3, 4}};
-  found.pictures = PackedSequences(std::vector<std::int32_t>{11});
+  found.images = PackedSequences(std::vector<std::int32_t>{11});
   found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last one is hidden
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
   // A cell that is right is sure of its class and has its box; cell 1 holds the small box's middle.
@@ -218,7 +218,7 @@ TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
     });
   };
   EXPECT_EQ(error(set), "");
-  EXPECT_THAT(error({}), testing::HasSubstr("there is no picture to learn from"));
+  EXPECT_THAT(error({}), testing::HasSubstr("there is no image to learn from"));
   DetectionSet foreign = set;
   foreign.examples[0].boxes[0].label = 6;
   EXPECT_EQ(error(foreign), "0: class 6 is none of the model's 6");

@@ -1,4 +1,4 @@
-// Shared by the tests of training detectors: drawn scenes as a set of pictures, and a small DETR.
+// Shared by the tests of training detectors: drawn scenes as a set of images, and a small DETR.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 #include <string>
 
 #include "headlight/data/detection.h"
-#include "headlight/demo/scenes.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/detr.h"
-#include "headlight/train/tasks/detection.h"
+#include "headlight/synthetic/scenes.h"
+#include "headlight/train/objectives/detection.h"
 
 namespace headlight {
 
@@ -17,20 +17,20 @@ namespace headlight {
 inline DetectionSet Scenes(std::uint64_t first, std::uint64_t count, const SceneOptions& options) {
   DetectionSet set;
   for (std::uint64_t i = first; i < first + count; ++i)
-    set.examples.push_back({.picture = std::to_string(i), .boxes = DrawScene(1, i, options).boxes});
+    set.examples.push_back({.image = std::to_string(i), .boxes = DrawScene(1, i, options).boxes});
   return set;
 }
 
-inline PictureReader SceneReader(const SceneOptions& options) {
-  return [options](const std::string& path) { return DrawScene(1, std::stoull(path), options).picture; };
+inline ImageReader SceneReader(const SceneOptions& options) {
+  return [options](const std::string& path) { return DrawScene(1, std::stoull(path), options).image; };
 }
 
-inline PictureSizeReader SceneSizeReader(const SceneOptions& options) {
-  return [size = PictureSize{options.height, options.width}](const std::string&) { return size; };
+inline ImageSizeReader SceneSizeReader(const SceneOptions& options) {
+  return [size = ImageSize{options.height, options.width}](const std::string&) { return size; };
 }
 
-inline PictureProcessor SceneProcessor(std::int64_t side) {
-  PictureProcessor processor;
+inline ImageProcessor SceneProcessor(std::int64_t side) {
+  ImageProcessor processor;
   processor.resize = {.kind = ResizeRule::Kind::shortest, .edge = side, .longest = 2 * side};
   processor.scale = 1 / 255.0;
   processor.mean = {0.5F, 0.5F, 0.5F};

@@ -27,20 +27,20 @@ std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/te
 
 struct Golden {
   explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") {
-    pictures = PicturesOf(file);
+    images = ImagesOf(file);
     if (!file.contains("pixel_mask")) return;
     const std::vector<std::int32_t> seen = file.Read("pixel_mask", DType::int32).ToVector<std::int32_t>();
-    const std::ptrdiff_t cells = std::ssize(seen) / std::ssize(pictures);
+    const std::ptrdiff_t cells = std::ssize(seen) / std::ssize(images);
     for (auto mask = seen.begin(); mask != seen.end(); mask += cells) masks.emplace_back(mask, mask + cells);
   }
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
 
   Safetensors file;
-  std::vector<Tensor> pictures;
-  std::vector<ObjectDetector::PixelMask> masks;
+  std::vector<Tensor> images;
+  std::vector<DetectionModel::PixelMask> masks;
 };
 
-void CompareWithGolden(ObjectDetector& model, const Golden& golden, double tolerance) {
+void CompareWithGolden(DetectionModel& model, const Golden& golden, double tolerance) {
   model.parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -54,7 +54,7 @@ void CompareWithGolden(ObjectDetector& model, const Golden& golden, double toler
     Numbers& layer = attentions[kind + std::to_string(seen.layer)];
     layer.insert(layer.end(), weights.begin(), weights.end());
   };
-  const DetectedPictures found = model.Detect(context, golden.pictures, golden.masks, /*all_layers=*/true);
+  const DetectedImages found = model.Detect(context, golden.images, golden.masks, /*all_layers=*/true);
   EXPECT_LT(Deviation(ToDouble(found.memory), golden.Read("encoder_last_hidden_state")), tolerance);
   EXPECT_LT(Deviation(ToDouble(found.queries), golden.Read("last_hidden_state")), tolerance);
   std::size_t compared = 0;
@@ -104,7 +104,7 @@ TEST_P(DetectorParity, GivesWhatTransformersGives) {
 }
 
 TEST_P(DetectorParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf(std::get<0>(GetParam())));
+  const std::unique_ptr<DetectionModel> model = LoadModel<DetectionModel>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
   // Whole numbers stay so: Transformers refuses others.
@@ -113,26 +113,26 @@ TEST_P(DetectorParity, ComesBackFromItsFolder) {
     EXPECT_NE(config[key].value().As<std::int64_t>(), nullptr) << key;
 }
 
-std::vector<Tensor> PicturesOfSizes(const std::vector<std::pair<std::int64_t, std::int64_t>>& sizes) {
-  std::vector<Tensor> pictures;
+std::vector<Tensor> ImagesOfSizes(const std::vector<std::pair<std::int64_t, std::int64_t>>& sizes) {
+  std::vector<Tensor> images;
   for (const auto& [height, width] : sizes) {
     std::vector<float> pixels;
     for (std::int64_t i = 0; i < height * width * 3; ++i)
       pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
-    pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+    images.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
   }
-  return pictures;
+  return images;
 }
 
-// Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.
-TEST(Detector, IsBatchInvariant) {
-  const std::unique_ptr<const ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf("detr"));
-  const std::vector<Tensor> pictures = PicturesOfSizes({{64, 40}, {33, 97}, {64, 40}, {20, 20}});
+// Images of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+TEST(ObjectDetector, IsBatchInvariant) {
+  const std::unique_ptr<const DetectionModel> model = LoadModel<DetectionModel>(FolderOf("detr"));
+  const std::vector<Tensor> images = ImagesOfSizes({{64, 40}, {33, 97}, {64, 40}, {20, 20}});
   Context context;
-  const QueryAnswers together = model->Detect(context, pictures).layers.back();
+  const QueryAnswers together = model->Detect(context, images).layers.back();
   std::vector<float> logits, boxes;
-  for (const Tensor& picture : pictures) {
-    const QueryAnswers alone = model->Detect(context, {&picture, 1}).layers.back();
+  for (const Tensor& image : images) {
+    const QueryAnswers alone = model->Detect(context, {&image, 1}).layers.back();
     const std::vector<float> its_logits = alone.logits.ToVector<float>(), its_boxes = alone.boxes.ToVector<float>();
     logits.insert(logits.end(), its_logits.begin(), its_logits.end());
     boxes.insert(boxes.end(), its_boxes.begin(), its_boxes.end());
@@ -142,7 +142,7 @@ TEST(Detector, IsBatchInvariant) {
 }
 
 // The same weights under the names that published checkpoints have from timm.
-TEST(Detector, ReadsTimmsNames) {
+TEST(ObjectDetector, ReadsTimmsNames) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   Detr ours(config);
   config.timm_backbone = "resnet50";
@@ -160,10 +160,10 @@ TEST(Detector, ReadsTimmsNames) {
                                             backbone + "layer1.0.conv1.weight", backbone + "layer2.0.bn3.bias",
                                             backbone + "layer2.0.downsample.0.weight",
                                             backbone + "layer2.0.downsample.1.running_var"}));
-  const std::vector<Tensor> pictures = PicturesOfSizes({{64, 40}});
+  const std::vector<Tensor> images = ImagesOfSizes({{64, 40}});
   Context context;
-  EXPECT_EQ(timms.Detect(context, pictures).layers.back().logits.ToVector<float>(),
-            ours.Detect(context, pictures).layers.back().logits.ToVector<float>());
+  EXPECT_EQ(timms.Detect(context, images).layers.back().logits.ToVector<float>(),
+            ours.Detect(context, images).layers.back().logits.ToVector<float>());
   // The config says so, and is read back as ResNet-50: of the size that timm's has.
   const TemporaryFolder folder;
   timms.Save(folder.path());
@@ -177,7 +177,7 @@ TEST(Detector, ReadsTimmsNames) {
   EXPECT_EQ(read.backbone.hidden.back(), 2048);
 }
 
-TEST(Detector, HasItsMasksBesideTheRest) {
+TEST(ObjectDetector, HasItsMasksBesideTheRest) {
   DetrConfig config;
   config.timm_backbone = "resnet50";
   config.masks = true;
@@ -190,7 +190,7 @@ TEST(Detector, HasItsMasksBesideTheRest) {
                                             "mask_head.lay5.weight", "mask_head.gn1.bias", "mask_head.adapter3.weight",
                                             "mask_head.out_lay.bias"}));
   Context context;
-  EXPECT_THAT(ErrorOf([&] { LoadModel<ObjectDetector>(FolderOf("detr"))->Masks(context, {}, {}); }),
+  EXPECT_THAT(ErrorOf([&] { LoadModel<DetectionModel>(FolderOf("detr"))->Masks(context, {}, {}); }),
               testing::HasSubstr("no masks"));
   config.model = 24;
   EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks have 12 channels in one of their layers"));
@@ -201,7 +201,7 @@ TEST(Detector, HasItsMasksBesideTheRest) {
 }
 
 // COCO's numbers have gaps, whose classes are all called alike.
-TEST(Detector, MayHaveEqualLabels) {
+TEST(ObjectDetector, MayHaveEqualLabels) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   config.labels = {"N/A", "person", "N/A"};
   Detr model(config);
@@ -211,17 +211,17 @@ TEST(Detector, MayHaveEqualLabels) {
   EXPECT_EQ(LoadModel<Detr>(folder.path())->labels(), config.labels);
 }
 
-TEST(Detector, RefusesWhatItDoesNotHave) {
-  const std::unique_ptr<const ObjectDetector> model = LoadModel<ObjectDetector>(FolderOf("detr"));
+TEST(ObjectDetector, RefusesWhatItDoesNotHave) {
+  const std::unique_ptr<const DetectionModel> model = LoadModel<DetectionModel>(FolderOf("detr"));
   Context context;
-  const auto detect = [&](const Shape& shape, std::vector<ObjectDetector::PixelMask> masks = {}) {
-    const Tensor picture = Tensor::Zeros(shape);
-    return ErrorOf([&] { model->Detect(context, {&picture, 1}, masks); });
+  const auto detect = [&](const Shape& shape, std::vector<DetectionModel::PixelMask> masks = {}) {
+    const Tensor image = Tensor::Zeros(shape);
+    return ErrorOf([&] { model->Detect(context, {&image, 1}, masks); });
   };
   EXPECT_EQ(detect({8, 8, 3}), "");
   EXPECT_THAT(detect({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
-  EXPECT_THAT(detect({8, 8, 3}, {{1, 1}}), testing::HasSubstr("a mask of 2 pixels does not fit a picture of 8 x 8"));
-  EXPECT_THAT(detect({8, 8, 3}, {ObjectDetector::PixelMask(64, 0)}), testing::HasSubstr("hides all"));
+  EXPECT_THAT(detect({8, 8, 3}, {{1, 1}}), testing::HasSubstr("a mask of 2 pixels does not fit an image of 8 x 8"));
+  EXPECT_THAT(detect({8, 8, 3}, {DetectionModel::PixelMask(64, 0)}), testing::HasSubstr("hides all"));
   const TemporaryFolder folder;
   const auto config_error = [&](const std::string& from, const std::string& to) {
     std::string config = ReadFile(FolderOf("detr") + "/config.json");

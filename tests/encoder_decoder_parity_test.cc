@@ -24,8 +24,8 @@
 #include "headlight/models/t5.h"
 #include "headlight/nn/decoder_cache.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/train/objectives/teacher_forcing.h"
 #include "headlight/train/optimizer.h"
-#include "headlight/train/tasks/teacher_forcing.h"
 #include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 

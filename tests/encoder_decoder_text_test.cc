@@ -10,7 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
-#include "headlight/tasks/translator.h"
+#include "headlight/pipelines/translator.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight::encoder_decoder_text_test {

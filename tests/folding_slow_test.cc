@@ -10,7 +10,7 @@
 #include "headlight/protein/alignment_features.h"
 #include "headlight/protein/files/structure_files.h"
 #include "headlight/protein/superposition.h"
-#include "headlight/train/tasks/folding.h"
+#include "headlight/train/objectives/folding.h"
 #include "tests/training_testing.h"
 
 namespace headlight::folding_slow_test {

@@ -12,7 +12,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/random.h"
 #include "headlight/models/alphafold.h"
-#include "headlight/nn/frames.h"
+#include "headlight/protein/nn/frames.h"
 #include "headlight/protein/residues.h"
 #include "headlight/protein/structure.h"
 

@@ -11,8 +11,8 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/test_support.h"
 #include "headlight/train/gradients.h"
+#include "headlight/train/objectives/folding.h"
 #include "headlight/train/optimizer.h"
-#include "headlight/train/tasks/folding.h"
 #include "tests/folding_testing.h"
 #include "tests/training_testing.h"
 

@@ -1,6 +1,6 @@
 // The settings of generation_config.json against Transformers: tools/make_generation_setting_goldens.py describes
 // testdata/generation_settings.json.
-#include "headlight/tasks/generation_settings.h"
+#include "headlight/pipelines/generation_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include "headlight/generate/generate.h"
 #include "headlight/generate/logits_processors.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/stop_strings.h"
+#include "headlight/pipelines/stop_strings.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::generation_settings_test {

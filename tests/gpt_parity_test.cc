@@ -50,7 +50,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
               HasSubstr("and a language model is needed: gpt2, gpt_neo"));
   EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(FolderOf("imagegpt")); }),
-              HasSubstr("is an imagegpt model, a generator of pictures, and a language model is needed"));
+              HasSubstr("is an imagegpt model, a generator of images, and a language model is needed"));
   EXPECT_THAT(with("imagegpt", "\"vocab_size\": 23", "\"vocab_size\": 1"), HasSubstr("vocab_size"));
   EXPECT_THAT(with("imagegpt", "\"n_head\": 2", "\"n_head\": 5"), HasSubstr("5 does not divide 12"));
   EXPECT_THAT(with("imagegpt", "\"add_cross_attention\": false", "\"add_cross_attention\": true"),
@@ -65,7 +65,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Classes are scored from the mean state of a picture, whatever it is batched with.
+// Classes are scored from the mean state of an image, whatever it is batched with.
 TEST(ImageGpt, ScoresClasses) {
   const DecoderGolden golden(FolderOf("imagegpt_classes"));
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt_classes"));
@@ -103,7 +103,7 @@ TEST(ImageGpt, ScoresClasses) {
               HasSubstr("this model has no classes"));
 }
 
-// The start of a picture has no score, and may stand in a prompt under every rule of choice.
+// The start of an image has no score, and may stand in a prompt under every rule of choice.
 TEST(ImageGpt, NeverContinuesWithTheStart) {
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt"));
   const std::int32_t start = model->config().start_id();

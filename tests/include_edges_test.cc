@@ -1,4 +1,4 @@
-// Checks every #include of the project against the table of rooms, and the libraries that may be used in each room.
+// Checks every #include of the project against the table of folders, and the libraries that each folder may use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,10 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// The rooms that each room may include, with all that these may include. So `train`, `generate` and `inspect` see the
-// interfaces of `kinds` and never a family of `models`, and a layer below never sees one above. `text` itself has what
-// its two rooms share.
-const std::map<std::string, Names> kRooms = {
+// The folders that each folder may include, with everything that these may include. So `train`, `generate` and
+// `inspect` see the interfaces of `kinds` and never a family of `models`, and a layer below never sees one above.
+const std::map<std::string, Names> kFolders = {
     {"base", {}},
     {"kernels", {"base"}},
     {"tensor", {"base"}},
@@ -32,33 +31,35 @@ const std::map<std::string, Names> kRooms = {
     {"text/metrics", {"text"}},
     {"image", {"base", "tensor"}},
     {"protein", {"base", "tensor"}},
-    {"nn", {"ops", "io", "protein"}},
-    {"kinds", {"nn"}},
+    {"nn", {"ops", "io"}},
+    {"protein/nn", {"nn", "protein"}},
+    {"kinds", {"nn", "protein/nn"}},
     {"models", {"kinds"}},
     {"data", {"text/tokenizers", "text/metrics", "image", "protein", "tensor"}},
-    {"train", {"kinds", "data", "generate"}},
     {"generate", {"kinds", "text/tokenizers", "text/metrics"}},
+    {"train", {"kinds", "data", "generate"}},
     {"inspect", {"kinds", "text/tokenizers", "text/metrics", "image", "protein"}},
-    {"tasks", {"models", "generate", "inspect"}},
-    {"recipes", {"tasks", "train"}},
-    {"demo", {"data"}},
+    {"search", {"io", "kernels", "text"}},
+    {"pipelines", {"models", "generate", "inspect", "search"}},
+    {"recipes", {"pipelines", "train"}},
+    {"synthetic", {"data"}},
 };
 // These compose everything; nothing above includes them.
 const Names kComposers = {"server", "cli", "python", "tests", "bench", "docs", "tools"};
 
-// Libraries that a header of ours would force upon its includers; `rooms` are those whose sources may use it (empty:
+// Libraries that a header of ours would force upon its includers; `folders` are those whose sources may use it (empty:
 // all of them).
 struct Library {
   std::regex path;
   bool in_headers;
-  Names rooms;
+  Names folders;
 };
 const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"Highway", {std::regex("hwy/.*"), false, {}}},
     {"nlohmann/json", {std::regex("nlohmann/.*"), false, {"base"}}},
     {"ICU", {std::regex("unicode/.*"), false, {"text", "text/tokenizers", "text/metrics"}}},
     {"Cairo and Pango", {std::regex("(cairo|pango).*"), false, {"inspect"}}},
-    {"picture formats", {std::regex("(jpeglib|png|webp/.*)\\.h"), false, {"image"}}},
+    {"image formats", {std::regex("(jpeglib|png|webp/.*)\\.h"), false, {"image"}}},
     {"gemmi", {std::regex("gemmi/.*"), false, {"protein"}}},
     {"pugixml", {std::regex("pugixml\\.hpp"), false, {"image"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text/tokenizers"}}},
@@ -67,20 +68,20 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"MPI", {std::regex("mpi\\.h"), false, {"cli"}}},
 };
 
-// The rooms that `room` may include, itself among them.
-Names Reachable(const std::string& room) {
-  Names reached{room};
-  for (const std::string& next : kRooms.at(room)) reached.merge(Reachable(next));
+// The folders that `folder` may include, with itself.
+Names Reachable(const std::string& folder) {
+  Names reached{folder};
+  for (const std::string& next : kFolders.at(folder)) reached.merge(Reachable(next));
   return reached;
 }
 
-// headlight/ROOM/..., or headlight/text/ROOM/...; of other files the first folder.
-std::string RoomOf(const fs::path& path) {
+// The folder of the table that has a file of ours; of other files the first folder.
+std::string FolderOf(const fs::path& path) {
   auto part = path.begin();
   if (*part != "headlight" || std::next(part) == path.end()) return *part;
-  const std::string room = *++part;
-  const std::string within = room + "/" + (++part == path.end() ? "" : part->string());
-  return kRooms.contains(within) ? within : room;
+  const std::string folder = *++part;
+  const std::string within = folder + "/" + (++part == path.end() ? "" : part->string());
+  return kFolders.contains(within) ? within : folder;
 }
 
 // Headers that only sources include: Highway's `-inl.h`, once for each instruction set, and those shared by tests.
@@ -90,14 +91,14 @@ bool IsPieceOfSource(const std::string& path) {
 bool IsHeader(const std::string& path) { return path.ends_with(".h") && !IsPieceOfSource(path); }
 
 std::string WrongEdge(const fs::path& file, const std::string& included, bool quoted) {
-  const std::string room = RoomOf(file);
-  const bool composes = kComposers.contains(room);
-  if (!composes && !kRooms.contains(room)) return room + " is not a room of the table";
+  const std::string folder = FolderOf(file);
+  const bool composes = kComposers.contains(folder);
+  if (!composes && !kFolders.contains(folder)) return folder + " is not a folder of the table";
 
   for (const auto& [name, library] : kLibraries) {
     if (!std::regex_match(included, library.path)) continue;
     if (!library.in_headers && IsHeader(file)) return name + " never appears in a header";
-    if (!library.rooms.empty() && !library.rooms.contains(room)) return name + " is not for " + room;
+    if (!library.folders.empty() && !library.folders.contains(folder)) return name + " is not for " + folder;
     return "";
   }
   if (!quoted) return "";
@@ -105,9 +106,9 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
   if (top != "headlight" && !kComposers.contains(top))
     return "a path of ours begins at the project's root, one of another library is in angle brackets";
   if (IsPieceOfSource(included) && IsHeader(file)) return "a piece of a source never appears in a header";
-  const std::string target = RoomOf(included);
-  if (composes || Reachable(room).contains(target)) return "";
-  return room + " may not include " + target;
+  const std::string target = FolderOf(included);
+  if (composes || Reachable(folder).contains(target)) return "";
+  return folder + " may not include " + target;
 }
 
 // One complaint per wrong edge: "file:line: #include of path: rule".
@@ -154,9 +155,9 @@ TEST(IncludeEdges, PlantedEdgesAreCaught) {
   EXPECT_THAT(WrongEdges("headlight/kernels/gemm.cc", "#include <cmath>\n#include \"headlight/tensor/tensor.h\"\n"),
               ElementsAre("headlight/kernels/gemm.cc:2: #include of headlight/tensor/tensor.h: kernels may not include "
                           "tensor"));
-  for (const std::string room : {"train", "generate", "inspect", "nn", "data"})
-    EXPECT_THAT(WrongEdges("headlight/" + room + "/a_test.cc", "#include \"headlight/models/transformer.h\""),
-                ElementsAre(HasSubstr(room + " may not include models")));
+  for (const std::string folder : {"train", "generate", "inspect", "nn", "data"})
+    EXPECT_THAT(WrongEdges("headlight/" + folder + "/a_test.cc", "#include \"headlight/models/transformer.h\""),
+                ElementsAre(HasSubstr(folder + " may not include models")));
   EXPECT_THAT(WrongEdges("headlight/base/a.cc", "# include \"headlight/cli/main.h\"  // hidden"),
               ElementsAre(HasSubstr("base may not include cli")));
   EXPECT_THAT(WrongEdges("headlight/inspect/a.cc", "#include \"headlight/train/loop.h\""),
@@ -165,10 +166,10 @@ TEST(IncludeEdges, PlantedEdgesAreCaught) {
               ElementsAre(HasSubstr("text/metrics may not include text/tokenizers")));
   EXPECT_THAT(WrongEdges("headlight/text/utf8.cc", "#include \"headlight/text/metrics/bleu.h\""),
               ElementsAre(HasSubstr("text may not include text/metrics")));
-  EXPECT_THAT(WrongEdges("headlight/tasks/a.cc", "#include \"headlight/demo/grammar.h\""),
-              ElementsAre(HasSubstr("tasks may not include demo")));
+  EXPECT_THAT(WrongEdges("headlight/pipelines/a.cc", "#include \"headlight/synthetic/grammar.h\""),
+              ElementsAre(HasSubstr("pipelines may not include synthetic")));
   EXPECT_THAT(WrongEdges("headlight/io/a.cc", "#include \"json.h\""), ElementsAre(HasSubstr("project's root")));
-  EXPECT_THAT(WrongEdges("headlight/attic/a.cc", "#include <vector>"), ElementsAre(HasSubstr("not a room")));
+  EXPECT_THAT(WrongEdges("headlight/attic/a.cc", "#include <vector>"), ElementsAre(HasSubstr("not a folder")));
 }
 
 TEST(IncludeEdges, PlantedLibrariesAreCaught) {

@@ -9,7 +9,7 @@
 #include "headlight/base/test_support.h"
 #include "headlight/generate/generate.h"
 #include "headlight/models/llama.h"
-#include "headlight/train/tasks/language_model.h"
+#include "headlight/train/objectives/language_model.h"
 
 namespace headlight::logit_cap_test {
 namespace {

@@ -41,9 +41,9 @@ PairAttention AttentionOf(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self:
       return {"language_attentions", RowsOf::texts, RowsOf::texts};
-    case AttentionKind::picture_self:
+    case AttentionKind::image_self:
       return {"vision_attentions", RowsOf::regions, RowsOf::regions};
-    case AttentionKind::text_to_picture:
+    case AttentionKind::text_to_image:
       return {"cross_encoder_attentions", RowsOf::texts, RowsOf::regions};
     default:
       return {"vision_cross_attentions", RowsOf::regions, RowsOf::texts};
@@ -101,7 +101,7 @@ TEST(Lxmert, RefusesWhatItDoesNotHave) {
   };
   const Regions good = {Tensor::Zeros({2, 7}), Tensor::Zeros({2, 4}), {{0, 2}}};
   EXPECT_EQ(encode({{0, 3}}, good), "");
-  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.pictures}),
+  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.images}),
               HasSubstr("boxes of 2 regions must be [regions, 4]"));
   EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
 

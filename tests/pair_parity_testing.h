@@ -1,4 +1,4 @@
-// Compares encoders of texts with pictures with goldens that the scripts in tools/ made, padded, with another program.
+// Compares encoders of texts with images with goldens that the scripts in tools/ made, padded, with another program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -170,16 +170,15 @@ inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolde
           .ToVector<float>();
   std::vector<float> apart;
   for (std::size_t i = 0; i < golden.texts.size(); ++i) {
-    const Sequence text = golden.texts[i], picture = golden.regions.pictures[i];
+    const Sequence text = golden.texts[i], image = golden.regions.images[i];
     const auto of_text = [&](const std::vector<std::int32_t>& all) {
       return std::span(all).subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
     };
-    Regions regions = {golden.regions.features.ViewRows(picture.begin, picture.length).Clone(),
-                       golden.regions.boxes.ViewRows(picture.begin, picture.length).Clone(),
-                       {{0, picture.length}}};
+    Regions regions = {golden.regions.features.ViewRows(image.begin, image.length).Clone(),
+                       golden.regions.boxes.ViewRows(image.begin, image.length).Clone(),
+                       {{0, image.length}}};
     const auto types = golden.regions.types.begin();
-    if (!golden.regions.types.empty())
-      regions.types.assign(types + picture.begin, types + picture.begin + picture.length);
+    if (!golden.regions.types.empty()) regions.types.assign(types + image.begin, types + image.begin + image.length);
     const EncodedPairs alone =
         model.Encode(context, of_text(golden.ids), of_text(golden.types), {{0, text.length}}, regions);
     const std::vector<float> pooled = model.Pool(context, alone).ToVector<float>();

@@ -49,17 +49,17 @@ inline double Deviation(const Numbers& actual, const Numbers& expected) {
   return worst / scale;
 }
 
-// The pictures [height, width, channels] of a golden: "pixel_values", [pictures, height, width, channels].
-inline std::vector<Tensor> PicturesOf(const Safetensors& golden) {
+// The images [height, width, channels] of a golden: "pixel_values", [images, height, width, channels].
+inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   const Tensor all = golden.Read("pixel_values", DType::float32);
   const Shape& shape = all.shape();
   const std::int64_t elements = all.elements() / shape[0];
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   for (std::int64_t i = 0; i < shape[0]; ++i)
-    pictures.push_back(
+    images.push_back(
         Tensor::From(std::span<const float>(all.data<float>() + i * elements, static_cast<std::size_t>(elements)),
                      {shape[1], shape[2], shape[3]}));
-  return pictures;
+  return images;
 }
 
 // The sum of all numbers, each weighted by the sine of its index, as the script does.

@@ -63,10 +63,10 @@ TEST(PublicHeaders, EngineHeadersIncludeOnlyWhatIsInstalled) {
 }
 
 TEST(PublicHeaders, PlantedIncludesAreCaught) {
-  const Includes includes = {{"headlight/tasks/a.h", {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}}};
+  const Includes includes = {{"headlight/pipelines/a.h", {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}}};
   EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h"}, false), testing::SizeIs(1));
   EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}, true),
-              testing::ElementsAre("headlight/tasks/a.h includes headlight/kernels/gemm.h"));
+              testing::ElementsAre("headlight/pipelines/a.h includes headlight/kernels/gemm.h"));
   EXPECT_THAT(Wrong(includes, {"headlight/tensor/tensor.h", "headlight/kernels/gemm.h"}, false), testing::IsEmpty());
 }
 

@@ -14,12 +14,12 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
-#include "headlight/demo/scene_questions.h"
 #include "headlight/image/box_regions.h"
 #include "headlight/models/lxmert.h"
 #include "headlight/models/vilbert.h"
-#include "headlight/train/tasks/picture_text_pretraining.h"
-#include "headlight/train/tasks/visual_question_answering.h"
+#include "headlight/synthetic/scene_questions.h"
+#include "headlight/train/objectives/image_text_pretraining.h"
+#include "headlight/train/objectives/visual_question_answering.h"
 #include "headlight/train/trainer.h"
 #include "tests/region_training_testing.h"
 
@@ -34,7 +34,7 @@ std::unique_ptr<Vilbert> SmallVilbert(const WordIds& words, bool pretraining, co
   const VilbertStream stream = {
       .model = 48, .layers = 2, .heads = 2, .ffn = 96, .dropout = 0, .attention_dropout = 0, .joins = {1}};
   VilbertConfig config;
-  config.text = config.picture = stream;
+  config.text = config.image = stream;
   config.joint = 48;
   config.joint_heads = 2;
   config.vocabulary = words.size();
@@ -48,7 +48,7 @@ std::unique_ptr<Vilbert> SmallVilbert(const WordIds& words, bool pretraining, co
   return model;
 }
 
-TEST(RegionTraining, QuestionsAreAnsweredByLookingAtThePicture) {
+TEST(RegionTraining, QuestionsAreAnsweredByLookingAtTheImage) {
   const TemporaryFolder folder;
   WordIds words;
   SceneQuestions train, valid;
@@ -68,11 +68,11 @@ TEST(RegionTraining, QuestionsAreAnsweredByLookingAtThePicture) {
 TEST(RegionTraining, WordsAndRegionsAreFilledIn) {
   const TemporaryFolder folder;
   WordIds words;
-  PictureTextPairs train, valid;
+  ImageTextPairs train, valid;
   AddCaptions(1, 700, Portion::training, {.side = 32, .most = 2}, kSide, words, train);
   AddCaptions(2, 150, Portion::held_out, {.side = 32, .most = 2}, kSide, words, valid);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
-  const TrainingTask task = PictureTextPretraining(
+  const TrainingTask task = ImageTextPretraining(
       *model, train, valid,
       {.batches = {.batch_tokens = 64}, .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}});
   const ValidationReport report = LastReport(task, 8, 0.003, folder.File("checkpoint"));
@@ -81,27 +81,27 @@ TEST(RegionTraining, WordsAndRegionsAreFilledIn) {
   EXPECT_GT(report.more_scores[1].value, 20);  // a region without its pixels is named by the caption: 1 in 48 by chance
 }
 
-// Few pairs are learned by heart: which caption belongs to which picture takes longer than words and regions.
-TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherPictures) {
+// Few pairs are learned by heart: which caption belongs to which image takes longer than words and regions.
+TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherImages) {
   const TemporaryFolder folder;
   WordIds words;
-  PictureTextPairs pairs;
+  ImageTextPairs pairs;
   AddCaptions(1, 12, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
   const PretrainingOptions options = {.batches = {.batch_tokens = 24},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}};
-  const TrainingTask task = PictureTextPretraining(*model, pairs, pairs, options);
+  const TrainingTask task = ImageTextPretraining(*model, pairs, pairs, options);
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
 }
 
 // LXMERT's second class is that of pairs that belong together, ViLBERT's the first.
 TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
   WordIds words;
-  PictureTextPairs pairs;
+  ImageTextPairs pairs;
   AddCaptions(1, 6, Portion::training, {.side = 32}, kSide, words, pairs);
-  for (PictureRegions& picture : pairs.pictures) {
-    const std::int64_t regions = picture.boxes.rows();
-    picture.boxes = picture.boxes.ViewColumns(0, 4).Clone().ViewAs({regions, 4});
+  for (ImageRegions& image : pairs.images) {
+    const std::int64_t regions = image.boxes.rows();
+    image.boxes = image.boxes.ViewColumns(0, 4).Clone().ViewAs({regions, 4});
   }
   LxmertConfig config;
   config.bert = {.model = 16,
@@ -112,7 +112,7 @@ TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
                  .positions = 40,
                  .on_top = {},
                  .scope = "lxmert"};
-  config.picture_layers = config.cross_layers = 1;
+  config.image_layers = config.cross_layers = 1;
   config.features = 3 * kSide * kSide;
   config.objects = kSceneKinds * kSceneColours;
   config.pretraining = true;
@@ -125,18 +125,18 @@ TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
   const PretrainingOptions options = {.batches = {.batch_tokens = 24},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
                                       .other_share = 0};
-  EXPECT_EQ(PictureTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
+  EXPECT_EQ(ImageTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
 }
 
 // The parts of a batch together have the loss of the whole batch.
 TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
   WordIds words;
-  PictureTextPairs pairs;
+  ImageTextPairs pairs;
   AddCaptions(1, 120, Portion::training, {.side = 32}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
   const PretrainingOptions options = {.batches = {.batch_tokens = 240},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}};
-  const TrainingTask task = PictureTextPretraining(*model, pairs, pairs, options);
+  const TrainingTask task = ImageTextPretraining(*model, pairs, pairs, options);
   const TrainingBatch batch = task.batches({})();
   ASSERT_GT(batch.parts.size(), 1U);
   double loss = 0;
@@ -152,39 +152,39 @@ TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
 // Nine in ten masked regions lose their pixels: then no prediction depends on them.
 TEST(RegionTraining, MaskedRegionsAreNotSeen) {
   WordIds words;
-  PictureTextPairs pairs;
+  ImageTextPairs pairs;
   AddCaptions(1, 20, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
-  const TrainingTask task = PictureTextPretraining(*model, pairs, pairs,
-                                                   {.batches = {},
-                                                    .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
-                                                    .region_share = 1,
-                                                    .other_share = 0});
+  const TrainingTask task = ImageTextPretraining(*model, pairs, pairs,
+                                                 {.batches = {},
+                                                  .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
+                                                  .region_share = 1,
+                                                  .other_share = 0});
   const double loss = task.validate({}).loss;
   int unseen = 0;
-  for (PictureRegions& picture : pairs.pictures) {
-    const Tensor before = picture.features.Clone();
-    picture.features.ViewRows(1, 1).Fill(3);
+  for (ImageRegions& image : pairs.images) {
+    const Tensor before = image.features.Clone();
+    image.features.ViewRows(1, 1).Fill(3);
     unseen += task.validate({}).loss == loss ? 1 : 0;
-    picture.features = before;
+    image.features = before;
   }
-  EXPECT_GT(unseen, 10);  // each picture has two captions
+  EXPECT_GT(unseen, 10);  // each image has two captions
   EXPECT_LT(unseen, 20);
 }
 
-// A text that is another picture's tells nothing of masked words and regions.
+// A text that is another image's tells nothing of masked words and regions.
 TEST(RegionTraining, OfPairsThatDoNotBelongTogetherAlignmentAloneIsLearned) {
   WordIds words;
-  PictureTextPairs pairs;
+  ImageTextPairs pairs;
   AddCaptions(1, 2, Portion::training, {.side = 32}, kSide, words, pairs);
-  pairs.pairs = {pairs.pairs[0], pairs.pairs[2]};  // one of each picture
+  pairs.pairs = {pairs.pairs[0], pairs.pairs[2]};  // one of each image
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
   double least = INFINITY, most = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const TrainingTask task = PictureTextPretraining(*model, pairs, pairs,
-                                                     {.batches = {.batch_tokens = 2, .seed = seed},
-                                                      .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
-                                                      .other_share = 1});
+    const TrainingTask task = ImageTextPretraining(*model, pairs, pairs,
+                                                   {.batches = {.batch_tokens = 2, .seed = seed},
+                                                    .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
+                                                    .other_share = 1});
     Context context;
     const TrainingBatch batch = task.batches({})();
     const double loss = task.loss(context, batch.parts.front(), 0.5).data<float>()[0];
@@ -203,12 +203,12 @@ TEST(RegionTraining, RefusesWhatDoesNotFit) {
   const auto pretrained = SmallVilbert(words, true, {});
   EXPECT_THAT(ErrorOf([&] { VisualQuestionTask(*pretrained, questions.set, questions.set, {}); }),
               HasSubstr("no head for answers"));
-  EXPECT_THAT(ErrorOf([&] { PictureTextPretraining(*answering, {}, {}, {}); }), HasSubstr("heads for words"));
-  EXPECT_THAT(ErrorOf([&] { PictureTextPretraining(*pretrained, {}, {}, {}); }), HasSubstr("no text with a picture"));
+  EXPECT_THAT(ErrorOf([&] { ImageTextPretraining(*answering, {}, {}, {}); }), HasSubstr("heads for words"));
+  EXPECT_THAT(ErrorOf([&] { ImageTextPretraining(*pretrained, {}, {}, {}); }), HasSubstr("no text with an image"));
   VisualQuestions other = questions.set;
   for (VisualQuestion& question : other.questions) question.answer = 0;
   EXPECT_EQ(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }), "");
-  other.pictures[1].features = Tensor::Zeros({2, 7});
+  other.images[1].features = Tensor::Zeros({2, 7});
   EXPECT_THAT(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }),
               HasSubstr("must have [regions, 108]"));
   other = questions.set;

@@ -11,10 +11,10 @@
 
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
-#include "headlight/demo/scene_questions.h"
 #include "headlight/image/box_regions.h"
-#include "headlight/train/tasks/picture_text_pretraining.h"
-#include "headlight/train/tasks/visual_question_answering.h"
+#include "headlight/synthetic/scene_questions.h"
+#include "headlight/train/objectives/image_text_pretraining.h"
+#include "headlight/train/objectives/visual_question_answering.h"
 #include "headlight/train/trainer.h"
 #include "tests/training_testing.h"
 
@@ -43,15 +43,15 @@ class WordIds {
   std::map<std::string, std::int32_t> ids_;
 };
 
-inline PictureRegions RegionsOfScene(const ShapeScene& scene, std::int64_t side) {
+inline ImageRegions RegionsOfScene(const ShapeScene& scene, std::int64_t side) {
   std::vector<Box> boxes;
-  PictureRegions regions;
+  ImageRegions regions;
   regions.classes = {-1};
   for (const LabelledBox& one : scene.boxes) {
     boxes.push_back(one.box);
     regions.classes.push_back(one.label);
   }
-  BoxRegions made = RegionsOfBoxes(scene.picture, boxes, side);
+  BoxRegions made = RegionsOfBoxes(scene.image, boxes, side);
   regions.features = std::move(made.features);
   regions.boxes = std::move(made.places);
   return regions;
@@ -85,13 +85,13 @@ struct SceneQuestions {
         set.questions.push_back(
             {.ids = ids,
              .types = std::vector<std::int32_t>(ids.size()),
-             .picture = set.pictures.size(),
+             .image = set.images.size(),
              .answer = static_cast<std::int32_t>(std::ranges::find(known, asked->answer) - known.begin()),
              .kind = static_cast<std::size_t>(kind)});
         questions.push_back(asked->question);
         answers.push_back(asked->answer);
       }
-      set.pictures.push_back(RegionsOfScene(scene, side));
+      set.images.push_back(RegionsOfScene(scene, side));
     }
   }
 };
@@ -117,19 +117,19 @@ inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQu
 
 // The full caption of each scene, and one more.
 inline void AddCaptions(std::uint64_t seed, std::int64_t count, Portion portion, const ShapeSceneOptions& options,
-                        std::int64_t side, WordIds& words, PictureTextPairs& pairs) {
+                        std::int64_t side, WordIds& words, ImageTextPairs& pairs) {
   Random random(seed + 100);
   for (const ShapeScene& scene : DrawScenes(seed, count, portion, options)) {
     for (const SceneCaption& caption : {FullCaption(scene), RandomCaption(random, scene)}) {
-      PictureText pair;
-      pair.picture = pairs.pictures.size();
+      ImageText pair;
+      pair.image = pairs.images.size();
       pair.text.ids = words.Of(Say(caption, SceneLanguage::english));
       pair.text.types.resize(pair.text.ids.size());
       for (std::size_t i = 0; i < pair.text.ids.size(); ++i)
         pair.text.words.push_back(static_cast<std::int32_t>(i) - 1);  // the first token is none
       pairs.pairs.push_back(std::move(pair));
     }
-    pairs.pictures.push_back(RegionsOfScene(scene, side));
+    pairs.images.push_back(RegionsOfScene(scene, side));
   }
 }
 

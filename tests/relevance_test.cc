@@ -18,13 +18,13 @@ using testing::HasSubstr;
 const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/";
 const std::vector<std::int32_t> kText = {28, 5, 9, 29};
 
-PictureProcessor Plain() {
-  PictureProcessor processor;
+ImageProcessor Plain() {
+  ImageProcessor processor;
   processor.scale = 1.0 / 255;
   return processor;
 }
 
-TEST(Relevance, IsARecordOfTheTextOverThePicture) {
+TEST(Relevance, IsARecordOfTheTextOverTheImage) {
   const auto model = LoadModel<DualEncoder>(kFolders + "clip");
   // 9 x 14 pixels: the last row and two columns fill no patch.
   const AttentionRecord record = RelevanceOf(*model, Plain(), Pattern(14, 9), kText, "a dog");
@@ -32,7 +32,7 @@ TEST(Relevance, IsARecordOfTheTextOverThePicture) {
   EXPECT_THAT(record.target_tokens, ElementsAre("a dog"));
   EXPECT_THAT(record.source_tokens, ElementsAre("class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"));
   EXPECT_THAT(record.source_special, ElementsAre(0));
-  EXPECT_EQ(record.source_picture->picture.width, 12);
+  EXPECT_EQ(record.source_image->image.width, 12);
   ASSERT_EQ(record.maps.size(), 2U);
   for (int layer = 0; layer < 2; ++layer) {
     const AttentionMap& map = record.maps[static_cast<std::size_t>(layer)];
@@ -49,23 +49,23 @@ TEST(Relevance, IsARecordOfTheTextOverThePicture) {
 // A model's gradients stay as they were: only activations have one.
 TEST(Relevance, LeavesTheModelAsItIs) {
   const auto model = LoadModel<DualEncoder>(kFolders + "siglip");
-  const Tensor picture = Tensor::Zeros({8, 8, 3});
+  const Tensor image = Tensor::Zeros({8, 8, 3});
   const std::vector<std::int32_t> text(9, 1);
-  const auto first = TokenRelevance(*model, picture, text);
-  EXPECT_EQ(TokenRelevance(*model, picture, text), first);
+  const auto first = TokenRelevance(*model, image, text);
+  EXPECT_EQ(TokenRelevance(*model, image, text), first);
   for (const Parameter& parameter : model->parameters().all()) EXPECT_TRUE(parameter.gradient.empty());
 }
 
 TEST(Relevance, RefusesOneTowerAndTooManyTokens) {
   const auto texts = LoadModel<DualEncoder>(kFolders + "clip_text"),
-             pictures = LoadModel<DualEncoder>(kFolders + "clip_vision");
+             images = LoadModel<DualEncoder>(kFolders + "clip_vision");
   const auto refusal = [&](const DualEncoder& model, std::int64_t side) {
     return ErrorOf([&] { RelevanceOf(model, Plain(), Pattern(side, side), kText, ""); });
   };
-  EXPECT_THAT(refusal(*texts, 8), HasSubstr("no tower for pictures"));
-  EXPECT_THAT(refusal(*pictures, 8), HasSubstr("no tower for texts"));
+  EXPECT_THAT(refusal(*texts, 8), HasSubstr("no tower for images"));
+  EXPECT_THAT(refusal(*images, 8), HasSubstr("no tower for texts"));
   const auto clip = LoadModel<DualEncoder>(kFolders + "clip");
-  EXPECT_THAT(refusal(*clip, 400), HasSubstr("a picture of 10001 tokens has more than 64000000 weights"));
+  EXPECT_THAT(refusal(*clip, 400), HasSubstr("an image of 10001 tokens has more than 64000000 weights"));
   EXPECT_THAT(refusal(*clip, 3), HasSubstr("smaller than a patch"));
 }
 

@@ -22,11 +22,11 @@ namespace {
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/resnets/" + name; }
 
 struct Golden {
-  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") { pictures = PicturesOf(file); }
+  explicit Golden(const std::string& folder) : file(folder + "/golden.safetensors") { images = ImagesOf(file); }
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
 
   Safetensors file;
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
 };
 
 // With the running averages, or in training with those of the batch.
@@ -38,7 +38,7 @@ void CompareWithGolden(Resnet& model, const Golden& golden, bool training, doubl
   context.tape = &tape;
   if (training) context.training.emplace();
   const std::vector<FeatureMaps> maps =
-      model.backbone()(context, MapsOf(golden.pictures, model.config().channels, model.parameters().dtype()));
+      model.backbone()(context, MapsOf(golden.images, model.config().channels, model.parameters().dtype()));
   Tensor loss;
   const auto compare = [&](const std::string& name, const Tensor& actual) {
     EXPECT_LT(Deviation(ToDouble(actual), golden.Read(prefix + name)), tolerance) << prefix << name;
@@ -48,7 +48,7 @@ void CompareWithGolden(Resnet& model, const Golden& golden, bool training, doubl
     compare("stages." + std::to_string(stage), maps[stage].rows);
   std::vector<std::int32_t> lengths;
   for (const Grid& grid : maps.back().grids) lengths.push_back(static_cast<std::int32_t>(grid.cells()));
-  const EncodedPictures encoded = {maps.back().rows, PackedSequences(lengths), maps.back().grids};
+  const EncodedImages encoded = {maps.back().rows, PackedSequences(lengths), maps.back().grids};
   compare("pooler_output", model.Pool(context, encoded));
   if (golden.file.contains(prefix + "logits")) compare("logits", model.ClassLogits(context, encoded));
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read(prefix + "loss")), tolerance);
@@ -91,7 +91,7 @@ TEST_P(ResnetParity, GivesWhatTransformersGives) {
 }
 
 TEST_P(ResnetParity, ComesBackFromItsFolder) {
-  const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf(std::get<0>(GetParam())));
+  const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
 }
@@ -102,9 +102,9 @@ TEST_P(ResnetParity, ComputesWithFoldedNorms) {
   const Golden golden(folder);
   const std::vector<double> expected = golden.Read("use.stages.2");
   const auto encode = [&](const std::string& path, const LoadModelOptions& options) {
-    const std::unique_ptr<PictureEncoder> model = LoadModel<PictureEncoder>(path, options);
+    const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(path, options);
     Context context;
-    return ToDouble(model->Encode(context, golden.pictures).hidden);
+    return ToDouble(model->Encode(context, golden.images).hidden);
   };
   EXPECT_LT(Deviation(encode(folder, {}), expected), 2e-5);
   const std::pair<Compute, double> tolerances[] = {
@@ -120,24 +120,24 @@ TEST_P(ResnetParity, ComputesWithFoldedNorms) {
   }
 }
 
-// Pictures of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images of several sizes in one batch, without padding, give what each gives alone, to the last bit.
 TEST(Resnet, IsBatchInvariant) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
     if (!kernels::CpuHas(compute)) continue;
-    const std::unique_ptr<const PictureEncoder> model =
-        LoadModel<PictureEncoder>(FolderOf("downsampled_classes"), {.compute = compute, .purpose = LoadFor::computing});
-    std::vector<Tensor> pictures;
+    const std::unique_ptr<const ImageEncoder> model =
+        LoadModel<ImageEncoder>(FolderOf("downsampled_classes"), {.compute = compute, .purpose = LoadFor::computing});
+    std::vector<Tensor> images;
     for (const auto& [height, width] : {std::pair(32, 32), std::pair(47, 90), std::pair(1, 1), std::pair(13, 7)}) {
       std::vector<float> pixels;
       for (int i = 0; i < height * width * 3; ++i) pixels.push_back(static_cast<float>(i * (height + i) % 29) / 10 - 1);
-      pictures.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
+      images.push_back(Tensor::From(std::span<const float>(pixels), {height, width, 3}));
     }
     Context context;
-    const Tensor together = model->ClassLogits(context, model->Encode(context, pictures));
+    const Tensor together = model->ClassLogits(context, model->Encode(context, images));
     std::vector<float> alone;
-    for (const Tensor& picture : pictures) {
+    for (const Tensor& image : images) {
       const std::vector<float> logits =
-          model->ClassLogits(context, model->Encode(context, {&picture, 1})).ToVector<float>();
+          model->ClassLogits(context, model->Encode(context, {&image, 1})).ToVector<float>();
       alone.insert(alone.end(), logits.begin(), logits.end());
     }
     EXPECT_EQ(together.ToVector<float>(), alone) << Name(compute);
@@ -146,24 +146,24 @@ TEST(Resnet, IsBatchInvariant) {
 
 // Under timm's names, as DETR's published folders have them, and with norms that no training changes.
 TEST(Resnet, FeaturesAreTheMeansOfItsMaps) {
-  const auto model = LoadModel<PictureEncoder>(FolderOf("downsampled_classes"));
-  std::vector<Tensor> pictures;
+  const auto model = LoadModel<ImageEncoder>(FolderOf("downsampled_classes"));
+  std::vector<Tensor> images;
   for (const std::int64_t width : {90, 150}) {
-    pictures.push_back(Tensor::Empty({100, width, 3}));
-    std::ranges::generate(pictures.back().span<float>(),
+    images.push_back(Tensor::Empty({100, width, 3}));
+    std::ranges::generate(images.back().span<float>(),
                           [i = 0]() mutable { return static_cast<float>(i++ % 29) / 10 - 1; });
   }
   Context context;
-  const EncodedPictures encoded = model->Encode(context, pictures);
+  const EncodedImages encoded = model->Encode(context, images);
   const Tensor features = model->Features(encoded);
   ASSERT_EQ(features.shape(), (Shape{2, encoded.hidden.columns()}));
-  for (std::size_t picture = 0; picture < 2; ++picture) {
+  for (std::size_t image = 0; image < 2; ++image) {
     double sum = 0;
-    const Sequence& cells = encoded.pictures[picture];
+    const Sequence& cells = encoded.images[image];
     ASSERT_GT(cells.length, 1);
     for (std::int32_t cell = 0; cell < cells.length; ++cell)
       sum += encoded.hidden.matrix<float>().row(cells.row(cell))[1];
-    EXPECT_NEAR(features.matrix<float>().row(static_cast<std::int64_t>(picture))[1], sum / cells.length, 1e-5);
+    EXPECT_NEAR(features.matrix<float>().row(static_cast<std::int64_t>(image))[1], sum / cells.length, 1e-5);
   }
 }
 
@@ -185,23 +185,23 @@ TEST(ResnetBackbone, HasBothNamings) {
   const Golden golden(FolderOf("bottleneck"));
   Context context;
   context.training.emplace();
-  const std::vector<FeatureMaps> maps = timm(context, MapsOf(golden.pictures, 3, DType::float32));
+  const std::vector<FeatureMaps> maps = timm(context, MapsOf(golden.images, 3, DType::float32));
   EXPECT_LT(Deviation(ToDouble(maps.back().rows), golden.Read("use.stages.2")), 2e-5);
 }
 
 TEST(Resnet, RefusesWhatItDoesNotHave) {
-  const std::unique_ptr<const PictureEncoder> model = LoadModel<PictureEncoder>(FolderOf("bottleneck"));
+  const std::unique_ptr<const ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf("bottleneck"));
   Context context;
   const auto encode = [&](const Shape& shape, std::vector<std::uint8_t> masked = {}) {
-    const Tensor picture = Tensor::Zeros(shape);
-    return ErrorOf([&] { model->Encode(context, {&picture, 1}, masked); });
+    const Tensor image = Tensor::Zeros(shape);
+    return ErrorOf([&] { model->Encode(context, {&image, 1}, masked); });
   };
   EXPECT_EQ(encode({8, 8, 3}), "");
   EXPECT_THAT(encode({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
   EXPECT_THAT(encode({0, 8, 3}), testing::HasSubstr("not [0, 8, 3]"));
   EXPECT_THAT(encode({8, 8, 3}, {1}), testing::HasSubstr("no token for masked patches"));
-  const Tensor picture = Tensor::Zeros({8, 8, 3});
-  const EncodedPictures encoded = model->Encode(context, {&picture, 1});
+  const Tensor image = Tensor::Zeros({8, 8, 3});
+  const EncodedImages encoded = model->Encode(context, {&image, 1});
   EXPECT_THAT(ErrorOf([&] { model->ClassLogits(context, encoded); }), testing::HasSubstr("this model has no classes"));
   EXPECT_THAT(ErrorOf([&] { model->Pixels(context, encoded); }), testing::HasSubstr("no head for masked pixels"));
 }

@@ -6,16 +6,16 @@
 
 #include "headlight/base/test_support.h"
 #include "headlight/models/vit.h"
-#include "headlight/train/tasks/self_distillation.h"
+#include "headlight/train/objectives/self_distillation.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight::self_distillation_slow_test {
 namespace {
 
-// Views of one texture out of four: stripes, across or upright, boxes and rings, of a pitch that is the picture's own.
+// Views of one texture out of four: stripes, across or upright, boxes and rings, of a pitch that is the image's own.
 // Place, strength and noise are each view's own, so that only the texture is the same in all views.
-Tensor View(std::int64_t side, std::int64_t picture, Random& random) {
-  Random own(static_cast<std::uint64_t>(picture));
+Tensor View(std::int64_t side, std::int64_t image, Random& random) {
+  Random own(static_cast<std::uint64_t>(image));
   const double pitch = 2 * std::numbers::pi / (4 + 2 * own.Uniform());
   const double left = 40 * random.Uniform(), top = 40 * random.Uniform(), strength = 0.4 + 0.6 * random.Uniform();
   const Tensor view = Tensor::Empty({side, side, 3});
@@ -27,33 +27,33 @@ Tensor View(std::int64_t side, std::int64_t picture, Random& random) {
                               std::sin(pitch * std::hypot(across - 30, down - 30))};
       for (int c = 0; c < 3; ++c)
         view.data<float>()[(y * side + x) * 3 + c] =
-            static_cast<float>(strength * waves[picture % 4] + 0.3 * random.Normal());
+            static_cast<float>(strength * waves[image % 4] + 0.3 * random.Normal());
     }
   return view;
 }
 
-DistilledPictures Textures(std::int64_t first, std::int64_t count, bool labelled) {
-  DistilledPictures pictures{.count = count,
-                             .crops =
-                                 [=](std::int64_t picture, std::int64_t epoch) {
-                                   Random random = RandomOfExample(1, epoch, first + picture);
-                                   std::vector<Tensor> views;
-                                   for (const std::int64_t side : {16, 16, 8, 8})
-                                     views.push_back(View(side, first + picture, random));
-                                   return views;
-                                 },
-                             .whole =
-                                 [=](std::int64_t picture) {
-                                   Random random = RandomOfExample(2, 0, first + picture);
-                                   return View(16, first + picture, random);
-                                 }};
+DistilledImages Textures(std::int64_t first, std::int64_t count, bool labelled) {
+  DistilledImages images{.count = count,
+                         .crops =
+                             [=](std::int64_t image, std::int64_t epoch) {
+                               Random random = RandomOfExample(1, epoch, first + image);
+                               std::vector<Tensor> views;
+                               for (const std::int64_t side : {16, 16, 8, 8})
+                                 views.push_back(View(side, first + image, random));
+                               return views;
+                             },
+                         .whole =
+                             [=](std::int64_t image) {
+                               Random random = RandomOfExample(2, 0, first + image);
+                               return View(16, first + image, random);
+                             }};
   for (std::int64_t i = 0; labelled && i < count; ++i)
-    pictures.classes.push_back(static_cast<std::int32_t>((first + i) % 4));
-  return pictures;
+    images.classes.push_back(static_cast<std::int32_t>((first + i) % 4));
+  return images;
 }
 
 TEST(SelfDistillation, MakesFeaturesBetter) {
-  VitConfig config{.model = 48, .layers = 3, .heads = 3, .ffn = 96, .picture = {16, 16}, .patch = {4, 4}, .scope = ""};
+  VitConfig config{.model = 48, .layers = 3, .heads = 3, .ffn = 96, .image = {16, 16}, .patch = {4, 4}, .scope = ""};
   Vit student(config), teacher(config);
   for (Vit* model : {&student, &teacher}) model->parameters().Initialise(1);
   SelfDistillation distillation(student, teacher,
@@ -61,7 +61,7 @@ TEST(SelfDistillation, MakesFeaturesBetter) {
                                  .teacher_momentum = 0.98,
                                  .drop_path = 0,
                                  .batches = {.batch_tokens = 32, .seed = 1}});
-  const DistilledPictures valid = Textures(100000, 240, true);
+  const DistilledImages valid = Textures(100000, 240, true);
   const TrainingTask task = distillation.Task(Textures(0, 1024, false), valid);
   const double untrained = task.validate({}).score;
   TrainingOptions options;

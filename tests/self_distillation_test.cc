@@ -1,5 +1,5 @@
-// Self-distillation of a small ViT on pictures that are drawn here.
-#include "headlight/train/tasks/self_distillation.h"
+// Self-distillation of a small ViT on images that are drawn here.
+#include "headlight/train/objectives/self_distillation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ VitConfig SmallVit() {
   config.layers = 2;
   config.heads = 2;
   config.ffn = 20;
-  config.picture = {8, 8};
+  config.image = {8, 8};
   config.patch = {4, 4};
   config.scope = "";
   return config;
@@ -42,16 +42,16 @@ SelfDistillationOptions SmallOptions() {
 }
 
 Tensor Noise(std::int64_t side, std::uint64_t seed) {
-  const Tensor picture = Tensor::Empty({side, side, 3});
+  const Tensor image = Tensor::Empty({side, side, 3});
   Random random(seed);
-  for (float& value : picture.span<float>()) value = static_cast<float>(random.Normal());
-  return picture;
+  for (float& value : image.span<float>()) value = static_cast<float>(random.Normal());
+  return image;
 }
 
 // Two global crops and one local one, of a size of its own.
-DistilledPictures NoisyPictures(std::int64_t count) {
-  return {.count = count, .crops = [](std::int64_t picture, std::int64_t epoch) {
-            const auto seed = static_cast<std::uint64_t>(1000 * epoch + 10 * picture);
+DistilledImages NoisyImages(std::int64_t count) {
+  return {.count = count, .crops = [](std::int64_t image, std::int64_t epoch) {
+            const auto seed = static_cast<std::uint64_t>(1000 * epoch + 10 * image);
             return std::vector<Tensor>{Noise(8, seed), Noise(8, seed + 1), Noise(5, seed + 2)};
           }};
 }
@@ -91,7 +91,7 @@ TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
   Resnet student(config), teacher(config);
   for (Resnet* model : {&student, &teacher}) model->parameters().Initialise(1);
   SelfDistillation distillation(student, teacher, SmallOptions());
-  const TrainingTask task = distillation.Task(NoisyPictures(4), NoisyPictures(4));
+  const TrainingTask task = distillation.Task(NoisyImages(4), NoisyImages(4));
   const TrainingBatch batch = task.batches({})();
   ASSERT_EQ(batch.parts.size(), 1U) << "batch norm takes the statistics of the whole batch";
   const auto loss = [&] {
@@ -111,31 +111,31 @@ TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
 
 TEST(SelfDistillation, HasThePapersLossAndCentre) {
   Pair pair;
-  const DistilledPictures pictures = NoisyPictures(4);
-  const TrainingTask task = pair.distillation->Task(pictures, pictures);
+  const DistilledImages images = NoisyImages(4);
+  const TrainingTask task = pair.distillation->Task(images, images);
   TrainingBatch batch = task.batches({})();
   ASSERT_EQ(batch.parts.size(), 1U);
   EXPECT_EQ(batch.labels, 4);
 
   std::vector<Tensor> crops;
-  for (std::int64_t picture = 0; picture < 4; ++picture)
-    for (const Tensor& crop : pictures.crops(picture, 0)) crops.push_back(crop);
+  for (std::int64_t image = 0; image < 4; ++image)
+    for (const Tensor& crop : images.crops(image, 0)) crops.push_back(crop);
   const Numbers outputs = OutputsAtTheStart(crops);
-  const auto row = [&](std::size_t picture, std::size_t crop) {
-    const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>((picture * 3 + crop) * 9);
+  const auto row = [&](std::size_t image, std::size_t crop) {
+    const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>((image * 3 + crop) * 9);
     return Numbers(begin, begin + 9);
   };
   Numbers centre(9);
   const auto expected = [&] {
     double loss = 0;
-    for (std::size_t picture = 0; picture < 4; ++picture)
+    for (std::size_t image = 0; image < 4; ++image)
       for (std::size_t global = 0; global < 2; ++global)
         for (std::size_t crop = 0; crop < 3; ++crop) {
           if (crop == global) continue;
-          Numbers target = row(picture, global);
+          Numbers target = row(image, global);
           for (std::size_t k = 0; k < 9; ++k) target[k] -= centre[k];
           target = Softmax(target, 0.04);
-          const Numbers given = Softmax(row(picture, crop), 0.1);
+          const Numbers given = Softmax(row(image, crop), 0.1);
           for (std::size_t k = 0; k < 9; ++k) loss -= target[k] * std::log(given[k]) / 4;  // four pairs
         }
     return loss;
@@ -147,14 +147,14 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
   task.after_step(1, 10);  // the student has not moved, and so neither does the teacher
   for (std::size_t k = 0; k < 9; ++k)
-    for (std::size_t picture = 0; picture < 4; ++picture)
-      for (std::size_t global = 0; global < 2; ++global) centre[k] += 0.1 * row(picture, global)[k] / 8;
+    for (std::size_t image = 0; image < 4; ++image)
+      for (std::size_t global = 0; global < 2; ++global) centre[k] += 0.1 * row(image, global)[k] / 8;
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
 }
 
 TEST(SelfDistillation, TheTeacherFollowsTheStudentByACosine) {
   Pair pair;
-  const TrainingTask task = pair.distillation->Task(NoisyPictures(1), NoisyPictures(1));
+  const TrainingTask task = pair.distillation->Task(NoisyImages(1), NoisyImages(1));
   const auto shift_after = [&](std::int64_t step, std::int64_t steps) {
     pair.teacher.parameters().values().Fill(0);
     pair.student.parameters().values().Fill(1);
@@ -183,7 +183,7 @@ std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int thr
   std::vector<float> values;
   for (const std::int64_t stop : stops) {
     Pair pair;  // as a new process begins
-    const TrainingTask task = pair.distillation->Task(NoisyPictures(10), NoisyPictures(3));
+    const TrainingTask task = pair.distillation->Task(NoisyImages(10), NoisyImages(3));
     std::int64_t step = 0;
     Train(task, options,
           {.checkpoint = folder.File("checkpoint"), .run = Json::Object{}, .save_best = {}, .save_last = {}},
@@ -212,7 +212,7 @@ TEST(SelfDistillation, ThePrototypesRestInTheFirstEpoch) {
     SelfDistillationOptions options = SmallOptions();
     options.frozen_epochs = frozen;
     Pair pair(options);
-    const TrainingTask task = pair.distillation->Task(NoisyPictures(4), NoisyPictures(4));
+    const TrainingTask task = pair.distillation->Task(NoisyImages(4), NoisyImages(4));
     pair.student.parameters().PrepareTraining();
     const TrainingBatch batch = task.batches({})();
     ComputeGradients(pair.student.parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});

@@ -13,9 +13,9 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/embedder.h"
+#include "headlight/pipelines/embedder.h"
 #include "headlight/train/gradients.h"
-#include "headlight/train/tasks/sentence_vectors.h"
+#include "headlight/train/objectives/sentence_vectors.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::sentence_training_test {

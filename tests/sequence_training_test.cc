@@ -14,9 +14,9 @@
 #include "headlight/base/test_support.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/t5.h"
-#include "headlight/train/tasks/denoising.h"
-#include "headlight/train/tasks/span_corruption.h"
-#include "headlight/train/tasks/teacher_forcing.h"
+#include "headlight/train/objectives/denoising.h"
+#include "headlight/train/objectives/span_corruption.h"
+#include "headlight/train/objectives/teacher_forcing.h"
 #include "headlight/train/trainer.h"
 #include "tests/training_testing.h"
 

@@ -12,13 +12,13 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/storage.h"
 #include "headlight/base/test_support.h"
-#include "headlight/demo/grammar.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/models/transformer.h"
+#include "headlight/synthetic/grammar.h"
 #include "headlight/text/tokenizers/vocabulary.h"
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/metrics.h"
-#include "headlight/train/tasks/translation.h"
+#include "headlight/train/objectives/translation.h"
 #include "headlight/train/trainer.h"
 
 namespace headlight::training_test {

@@ -38,7 +38,7 @@ std::vector<PairOutput> OutputsOf(const Vilbert& model, Context& context, const 
       {"sequence_output_t", encoded.text, RowsOf::texts},
       {"sequence_output_v", encoded.regions, RowsOf::regions},
       {"pooled_output_t", model.PoolText(context, encoded)},
-      {"pooled_output_v", model.PoolPicture(context, encoded)},
+      {"pooled_output_v", model.PoolImage(context, encoded)},
       {"prediction_scores_t", model.MaskedWordLogits(context, encoded.text), RowsOf::texts},
       {"prediction_scores_v", model.RegionLogits(context, encoded.regions), RowsOf::regions}};
   const Tensor pooled = model.Pool(context, encoded);
@@ -56,9 +56,9 @@ PairAttention AttentionOf(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self:
       return {"attentions_t", RowsOf::texts, RowsOf::texts};
-    case AttentionKind::picture_self:
+    case AttentionKind::image_self:
       return {"attentions_v", RowsOf::regions, RowsOf::regions};
-    case AttentionKind::text_to_picture:
+    case AttentionKind::text_to_image:
       return {"attentions_tv", RowsOf::texts, RowsOf::regions};
     default:
       return {"attentions_vt", RowsOf::regions, RowsOf::texts};
@@ -136,11 +136,11 @@ TEST(Vilbert, RefusesWhatItDoesNotHave) {
   };
   const Regions good = {Tensor::Zeros({2, 7}), Tensor::Zeros({2, 5}), {{0, 2}}};
   EXPECT_EQ(encode({{0, 3}}, good), "");
-  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 pictures"));
-  EXPECT_THAT(encode({{0, 3}}, {Tensor::Zeros({2, 6}), good.boxes, good.pictures}),
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 images"));
+  EXPECT_THAT(encode({{0, 3}}, {Tensor::Zeros({2, 6}), good.boxes, good.images}),
               HasSubstr("features of 2 regions must be [regions, 7], not [2, 6]"));
-  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 4}), good.pictures}), HasSubstr("boxes of 2 regions"));
-  EXPECT_THAT(encode({{0, 3}}, {good.features, good.boxes, {{0, 0}}}), HasSubstr("a picture is empty"));
+  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 4}), good.images}), HasSubstr("boxes of 2 regions"));
+  EXPECT_THAT(encode({{0, 3}}, {good.features, good.boxes, {{0, 0}}}), HasSubstr("an image is empty"));
   EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
 
   const TemporaryFolder folder;
@@ -164,7 +164,7 @@ TEST(Vilbert, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(config_error("\"v_biattention_id\": [\n    0,\n    1", "\"v_biattention_id\": [\n    0"),
               HasSubstr("must be equally long, not 2 and 1"));
   EXPECT_THAT(config_error("\"v_num_attention_heads\": 3", "\"v_num_attention_heads\": 5"),
-              HasSubstr("the picture's number of heads"));
+              HasSubstr("the image's number of heads"));
 }
 
 }  // namespace

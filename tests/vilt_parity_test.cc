@@ -18,31 +18,31 @@ using testing::HasSubstr;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/vilt/" + name; }
 
-// The pictures [height, width, channels] of a golden, without padding.
-std::vector<Tensor> WholePicturesOf(const Safetensors& golden) {
+// The images [height, width, channels] of a golden, without padding.
+std::vector<Tensor> WholeImagesOf(const Safetensors& golden) {
   const Tensor all = golden.Read("pixel_values", DType::float32), mask = golden.Read("pixel_mask", DType::int32);
   const std::int64_t channels = all.shape()[1], rows = all.shape()[2], columns = all.shape()[3];
-  std::vector<Tensor> pictures;
+  std::vector<Tensor> images;
   for (std::int64_t i = 0; i < all.shape()[0]; ++i) {
     const std::int32_t* const seen = mask.data<std::int32_t>() + i * rows * columns;
     std::int64_t height = 0, width = 0;
     while (height < rows && seen[height * columns] != 0) ++height;
     while (width < columns && seen[width] != 0) ++width;
-    const Tensor& picture = pictures.emplace_back(Tensor::Empty({height, width, channels}));
+    const Tensor& image = images.emplace_back(Tensor::Empty({height, width, channels}));
     for (std::int64_t y = 0; y < height; ++y)
       for (std::int64_t x = 0; x < width; ++x)
         for (std::int64_t channel = 0; channel < channels; ++channel)
-          picture.data<float>()[(y * width + x) * channels + channel] =
+          image.data<float>()[(y * width + x) * channels + channel] =
               all.data<float>()[((i * channels + channel) * rows + y) * columns + x];
   }
-  return pictures;
+  return images;
 }
 
 struct Golden : PairGolden {
   Golden(const std::string& folder, DType dtype) : PairGolden(folder) {
     inputs.insert({"pixel_values", "pixel_mask"});
-    regions = PatchRegions(WholePicturesOf(file), {4, 4}, 3, dtype);
-    for (const Sequence& picture : regions.pictures) region_lengths.push_back(picture.length + 1);  // the class token
+    regions = PatchRegions(WholeImagesOf(file), {4, 4}, 3, dtype);
+    for (const Sequence& image : regions.images) region_lengths.push_back(image.length + 1);  // the class token
     region_length = *std::ranges::max_element(region_lengths);
   }
 };
@@ -112,12 +112,12 @@ TEST(Vilt, RefusesWhatItDoesNotHave) {
   };
   EXPECT_EQ(encode(good.boxes.ToVector<float>()), "");
   EXPECT_EQ(encode({0, 0, 1, 2, 0, 1, 1, 2}, 2), "");
-  EXPECT_THAT(encode({0, 0, 1, 2, 0, 1, 1, 3}, 2), HasSubstr("patch 1 of a picture"));
-  EXPECT_THAT(encode({0, 1, 1, 2, 0, 0, 1, 2}, 2), HasSubstr("patch 0 of a picture"));
-  EXPECT_THAT(encode({0, 0, 2, 2, 0, 1, 2, 2}, 2), HasSubstr("a picture of 2 patches"));
-  EXPECT_THAT(encode({0, 0, 1e30F, 1e30F, 0, 0, 1e30F, 1e30F}, 2), HasSubstr("a picture of 2 patches"));
-  EXPECT_THAT(encode({0, 0, NAN, 2, 0, 1, NAN, 2}, 2), HasSubstr("a picture of 2 patches"));
-  EXPECT_THAT(encode({0, 0, 0, 0, 0, 1, 0, 0}, 2), HasSubstr("a picture of 2 patches"));
+  EXPECT_THAT(encode({0, 0, 1, 2, 0, 1, 1, 3}, 2), HasSubstr("patch 1 of an image"));
+  EXPECT_THAT(encode({0, 1, 1, 2, 0, 0, 1, 2}, 2), HasSubstr("patch 0 of an image"));
+  EXPECT_THAT(encode({0, 0, 2, 2, 0, 1, 2, 2}, 2), HasSubstr("an image of 2 patches"));
+  EXPECT_THAT(encode({0, 0, 1e30F, 1e30F, 0, 0, 1e30F, 1e30F}, 2), HasSubstr("an image of 2 patches"));
+  EXPECT_THAT(encode({0, 0, NAN, 2, 0, 1, NAN, 2}, 2), HasSubstr("an image of 2 patches"));
+  EXPECT_THAT(encode({0, 0, 0, 0, 0, 1, 0, 0}, 2), HasSubstr("an image of 2 patches"));
   EXPECT_THAT(ErrorOf([&] {
                 PatchRegions(std::vector{Tensor::Zeros({3, 13, 3})}, {4, 4}, 3);
               }),
@@ -127,7 +127,7 @@ TEST(Vilt, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(refusal("{", "{"), "");
   EXPECT_EQ(refusal("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), "");  // as published ones say
   EXPECT_THAT(refusal("\"max_image_length\": -1", "\"max_image_length\": 200"), HasSubstr("drawn at random"));
-  EXPECT_THAT(refusal("\"num_images\": -1", "\"num_images\": 2"), HasSubstr("several pictures with one text"));
+  EXPECT_THAT(refusal("\"num_images\": -1", "\"num_images\": 2"), HasSubstr("several images with one text"));
   EXPECT_THAT(refusal("\"modality_type_vocab_size\": 2", "\"modality_type_vocab_size\": 1"),
               HasSubstr("two modalities"));
   EXPECT_THAT(refusal("\"image_size\": 12", "\"image_size\": [12, 16]"), HasSubstr("must be squares"));

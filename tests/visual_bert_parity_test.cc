@@ -28,7 +28,7 @@ std::vector<PairOutput> OutputsOf(const VisualBert& model, Context& context, con
   if (!model.pair_heads().answers) outputs.push_back({"pooler_output", pooled});
   if (model.pair_heads().alignment) {
     const EncodedPairs words = {model.MaskedWordLogits(context, encoded.text),
-                                model.MaskedWordLogits(context, encoded.regions), encoded.texts, encoded.pictures};
+                                model.MaskedWordLogits(context, encoded.regions), encoded.texts, encoded.images};
     outputs.push_back({"prediction_logits", JoinPairs(words).rows, RowsOf::both});
     outputs.push_back({"seq_relationship_logits", model.AlignmentLogits(context, pooled)});
   }
@@ -89,8 +89,8 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
   };
   const Regions good = {Tensor::Zeros({2, 12}), Tensor::Zeros({2, 0}), {{0, 2}}};
   EXPECT_EQ(encode({{0, 3}}, good), "");
-  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 pictures"));
-  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.pictures}),
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 images"));
+  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.images}),
               HasSubstr("boxes of 2 regions must be [regions, 0]"));
   EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
   EXPECT_THAT(encode({{0, 2}, {2, 1}}, {good.features, good.boxes, {{0, 1}, {1, 1}}}), HasSubstr("no last but one"));

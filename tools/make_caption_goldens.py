@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/captions/: tiny models of pictures and captions saved by Hugging Face Transformers, and their
+"""Makes tests/testdata/captions/: tiny models of images and captions saved by Hugging Face Transformers, and their
 outputs.
 
     pip install torch==2.15.0 transformers==5.23.0
@@ -7,19 +7,19 @@ outputs.
 
 One folder per model: config.json, generation_config.json where there is one, and model.safetensors as save_pretrained
 writes them, and golden.safetensors, in double precision without dropout (stored in single):
-    pixel_values               [pictures, height, width, channels], of a size that may differ from the model's
-    picture_hidden, picture_attentions.L
-    input_ids, attention_mask  texts that are read, one of each picture, padded on the right
-    read_hidden, read_attentions.L, read_cross_attentions.L        beside their pictures
+    pixel_values               [images, height, width, channels], of a size that may differ from the model's
+    image_hidden, image_attentions.L
+    input_ids, attention_mask  texts that are read, one of each image, padded on the right
+    read_hidden, read_attentions.L, read_cross_attentions.L        beside their images
     alone_hidden               without them
-    match_logits, picture_vectors, text_vectors                    as projected, before they are normalized
+    match_logits, image_vectors, text_vectors                    as projected, before they are normalized
     decoder_input_ids, decoder_attention_mask                      texts that are written
     logits, decoder_attentions.L, cross_attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-and, of those that write, decoded.json: what generate() writes for the pictures, by settings.
+and, of those that write, decoded.json: what generate() writes for the images, by settings.
 
 A folder whose name ends in _text has a tokenizer from headlight/text/tokenizers/testdata and a preprocessor_config.json
-besides, pictures [pictures, height, width, 3] of bytes in golden.safetensors, and in golden.json what is written about
+besides, images [images, height, width, 3] of bytes in golden.safetensors, and in golden.json what is written about
 them.
 """
 
@@ -63,7 +63,7 @@ def blip(vision, text, **more):
     return BlipConfig(vision_config=vision, text_config=text, **more)
 
 
-MODELS = {  # model, config, the pictures' height and width
+MODELS = {  # model, config, the images' height and width
     # One token begins and ends texts, as of GPT-2's that were trained further.
     "vit_gpt2": (VisionEncoderDecoderModel,
                  joined(ViTConfig(**VIT), GPT2Config(**GPT2, bos_token_id=25, eos_token_id=25), bos_token_id=25,
@@ -141,7 +141,7 @@ def ids_of(model):
 
 
 def write(decoder, memory, read, written):
-    """Of pictures together; of questions, where they are read, one by one: this decoder would see their padding."""
+    """Of images together; of questions, where they are read, one by one: this decoder would see their padding."""
     if read is None:
         output = decoder(padded(written, 0), attention_mask=mask(written), encoder_hidden_states=memory,
                          output_attentions=True)
@@ -179,14 +179,14 @@ def run(model, pixels, read, written):
         resized = list(pixels.shape[2:]) != side(model.encoder.config.image_size)
         output = model(pixels, decoder_input_ids=padded(written, 0), decoder_attention_mask=mask(written),
                        output_attentions=True, interpolate_pos_encoding=resized)
-        add("picture_hidden", output.encoder_last_hidden_state)
-        attentions("picture_attentions", output.encoder_attentions)
+        add("image_hidden", output.encoder_last_hidden_state)
+        attentions("image_attentions", output.encoder_attentions)
     else:
         resized = list(pixels.shape[2:]) != side(model.config.vision_config.image_size)
         seen = model.vision_model(pixels, interpolate_pos_encoding=resized, output_attentions=True)
         memory = seen.last_hidden_state
-        add("picture_hidden", memory)
-        attentions("picture_attentions", seen.attentions)
+        add("image_hidden", memory)
+        attentions("image_attentions", seen.attentions)
         memory_mask = torch.ones(memory.shape[:2], dtype=torch.long)
         reader = getattr(model, "text_encoder", getattr(model, "text_model", None))
         if reader is not None:
@@ -201,15 +201,15 @@ def run(model, pixels, read, written):
             add("alone_hidden", alone.last_hidden_state, mask(read))
         if isinstance(model, BlipForImageTextRetrieval):
             add("match_logits", model.itm_head(beside.last_hidden_state[:, 0]))
-            add("picture_vectors", model.vision_proj(memory[:, 0]))
+            add("image_vectors", model.vision_proj(memory[:, 0]))
             add("text_vectors", model.text_proj(alone.last_hidden_state[:, 0]))
-            both = [torch.nn.functional.normalize(tensors[f"{what}_vectors"], dim=-1) for what in ("picture", "text")]
+            both = [torch.nn.functional.normalize(tensors[f"{what}_vectors"], dim=-1) for what in ("image", "text")]
             whole = model(**inputs, pixel_values=pixels, interpolate_pos_encoding=resized)
             torch.testing.assert_close(whole.itm_score, tensors["match_logits"])
             cosine = model(**inputs, pixel_values=pixels, use_itm_head=False, interpolate_pos_encoding=resized)
             torch.testing.assert_close(cosine.itm_score, both[0] @ both[1].t())
         if isinstance(model, BlipModel):
-            add("picture_vectors", model.visual_projection(seen.pooler_output))
+            add("image_vectors", model.visual_projection(seen.pooler_output))
             add("text_vectors", model.text_projection(alone.pooler_output))
         if not hasattr(model, "text_decoder"):
             return tensors, rows
@@ -253,7 +253,7 @@ def golden(model, folder, size, seed):
 
 
 def teach(model, pixels, read, targets, steps, rate):
-    """By heart, and only half, what is written about the pictures, so that beams differ and end at several lengths."""
+    """By heart, and only half, what is written about the images, so that beams differ and end at several lengths."""
     start, end, _ = ids_of(model)
     labels = padded([text + [end] for text in targets], -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
@@ -267,7 +267,7 @@ def teach(model, pixels, read, targets, steps, rate):
 
 
 def generate(model, pixels, read, settings, longest=LONGEST):
-    """[[ids, score], ...] of each picture, the likeliest first: ids after the start, with the end; greedy ones without a
+    """[[ids, score], ...] of each image, the likeliest first: ids after the start, with the end; greedy ones without a
     score."""
     start, end, pad = ids_of(model)
     options = dict(settings)
@@ -283,8 +283,8 @@ def generate(model, pixels, read, settings, longest=LONGEST):
         output = model.generate(pixels, **options)
     elif isinstance(model, BlipForQuestionAnswering):
         rows = []
-        for picture, question in zip(pixels, read):  # Transformers' decoder would read the padding
-            rows.append(model.generate(torch.tensor([question]), picture[None], **options))
+        for image, question in zip(pixels, read):  # Transformers' decoder would read the padding
+            rows.append(model.generate(torch.tensor([question]), image[None], **options))
         results = []
         for row in rows:
             results += collect(row, end, beams, 1)
@@ -323,7 +323,7 @@ CAPTIONS = ["a small dog runs", "two men", "the children are playing."]
 
 
 def text_models():
-    """name: tokenizer's file, model, configuration by the tokenizer, pictures' size, cases of settings"""
+    """name: tokenizer's file, model, configuration by the tokenizer, images' size, cases of settings"""
     of = lambda tokenizer, piece: tokenizer.token_to_id(piece)
     bert = lambda tokenizer: {**BERT, "vocab_size": tokenizer.get_vocab_size(),
                               "bos_token_id": of(tokenizer, "[CLS]"), "sep_token_id": of(tokenizer, "[SEP]"),
@@ -365,9 +365,9 @@ def text_golden(name, seed, file, kind, config_of, cases):
         if "prompt" in settings:
             settings["prompt"] = encode(settings["prompt"])
         found = generate(model, pixels, read, settings, longest=14)
-        texts = [[tokenizer.decode(ids) for ids, *_ in of_picture] for of_picture in found]
+        texts = [[tokenizer.decode(ids) for ids, *_ in of_image] for of_image in found]
         results.append(dict(case, texts=texts))
-    save_file({"pictures": bytes_}, folder / "golden.safetensors")
+    save_file({"images": bytes_}, folder / "golden.safetensors")
     (folder / "golden.json").write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -6,15 +6,15 @@
 
 One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, in double
 precision without dropout (stored in single):
-    pixel_values          [pictures, height, width, channels], of a size that may differ from the model's
+    pixel_values          [images, height, width, channels], of a size that may differ from the model's
     input_ids             [texts, length]; attention_mask where some of them are padding
-    picture_states, text_states    last_hidden_state; of texts only the rows of tokens, [tokens, model]
-    picture_pooled, text_pooled    pooler_output
-    picture_vectors, text_vectors  before their length becomes 1
-    logits                [texts, pictures]
-    picture_attentions.L, text_attentions.L
+    image_states, text_states    last_hidden_state; of texts only the rows of tokens, [tokens, model]
+    image_pooled, text_pooled    pooler_output
+    image_vectors, text_vectors  before their length becomes 1
+    logits                [texts, images]
+    image_attentions.L, text_attentions.L
     contrastive           the loss with which the model is trained, of pairs
-    relevance.L           [pictures, tokens]: of each picture's tokens for its score with the text of the same number, by
+    relevance.L           [images, tokens]: of each image's tokens for its score with the text of the same number, by
                           gradient times attention (Chefer et al., arXiv:2103.15679, equations 5 and 6) from layer L to the
                           last, without the identity that it begins with, as shares of 1
     loss, gradient.NAME   of every parameter, under its name in model.safetensors
@@ -43,30 +43,30 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "c
 # Heads of 6 and of 5 numbers fill no vector register.
 TEXT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=30,
             max_position_embeddings=9)
-PICTURE = dict(hidden_size=15, num_hidden_layers=2, num_attention_heads=3, intermediate_size=7, image_size=8, patch_size=4)
+IMAGE = dict(hidden_size=15, num_hidden_layers=2, num_attention_heads=3, intermediate_size=7, image_size=8, patch_size=4)
 CLIP_TEXT = dict(**TEXT, bos_token_id=28, eos_token_id=29, pad_token_id=29, projection_dim=10)
 SIGLIP_TEXT = dict(**TEXT, pad_token_id=1, projection_size=15)
 BEGIN, END = 28, 29
 
 
-def clip_config(text={}, picture={}):
-    return CLIPConfig(text_config={**CLIP_TEXT, **text}, vision_config={**PICTURE, "projection_dim": 10, **picture},
+def clip_config(text={}, image={}):
+    return CLIPConfig(text_config={**CLIP_TEXT, **text}, vision_config={**IMAGE, "projection_dim": 10, **image},
                       projection_dim=10)
 
 
-MODELS = {  # model, config, the pictures' height and width, which texts
+MODELS = {  # model, config, the images' height and width, which texts
     "clip": (CLIPModel, clip_config(), (8, 8), "padded"),
     # As the first folders: the token of the largest id ends a text. Its padding is not masked.
     "clip_largest_id": (CLIPModel, clip_config({"eos_token_id": 2, "hidden_act": "gelu"}, {"hidden_act": "gelu"}), (12, 20),
                         "unmasked"),
     "clip_text": (CLIPTextModel, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
     "clip_text_projected": (CLIPTextModelWithProjection, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
-    "clip_vision": (CLIPVisionModel, CLIPVisionConfig(**PICTURE), (8, 8), None),
-    "clip_vision_projected": (CLIPVisionModelWithProjection, CLIPVisionConfig(**PICTURE, projection_dim=10), (12, 8), None),
-    "siglip": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=PICTURE), (8, 8), "filled"),
-    "siglip_larger": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=PICTURE), (20, 12), "filled"),
+    "clip_vision": (CLIPVisionModel, CLIPVisionConfig(**IMAGE), (8, 8), None),
+    "clip_vision_projected": (CLIPVisionModelWithProjection, CLIPVisionConfig(**IMAGE, projection_dim=10), (12, 8), None),
+    "siglip": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=IMAGE), (8, 8), "filled"),
+    "siglip_larger": (SiglipModel, SiglipConfig(text_config=SIGLIP_TEXT, vision_config=IMAGE), (20, 12), "filled"),
     "siglip_text": (SiglipTextModel, SiglipTextConfig(**{**SIGLIP_TEXT, "projection_size": 4}), None, "filled"),
-    "siglip_vision": (SiglipVisionModel, SiglipVisionConfig(**PICTURE), (8, 8), None),
+    "siglip_vision": (SiglipVisionModel, SiglipVisionConfig(**IMAGE), (8, 8), None),
 }
 
 
@@ -118,16 +118,16 @@ class Pool(torch.nn.Module):
         return published.out_proj((self.weights @ value).transpose(1, 2).flatten(2)), None
 
 
-def relevance(model, pictures, texts):
+def relevance(model, images, texts):
     head = getattr(model.vision_model, "head", None)
     if head is not None:
-        before = model(**pictures, **texts).logits_per_text
+        before = model(**images, **texts).logits_per_text
         head.attention = Pool(head.attention)
-        assert torch.allclose(model(**pictures, **texts).logits_per_text, before, atol=1e-6)
+        assert torch.allclose(model(**images, **texts).logits_per_text, before, atol=1e-6)
     rows = []
     for i in range(len(texts["input_ids"])):
         one = lambda given: {name: value[i:i + 1] if torch.is_tensor(value) else value for name, value in given.items()}  # noqa: E731
-        output = model(**one(pictures), **one(texts), output_attentions=True)
+        output = model(**one(images), **one(texts), output_attentions=True)
         weights = list(output.vision_model_output.attentions) + ([head.attention.weights] if head is not None else [])
         gradients = torch.autograd.grad(output.logits_per_text.squeeze(), weights)
         mixes = [(gradient * weight).clamp(min=0).mean(1)[0] for gradient, weight in zip(gradients, weights)]
@@ -149,11 +149,11 @@ def golden(model, folder, size, kind, seed):
     generator = torch.Generator().manual_seed(500 + seed)
     model.double()
     tensors, outputs = {}, {}
-    pictures = texts = None
+    images = texts = None
     if size is not None:
         pixels = torch.randn(3, 3, *size, generator=generator).float().double()
         tensors["pixel_values"] = pixels.permute(0, 2, 3, 1)
-        pictures = dict(pixel_values=pixels, interpolate_pos_encoding=size != (8, 8))
+        images = dict(pixel_values=pixels, interpolate_pos_encoding=size != (8, 8))
     if kind is not None:
         ids, mask = texts_of(kind, generator)
         tensors["input_ids"] = ids.int()
@@ -162,21 +162,21 @@ def golden(model, folder, size, kind, seed):
             tensors["attention_mask"] = mask.int()
             texts["attention_mask"] = mask
     options = dict(output_attentions=True)
-    if pictures and texts:
-        both = model(**pictures, **texts, return_loss=True)
+    if images and texts:
+        both = model(**images, **texts, return_loss=True)
         outputs["logits"], outputs["contrastive"] = both.logits_per_text, both.loss
-        of_pictures = model.vision_model(**pictures, **options)
+        of_images = model.vision_model(**images, **options)
         of_texts = model.text_model(**texts, **options)
         project = lambda pooled, name: getattr(model, name)(pooled) if hasattr(model, name) else pooled  # noqa: E731
-        outputs["picture_vectors"] = project(of_pictures.pooler_output, "visual_projection")
+        outputs["image_vectors"] = project(of_images.pooler_output, "visual_projection")
         outputs["text_vectors"] = project(of_texts.pooler_output, "text_projection")
     else:
-        output = model(**(pictures or texts), **options)
-        of_pictures, of_texts = (output, None) if pictures else (None, output)
-        for name, key in (("picture_vectors", "image_embeds"), ("text_vectors", "text_embeds")):
+        output = model(**(images or texts), **options)
+        of_images, of_texts = (output, None) if images else (None, output)
+        for name, key in (("image_vectors", "image_embeds"), ("text_vectors", "text_embeds")):
             if getattr(output, key, None) is not None:
                 outputs[name] = getattr(output, key)
-    for name, output in (("picture", of_pictures), ("text", of_texts)):
+    for name, output in (("image", of_images), ("text", of_texts)):
         if output is None:
             continue
         states = output.last_hidden_state
@@ -191,8 +191,8 @@ def golden(model, folder, size, kind, seed):
     for name, value in outputs.items():
         tensors[name] = value
         loss = loss + weigh(value)
-    if pictures and texts:
-        for layer, row in enumerate(relevance(model, pictures, texts)):
+    if images and texts:
+        for layer, row in enumerate(relevance(model, images, texts)):
             tensors[f"relevance.{layer}"] = row
     assert abs(loss.item()) > 2, loss  # not a small difference of large numbers
     loss.backward()

@@ -5,8 +5,8 @@
     tools/make_dalle_goldens.py DALL-E DALLE-pytorch    # checkouts of openai/DALL-E and lucidrains/DALLE-pytorch
 
 One folder per model, as tools/export_dalle.py writes it, and golden.safetensors, in double precision (stored in single).
-Of the coders of pictures:
-    pixel_values   [pictures, height, width, 3], from 0 to 1
+Of the coders of images:
+    pixel_values   [images, height, width, 3], from 0 to 1
     logits         [cells, codes], codes [cells], weights [cells, codes] of a Gumbel-softmax
     decoded        [pixels, 3 or 6] of those weights, pixels [pixels, 3] of the codes
     divergence, reconstruction, loss, gradient.NAME
@@ -82,7 +82,7 @@ def gumbel(shape, seed):
     return -torch.log(-torch.log(torch.rand(shape, generator=generator).double().clamp(1e-6, 1 - 1e-6)))
 
 
-def pictures(size, seed):
+def images(size, seed):
     return torch.rand(2, 3, *size, generator=torch.Generator().manual_seed(seed)).double()
 
 
@@ -96,7 +96,7 @@ def openai_vae(name, hidden, blocks, size, seed):
     initialise(decoder, seed + 1)
     # Its convolutions and maps work in single precision alone, so that the golden does, too.
     export_dalle.write_openai_vae(encoder, decoder, OUT / name, image_size=max(size))
-    pixels = pictures(size, seed + 2).float()
+    pixels = images(size, seed + 2).float()
     x = map_pixels(pixels)
     logits = encoder(x)
     weights = F.softmax((logits + gumbel(logits.shape, seed + 3).float()) / 0.7, dim=1)
@@ -124,7 +124,7 @@ def discrete_vae(name, size, seed, **arguments):
     initialise(vae, seed)
     export_dalle.write_discrete_vae({"num_resnet_blocks": 0, **arguments}, vae.state_dict(), OUT / name)
     vae.double()
-    pixels = pictures((size, size), seed + 2).float().double()
+    pixels = images((size, size), seed + 2).float().double()
     logits = vae(pixels, return_logits=True)
     noise = gumbel(logits.shape, seed + 3)
     drawn = {}
@@ -149,7 +149,7 @@ def discrete_vae(name, size, seed, **arguments):
 
 
 def record_attentions(transformer, side, seen):
-    """Wraps every attention, so that its weights reach seen[layer]; sparse ones keep theirs of parts of a picture."""
+    """Wraps every attention, so that its weights reach seen[layer]; sparse ones keep theirs of parts of an image."""
     layers = [layer[0] for layer in transformer.layers.layers]
     for index, layer in enumerate(layers):
         module = layer.fn.fn.fn

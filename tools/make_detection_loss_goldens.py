@@ -3,8 +3,8 @@
 
     pip install torch transformers==5.23.0 scipy && tools/make_detection_loss_goldens.py
 
-Each case has `pictures` (labels and boxes of the things in each), for each layer `logits` [pictures * queries, classes + 1]
-and `boxes` [pictures * queries, 4], row by row, the loss with all layers, and its gradients by them.
+Each case has `images` (labels and boxes of the things in each), for each layer `logits` [images * queries, classes + 1]
+and `boxes` [images * queries, 4], row by row, the loss with all layers, and its gradients by them.
 """
 
 import json
@@ -28,12 +28,12 @@ def case(seed, counts, queries, classes, layers, **options):
     config = DetrConfig(num_labels=classes, auxiliary_loss=True, num_queries=queries, **options)
     logits = (rand(layers, len(counts), queries, classes + 1) * 6 - 3).round(decimals=3).requires_grad_()
     boxes = (torch.cat([rand(layers, len(counts), queries, 2), 0.05 + 0.5 * rand(layers, len(counts), queries, 2)], -1)).round(decimals=3).requires_grad_()
-    pictures = [{"class_labels": torch.randint(0, classes, (n,), generator=generator),
+    images = [{"class_labels": torch.randint(0, classes, (n,), generator=generator),
                  "boxes": torch.cat([rand(n, 2), 0.05 + 0.5 * rand(n, 2)], -1).round(decimals=3)} for n in counts]
-    loss, _, _ = ForObjectDetectionLoss(logits[-1], pictures, "cpu", boxes[-1], config, outputs_class=logits, outputs_coord=boxes)
+    loss, _, _ = ForObjectDetectionLoss(logits[-1], images, "cpu", boxes[-1], config, outputs_class=logits, outputs_coord=boxes)
     loss.backward()
     return {"options": {key: value for key, value in options.items()}, "queries": queries, "classes": classes, "loss": loss.item(),
-            "pictures": [{"labels": p["class_labels"].tolist(), "boxes": rounded(p["boxes"])} for p in pictures],
+            "images": [{"labels": p["class_labels"].tolist(), "boxes": rounded(p["boxes"])} for p in images],
             "layers": [{"logits": rounded(logits[i]), "boxes": rounded(boxes[i]), "d_logits": rounded(logits.grad[i]), "d_boxes": rounded(boxes.grad[i])}
                        for i in range(layers)]}
 

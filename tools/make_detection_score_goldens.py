@@ -3,7 +3,7 @@
 
     pip install pycocotools==2.0.10 numpy && tools/make_detection_score_goldens.py
 
-Each case has pictures, of which `truth` is [left, top, right, bottom, class, area, crowd] and `found` [left, top, right,
+Each case has images, of which `truth` is [left, top, right, bottom, class, area, crowd] and `found` [left, top, right,
 bottom, class, score]; `classes`, and `stats`, the twelve numbers of COCOeval.summarize (-1: nothing to be found). Sides
 are multiples of a half and scores of a twentieth, so that overlaps fall on thresholds and scores are equal.
 """
@@ -20,11 +20,11 @@ from pycocotools.cocoeval import COCOeval
 OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "image" / "metrics" / "testdata"
 
 
-def case(seed, pictures, classes, most, crowds, noise, largest):
+def case(seed, images, classes, most, crowds, noise, largest):
     rng = np.random.default_rng(seed)
     images, result = [], []
     annotations, detections = [], []
-    for image in range(1, pictures + 1):
+    for image in range(1, images + 1):
         images.append({"id": image, "width": 640, "height": 480})
         truth, found = [], []
         for _ in range(rng.integers(0, most + 1)):
@@ -57,7 +57,7 @@ def case(seed, pictures, classes, most, crowds, noise, largest):
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()
-    return {"classes": classes, "stats": [float(x) for x in evaluation.stats], "pictures": result}
+    return {"classes": classes, "stats": [float(x) for x in evaluation.stats], "images": result}
 
 
 def main():

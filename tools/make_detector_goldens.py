@@ -6,16 +6,16 @@
 
 One folder per model: config.json, model.safetensors and preprocessor_config.json as save_pretrained writes them, and
 golden.safetensors, in double precision without dropout (stored in single). The cells are those that the pixel_mask leaves,
-of one picture after another:
-    pixel_values               [pictures, height, width, channels]
-    pixel_mask                 [pictures, height, width], where there is one
-    logits.L, pred_boxes.L     [pictures * queries, ...] of each layer of the decoder, through its norm
-    last_hidden_state          [pictures * queries, model]
-    pred_masks                 [pictures * queries, height * width], of a model with masks
+of one image after another:
+    pixel_values               [images, height, width, channels]
+    pixel_mask                 [images, height, width], where there is one
+    logits.L, pred_boxes.L     [images * queries, ...] of each layer of the decoder, through its norm
+    last_hidden_state          [images * queries, model]
+    pred_masks                 [images * queries, height * width], of a model with masks
     encoder_last_hidden_state  [cells, model]
-    encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one picture's [heads, query, key] after another's
+    encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one image's [heads, query, key] after another's
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-and found.json: the boxes that Transformers finds in the pictures of headlight/image/testing.h, each alone; of a model with
+and found.json: the boxes that Transformers finds in the images of headlight/image/testing.h, each alone; of a model with
 masks its segments, too, and the segment of each pixel, from 1, where 0 is none. segments.json: the same of masks and classes
 that are drawn at random, with several thresholds.
 """
@@ -50,7 +50,7 @@ def backbone(**more):
                                   out_features=["stage4"]), **more})
 
 
-# config, the pictures' height and width, and the parts of them that are seen
+# config, the images' height and width, and the parts of them that are seen
 MODELS = {
     "detr": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(), **SMALL), (33, 70), None),
     "detr_padded": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(layer_type="basic", depths=[1, 1, 1, 1]), **SMALL),
@@ -92,10 +92,10 @@ def golden(model, folder, size, seen, seed):
     tensors, mask = {"pixel_values": pixels.permute(0, 2, 3, 1)}, None
     if seen is not None:
         mask = torch.zeros(2, *size, dtype=torch.int64)
-        for picture, (height, width) in enumerate(seen):
-            mask[picture, :height, :width] = 1
-            pixels[picture, :, height:] = 0
-            pixels[picture, :, :, width:] = 0
+        for image, (height, width) in enumerate(seen):
+            mask[image, :height, :width] = 1
+            pixels[image, :, height:] = 0
+            pixels[image, :, :, width:] = 0
         tensors["pixel_mask"] = mask
     detector = model.detr if isinstance(model, DetrForSegmentation) else model
     states, norm = [], detector.model.decoder.layernorm
@@ -159,15 +159,15 @@ def find(model, processor, folder):
         outputs.append(model(inputs["pixel_values"].double(), pixel_mask=inputs["pixel_mask"]))
     scores = sorted(torch.cat([output.logits.softmax(-1)[0, :, :-1].max(-1).values for output in outputs]).tolist())
     gap = max(range(len(scores) - 1), key=lambda i: scores[i + 1] - scores[i])
-    threshold, pictures = round((scores[gap] + scores[gap + 1]) / 2, 3), []
+    threshold, images = round((scores[gap] + scores[gap + 1]) / 2, 3), []
     for (width, height), output in zip(sizes, outputs):
         found = processor.post_process_object_detection(output, threshold=threshold, target_sizes=torch.tensor([(height, width)]))[0]
-        pictures.append({"width": width, "height": height, **{key: value.tolist() for key, value in found.items()}})
+        images.append({"width": width, "height": height, **{key: value.tolist() for key, value in found.items()}})
         if isinstance(model, DetrForSegmentation):
             found = processor.post_process_panoptic_segmentation(output, threshold=threshold, target_sizes=[(height, width)])[0]
-            pictures[-1]["segments"] = [[segment["id"], segment["label_id"], segment["score"]] for segment in found["segments_info"]]
-            pictures[-1]["segmentation"] = found["segmentation"].clamp(min=0).int().flatten().tolist()
-    (folder / "found.json").write_text(json.dumps({"threshold": threshold, "pictures": pictures}) + "\n")
+            images[-1]["segments"] = [[segment["id"], segment["label_id"], segment["score"]] for segment in found["segments_info"]]
+            images[-1]["segmentation"] = found["segmentation"].clamp(min=0).int().flatten().tolist()
+    (folder / "found.json").write_text(json.dumps({"threshold": threshold, "images": images}) + "\n")
 
 
 def segments():

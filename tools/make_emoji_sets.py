@@ -4,11 +4,11 @@
   make_emoji_sets.py EMOJI OUT    of EMOJI/png/128 (googlefonts/noto-emoji) and EMOJI/cldr_annotations*_LANGUAGE.json
                                   (unicode-org/cldr-json)
 
-One name in ten, by a hash of it, is held out. Pictures with a skin tone are left out.
+One name in ten, by a hash of it, is held out. Images with a skin tone are left out.
 
-  OUT/train.jsonl              of each other picture the names and keywords in three of the languages
-  OUT/other.jsonl              the same pictures with their name in the fourth, in which nothing was learned of them
-  OUT/held_out.LANGUAGE.jsonl  pictures that are held out, with their name
+  OUT/train.jsonl              of each other image the names and keywords in three of the languages
+  OUT/other.jsonl              the same images with their name in the fourth, in which nothing was learned of them
+  OUT/held_out.LANGUAGE.jsonl  images that are held out, with their name
   OUT/texts.txt                the texts of train.jsonl, for `headlight train tokenizer`
 """
 
@@ -42,8 +42,8 @@ def main():
     names = {language: read_names(source, language) for language in LANGUAGES}
     train, other, texts = [], [], []
     held_out = {language: [] for language in LANGUAGES}
-    for picture in sorted((source / "png" / "128").glob("*.png")):
-        points = [int(point, 16) for point in picture.stem.removeprefix("emoji_u").split("_")]
+    for image in sorted((source / "png" / "128").glob("*.png")):
+        points = [int(point, 16) for point in image.stem.removeprefix("emoji_u").split("_")]
         if any(point in SKIN_TONES for point in points):
             continue
         key = "".join(map(chr, points))
@@ -54,7 +54,7 @@ def main():
                 told[language] = entry
         if len(told) < len(LANGUAGES):
             continue
-        path = str(picture.resolve())
+        path = str(image.resolve())
         name = told["en"]["tts"][0]
         if hash_of(name) % 10 == 0:
             for language in LANGUAGES:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/tasks/testdata/faiss/: index files as FAISS writes them, and what it finds in them.
+"""Makes headlight/search/testdata/faiss/: index files as FAISS writes them, and what it finds in them.
 
     pip install faiss-cpu==1.15.1 numpy
     tools/make_faiss_goldens.py

@@ -6,10 +6,10 @@
 
 One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, computed in
 double precision and stored in single:
-    pixel_values               [pictures, height, width, channels]
+    pixel_values               [images, height, width, channels]
     use.*                      with the running averages
     train.*                    with the statistics of the batch
-        stages.S               [cells of all pictures, channels], after the stem (0) and each stage
+        stages.S               [cells of all images, channels], after the stem (0) and each stage
         pooler_output          and logits, where the model has classes
         loss, gradient.NAME    of every parameter, under its name in model.safetensors
     train.NAME                 the running averages after that pass
@@ -34,7 +34,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "r
 # Channels that fill no vector register.
 SMALL = dict(embedding_size=6, hidden_sizes=[8, 20], depths=[2, 1])
 
-MODELS = {  # model, config, the pictures' height and width
+MODELS = {  # model, config, the images' height and width
     "bottleneck": (ResNetModel, ResNetConfig(**SMALL), (21, 30)),
     "basic_classes": (ResNetForImageClassification,
                       ResNetConfig(**{**SMALL, "hidden_sizes": [6, 9]}, layer_type="basic", num_labels=3, num_channels=1), (24, 24)),

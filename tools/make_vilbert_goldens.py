@@ -11,7 +11,7 @@ without dropout (stored in single), padded as the authors pad:
     image_feat, image_loc, image_attention_mask [pairs, regions, ...]
     sequence_output_t, sequence_output_v, pooled_output_t, pooled_output_v, and each head's output by the authors' name
     attentions_t.L, attentions_v.L, attentions_tv.L, attentions_vt.L   [pairs, heads, query, key]: of the text, of the
-                               picture, of the text's queries on the picture, and the reverse
+                               image, of the text's queries on the image, and the reverse
     loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
 """
 
@@ -132,8 +132,8 @@ def make(vilbert, name, kind, settings, seed):
         tensors[key] = value
     loss.backward()
     tensors["loss"] = loss
-    text, picture, joint = out[-1]
-    for key, layers in [("t", [one["attn"] for one in text]), ("v", [one["attn"] for one in picture]),
+    text, image, joint = out[-1]
+    for key, layers in [("t", [one["attn"] for one in text]), ("v", [one["attn"] for one in image]),
                         ("tv", [one["attn1"] for one in joint]), ("vt", [one["attn2"] for one in joint])]:
         for layer, weights in enumerate(layers):
             tensors[f"attentions_{key}.{layer}"] = weights

@@ -8,7 +8,7 @@ One folder per model as Transformers saves it, and golden.safetensors, in double
     input_ids, attention_mask, token_type_ids [pairs, length]
     pixel_values [pairs, 3, height, width], pixel_mask [pairs, height, width]
     the outputs under Transformers' names, and attentions.LAYER [pairs, heads, query, key], of the text, the class token and the patches
-                               together, row by row as they lie in the picture
+                               together, row by row as they lie in the image
     loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
 """
 
@@ -24,7 +24,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "v
 SMALL = dict(vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=10, max_position_embeddings=12,
              image_size=12, patch_size=4)
 ANSWERS = dict(id2label={0: "yes", 1: "no", 2: "red", 3: "two"}, label2id={"yes": 0, "no": 1, "red": 2, "two": 3})
-SIZES = [(8, 12), (16, 8)]  # of the pictures, in pixels: 2 x 3 and 4 x 2 patches
+SIZES = [(8, 12), (16, 8)]  # of the images, in pixels: 2 x 3 and 4 x 2 patches
 
 # The folder, the class, and the settings.
 MODELS = [("encoder", ViltModel, dict(SMALL)),
@@ -32,7 +32,7 @@ MODELS = [("encoder", ViltModel, dict(SMALL)),
           ("answers", ViltForQuestionAnswering, dict(SMALL, **ANSWERS)),
           ("ranking", ViltForImageAndTextRetrieval, dict(SMALL, qkv_bias=False))]
 
-# Transformers shuffles the patches of the largest picture, and chooses padding, by chance; no result but the order depends on it.
+# Transformers shuffles the patches of the largest image, and chooses padding, by chance; no result but the order depends on it.
 torch.multinomial = lambda weights, count, replacement=False: torch.arange(int(count)) % len(weights)
 
 

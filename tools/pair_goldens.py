@@ -1,4 +1,4 @@
-"""Shared by the scripts that make goldens of models that read a text and a picture."""
+"""Shared by the scripts that make goldens of models that read a text and an image."""
 
 import types
 

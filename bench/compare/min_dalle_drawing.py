@@ -1,9 +1,9 @@
-"""Draws pictures with a DALL-E mini of random weights in headlight and in min-dalle, in alternating turns, and how long each took
-from its weights on disk to the pictures, with guidance by 16 and the 256 likeliest codes, as min-dalle has them unless told.
+"""Draws images with a DALL-E mini of random weights in headlight and in min-dalle, in alternating turns, and how long each took
+from its weights on disk to the images, with guidance by 16 and the 256 likeliest codes, as min-dalle has them unless told.
 
     bench/compare/min_dalle_drawing min-dalle-0.4.11    # its source distribution
 
-First both compute the logits of a picture's codes, and the largest difference is printed, relative to the largest logit.
+First both compute the logits of an image's codes, and the largest difference is printed, relative to the largest logit.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TEXT = "an armchair in the shape of an avocado"
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("min_dalle", help="folder of min-dalle's source distribution")
-    parser.add_argument("--counts", type=int, nargs="+", default=[1, 4], help="pictures drawn at once, squares")
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 4], help="images drawn at once, squares")
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
@@ -88,7 +88,7 @@ def make(root, work):
 
 
 def worker(job):
-    """The seconds from weights to pictures, step by step as MinDalle.generate_raw_image_stream."""
+    """The seconds from weights to images, step by step as MinDalle.generate_raw_image_stream."""
     import torch
 
     torch.set_num_threads(job["threads"])

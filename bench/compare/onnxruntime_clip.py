@@ -1,4 +1,4 @@
-"""Embeds random pictures, and random texts of mixed lengths, with a CLIP ViT-B/32 of random weights in headlight and in ONNX
+"""Embeds random images, and random texts of mixed lengths, with a CLIP ViT-B/32 of random weights in headlight and in ONNX
 Runtime, in alternating turns, and prints how fast each was.
 
 ONNX Runtime gets each tower exported, as it is and with its transformer optimisations, and for int8 quantized
@@ -22,7 +22,7 @@ SIDE, LONGEST = 224, 77
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--towers", nargs="+", default=["pictures", "texts"], choices=["pictures", "texts"])
+    parser.add_argument("--towers", nargs="+", default=["images", "texts"], choices=["images", "texts"])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--length", default="8:30", help="tokens of a text")
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
@@ -55,24 +55,24 @@ def export(folder, to, tower):
         return json.loads((to / "done").read_text())
     to.mkdir(exist_ok=True)
     model = CLIPModel.from_pretrained(folder, attn_implementation="eager").eval()
-    pictures = tower == "pictures"
+    images = tower == "images"
 
     class Vectors(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.tower = model.vision_model if pictures else model.text_model
-            self.projection = model.visual_projection if pictures else model.text_projection
+            self.tower = model.vision_model if images else model.text_model
+            self.projection = model.visual_projection if images else model.text_projection
 
         def forward(self, inputs):
             vectors = self.projection(self.tower(inputs).pooler_output)
             return vectors / vectors.norm(dim=-1, keepdim=True)
 
-    example = torch.randn(2, 3, SIDE, SIDE) if pictures else torch.full((2, 9), 49407)
+    example = torch.randn(2, 3, SIDE, SIDE) if images else torch.full((2, 9), 49407)
     torch.onnx.export(Vectors(), (example,), str(to / "exported.onnx"), input_names=["inputs"], output_names=["vectors"],
-                      dynamic_axes={"inputs": {0: "batch"} if pictures else {0: "batch", 1: "length"},
+                      dynamic_axes={"inputs": {0: "batch"} if images else {0: "batch", 1: "length"},
                                     "vectors": {0: "batch"}}, dynamo=False)  # whose graphs the optimiser knows
-    config = model.config.vision_config if pictures else model.config.text_config
-    fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="vit" if pictures else "clip",
+    config = model.config.vision_config if images else model.config.text_config
+    fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="vit" if images else "clip",
                                      num_heads=config.num_attention_heads, hidden_size=config.hidden_size)
     fused.save_model_to_file(str(to / "fused.onnx"))
     kinds = {"float32": "exported.onnx", "float32 fused": "fused.onnx"}
@@ -98,7 +98,7 @@ def padded(texts, length=0):
 
 
 def worker(job):
-    """One turn: batches over and over until the time is up; in no time the vectors of the texts or pictures."""
+    """One turn: batches over and over until the time is up; in no time the vectors of the texts or images."""
     import numpy
     import onnxruntime
 
@@ -143,7 +143,7 @@ def run(command):
     return finished.stdout
 
 
-def picture_vectors_agree(folder, file, threads, work):
+def image_vectors_agree(folder, file, threads, work):
     """Of random pixels, by `headlight forward` and the exported tower."""
     import numpy
     import onnxruntime
@@ -192,13 +192,13 @@ def main():
                 reference = numpy.array(theirs("float32", 4, 1, 0))
                 off = numpy.abs(mine - reference).max() / numpy.abs(reference).max()
             else:
-                off = picture_vectors_agree(folder, kinds["float32"], options.threads, Path(temporary))
+                off = image_vectors_agree(folder, kinds["float32"], options.threads, Path(temporary))
             if off > 1e-3:
                 sys.exit(f"onnxruntime_clip: the two do not compute the same thing, {off:.2g} off")
             for batch in options.batches:
                 if texts:
                     ours(batch, "float32", 2 + 64 // batch, "--states", texts)
-                speed = "tokens_per_second" if texts else "pictures_per_second"
+                speed = "tokens_per_second" if texts else "images_per_second"
                 best = {}  # the fastest way of each type
                 for dtype in ("float32", "int8"):
                     ways = [(kind, parts) for kind in kinds if kind.startswith(dtype)

@@ -1,6 +1,6 @@
 """Trains one CLIP in headlight and in PyTorch (Transformers' CLIP), in alternating turns, and prints how fast each was.
 
-Both see the same pictures with texts of mixed lengths in batches of one size, headlight from PNG files through its whole
+Both see the same images with texts of mixed lengths in batches of one size, headlight from PNG files through its whole
 path of data, PyTorch as tensors that are ready, its texts padded to the longest of a batch. Before the race PyTorch
 computes the validation loss of a model that headlight trained, which must be the one that headlight reports.
 """
@@ -37,7 +37,7 @@ def arguments():
 
 
 def write_pairs(options, folder, name, count, seed):
-    """A TSV of pictures and texts; the pictures are PNG files beside it."""
+    """A TSV of images and texts; the images are PNG files beside it."""
     rng, words = np.random.default_rng(seed), random.Random(seed)
     pairs = []
     for i in range(count):
@@ -47,7 +47,7 @@ def write_pairs(options, folder, name, count, seed):
         text = " ".join(words.choice(WORDS) for _ in range(words.randint(*options.words)))
         pairs.append((folder / f"{name}{i}.png", text))
     path = folder / f"{name}.tsv"
-    path.write_text("".join(f"{picture}\t{text}\n" for picture, text in pairs))
+    path.write_text("".join(f"{image}\t{text}\n" for image, text in pairs))
     return path, pairs
 
 
@@ -72,7 +72,7 @@ def tensors(pairs, model):
     """The pixels and ids of pairs for a model that headlight trained, which says how both are prepared."""
     prepared = json.loads((model / "preprocessor_config.json").read_text())
     mean, std = (np.array(prepared[f"image_{name}"], np.float32) for name in ("mean", "std"))
-    pixels = np.stack([(np.asarray(Image.open(picture), np.float32) / 255 - mean) / std for picture, _ in pairs])
+    pixels = np.stack([(np.asarray(Image.open(image), np.float32) / 255 - mean) / std for image, _ in pairs])
     tokenizer = AutoTokenizer.from_pretrained(model)
     return torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous(), [tokenizer(text)["input_ids"] for _, text in pairs]
 

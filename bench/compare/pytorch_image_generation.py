@@ -1,10 +1,10 @@
 """Trains the same ImageGPT from random weights in headlight and in PyTorch, in alternating turns, and prints the loss and
 speed of each.
 
-Both get the same pictures (grey, of an IDX file) in the colours that headlight learned, as many steps of as many
-pictures, Adam with the same rates, and begin with random weights of the same distribution. PyTorch's model is
+Both get the same images (grey, of an IDX file) in the colours that headlight learned, as many steps of as many
+images, Adam with the same rates, and begin with random weights of the same distribution. PyTorch's model is
 Transformers' with its attention replaced by scaled_dot_product_attention, which is several times faster. What is
-compared is bits per pixel of the validation pictures; PyTorch also computes that of the weights that headlight trained,
+compared is bits per pixel of the validation images; PyTorch also computes that of the weights that headlight trained,
 which must be what headlight says.
 """
 
@@ -26,13 +26,13 @@ HEADLIGHT = "build/release/headlight"
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--train", help="pictures, IDX, gzip")
+    parser.add_argument("--train", help="images, IDX, gzip")
     parser.add_argument("--valid", help="the same")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
     parser.add_argument("--warmup-steps", type=int, default=50, help="until the learning rate's peak")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batch-size", type=int, default=32, help="pictures")
+    parser.add_argument("--batch-size", type=int, default=32, help="images")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--model", type=int, default=128)
     parser.add_argument("--heads", type=int, default=4)
@@ -54,15 +54,15 @@ def read_idx(path):
 
 
 def in_colours(path, processor):
-    """The pictures [pictures, pixels] as numbers of the nearest colours, which are greys."""
+    """The images [images, pixels] as numbers of the nearest colours, which are greys."""
     import numpy
     import torch
 
-    pictures, _ = read_idx(path)
+    images, _ = read_idx(path)
     greys = numpy.array(processor["clusters"], dtype=numpy.float32)[:, 0]
     values = numpy.arange(256, dtype=numpy.float32) / 127.5 - 1
     nearest = numpy.abs(values[:, None] - greys[None]).argmin(1)
-    return torch.from_numpy(nearest[pictures].astype(numpy.int64))
+    return torch.from_numpy(nearest[images].astype(numpy.int64))
 
 
 def fast_attention():
@@ -76,23 +76,23 @@ def fast_attention():
     ImageGPTAttention._attn = attend
 
 
-def loss_of(model, pictures):
+def loss_of(model, images):
     """The sum of -log p of the pixels."""
     import torch
 
-    pictures = pictures.to(model.device)
-    start = torch.full((len(pictures), 1), model.config.vocab_size - 1, device=model.device)
-    logits = model(input_ids=torch.cat([start, pictures[:, :-1]], 1), use_cache=False).logits
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), pictures.flatten(), reduction="sum")
+    images = images.to(model.device)
+    start = torch.full((len(images), 1), model.config.vocab_size - 1, device=model.device)
+    logits = model(input_ids=torch.cat([start, images[:, :-1]], 1), use_cache=False).logits
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), images.flatten(), reduction="sum")
 
 
-def bits_per_pixel(model, pictures):
+def bits_per_pixel(model, images):
     import torch
 
     model.eval()
     with torch.no_grad():
-        total = sum(loss_of(model, pictures[begin:begin + 32]).item() for begin in range(0, len(pictures), 32))
-    return total / math.log(2) / pictures.numel()
+        total = sum(loss_of(model, images[begin:begin + 32]).item() for begin in range(0, len(images), 32))
+    return total / math.log(2) / images.numel()
 
 
 def worker(job):
@@ -141,7 +141,7 @@ def main():
 
     _, side = read_idx(options.valid)
     print(f"ImageGPT of {options.layers} layers, model {options.model}, {side} x {side} pixels in {options.clusters} "
-          f"colours; {options.steps} steps of {options.batch_size} pictures; {options.threads} threads; PyTorch "
+          f"colours; {options.steps} steps of {options.batch_size} images; {options.threads} threads; PyTorch "
           f"{torch.__version__}\n")
     print(f"{'seed':>6} {'':18} {'pixels/s':>9} {'bits/pixel':>10} {'memory, MB':>11}")
     rates, bits = {"headlight": [], "PyTorch": []}, {"headlight": [], "PyTorch": []}

@@ -15,7 +15,7 @@ overhead for each of them; the update of the weights reads and writes 28 bytes a
 import argparse
 import math
 
-PART, BLOCK = 2560, 16384  # tokens of a part (train/tasks/token_task.cc), numbers of a block (kernels/adam.h)
+PART, BLOCK = 2560, 16384  # tokens of a part (train/objectives/token_task.cc), numbers of a block (kernels/adam.h)
 RANKS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
 
 

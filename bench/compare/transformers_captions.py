@@ -1,8 +1,8 @@
-"""Captions of random pictures by a ViT-base with a GPT-2 base of random weights, in headlight and in Transformers with its
+"""Captions of random images by a ViT-base with a GPT-2 base of random weights, in headlight and in Transformers with its
 cache, in alternating turns, and how fast each was.
 
 Both write captions of the same length with the same beams. Transformers gets batches of tensors that are prepared, from
-its fastest attention; headlight reads PNG files, prepares them itself and prints the captions. Its time is that of many pictures less that
+its fastest attention; headlight reads PNG files, prepares them itself and prints the captions. Its time is that of many images less that
 of one batch, so that loading the model does not count.
 """
 
@@ -23,7 +23,7 @@ SIDE = 224
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=16, help="pictures")
+    parser.add_argument("--batch", type=int, default=16, help="images")
     parser.add_argument("--batches", type=int, default=3, help="of a turn")
     parser.add_argument("--beams", type=int, default=4)
     parser.add_argument("--length", type=int, default=19, help="tokens of a caption")
@@ -70,7 +70,7 @@ def worker(job):
 
     torch.set_num_threads(job["threads"])
     model = VisionEncoderDecoderModel.from_pretrained(job["folder"]).eval().to(getattr(torch, job["dtype"]))
-    pixels = torch.from_numpy(pixels_of(job["pictures"])).to(model.dtype)
+    pixels = torch.from_numpy(pixels_of(job["images"])).to(model.dtype)
 
     def write(batch):
         with torch.inference_mode():
@@ -99,10 +99,10 @@ def main():
         make(folder)
         random = numpy.random.default_rng(1)
         count = options.batch * options.batches
-        pictures = [work / f"{number:04}.png" for number in range(count + options.batch)]
-        for picture in pictures:  # large squares, so that pictures differ as photographs do
+        images = [work / f"{number:04}.png" for number in range(count + options.batch)]
+        for image in images:  # large squares, so that images differ as photographs do
             squares = random.integers(0, 256, (7, 7, 3), dtype=numpy.uint8)
-            Image.fromarray(squares.repeat(SIDE // 7, 0).repeat(SIDE // 7, 1)).save(picture)
+            Image.fromarray(squares.repeat(SIDE // 7, 0).repeat(SIDE // 7, 1)).save(image)
 
         def ours(compute, some):
             printed, seconds, _ = run([
@@ -112,24 +112,24 @@ def main():
             return seconds
 
         def theirs(dtype):
-            job = {"folder": str(folder), "pictures": [str(picture) for picture in pictures[:count]], "dtype": dtype,
+            job = {"folder": str(folder), "images": [str(image) for image in images[:count]], "dtype": dtype,
                    "batch": options.batch, "beams": options.beams, "length": options.length, "threads": options.threads}
             finished = subprocess.run([sys.executable, __file__, "--worker", json.dumps(job)], stdout=subprocess.PIPE,
                                       check=True)
             return json.loads(finished.stdout)[1]
 
-        print(f"batches of {options.batch} pictures, {options.beams} beams, captions of {options.length} tokens, "
+        print(f"batches of {options.batch} images, {options.beams} beams, captions of {options.length} tokens, "
               f"{options.threads} threads; Transformers {transformers.__version__}; medians of {options.repeats} turns\n")
         for compute in options.compute:
             dtype = "float32" if compute == "float32" else "bfloat16"
             mine, others = [], {dtype: [] for dtype in sorted({dtype, "float32"})}
             for _ in range(options.repeats):
-                first = ours(compute, pictures[:options.batch])
-                mine.append((ours(compute, pictures) - first) / options.batches)
+                first = ours(compute, images[:options.batch])
+                mine.append((ours(compute, images) - first) / options.batches)
                 for peer in others:
                     others[peer].append(theirs(peer))
             a, b = statistics.median(mine), min(statistics.median(seconds) for seconds in others.values())
-            print(f"headlight {compute:9} {options.batch / a:8.2f} pictures/s   Transformers {options.batch / b:8.2f}   "
+            print(f"headlight {compute:9} {options.batch / a:8.2f} images/s   Transformers {options.batch / b:8.2f}   "
                   f"ratio {b / a:.2f}", flush=True)
 
 

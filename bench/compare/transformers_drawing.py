@@ -1,9 +1,9 @@
-"""Draws codes of pictures with a DALL-E of random weights in headlight, and writes as many tokens with a GPT-2 of the same
+"""Draws codes of images with a DALL-E of random weights in headlight, and writes as many tokens with a GPT-2 of the same
 layers in Transformers with its cache, in alternating turns, and how fast each was.
 
 headlight's decoder has the paper's row, column and convolutional attention, and feed-forward networks with gates, which have half
 as many weights more than GPT-2's. Its time is that of all rows of codes but the first, less that of the last alone, so that loading the model and
-decoding the picture do not count.
+decoding the image do not count.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LAYERS, MODEL, HEADS, TEXT, SIDE = 12, 768, 12, 64, 32  # the last: of the grid 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--counts", type=int, nargs="+", default=[1, 8], help="pictures drawn at once")
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 8], help="images drawn at once")
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
@@ -41,13 +41,13 @@ def make(work):
     lines = ""
     for number in range(4):
         Image.fromarray(random.integers(0, 256, (8 * SIDE, 8 * SIDE, 3), dtype=numpy.uint8)).save(work / f"{number}.png")
-        lines += f"{number}.png\ta picture with the number {number}\n"
+        lines += f"{number}.png\ta image with the number {number}\n"
     pairs = work / "pairs.tsv"
     pairs.write_text(lines)
     for command in (
-            ["picture-codes", "--image-size", 8 * SIDE, "--codes", 8192, "--out", work / "vae", "--batch-size", 2],
+            ["image-codes", "--image-size", 8 * SIDE, "--codes", 8192, "--out", work / "vae", "--batch-size", 2],
             ["tokenizer", pairs, "--vocabulary-size", 60, "--out", work / "words"],
-            ["text-to-picture", "--vae", work / "vae", "--tokenizer", work / "words", "--layers", LAYERS, "--model-dim", MODEL,
+            ["text-to-image", "--vae", work / "vae", "--tokenizer", work / "words", "--layers", LAYERS, "--model-dim", MODEL,
              "--heads", HEADS, "--text-positions", TEXT, "--out", work / "dalle", "--batch-size", 2]):
         data = [] if command[0] == "tokenizer" else ["--train", pairs, "--valid", pairs, "--steps", 1]
         run([HEADLIGHT, "train", *command, *data, "--quiet"])
@@ -86,12 +86,12 @@ def main():
         make(work)
 
         def ours(compute, count, rows):
-            return run([HEADLIGHT, "draw", work / "dalle", "a picture", "--from", work / "0.png", "--rows", rows, "--count", count,
+            return run([HEADLIGHT, "draw", work / "dalle", "an image", "--from", work / "0.png", "--rows", rows, "--count", count,
                         "--compute", compute, "--threads", options.threads, "--out", work / "drawn.png", "--quiet"])[1]
 
         codes = SIDE * (SIDE - 2)
         print(f"{options.threads} threads; Transformers {transformers.__version__}; medians of {options.repeats} turns; codes/s "
-              "of all pictures\n")
+              "of all images\n")
         for count in options.counts:
             for compute in options.compute:
                 mine, others = [], []

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "docs/examples/picture.h"
+#include "docs/examples/image.h"
 #include "headlight/nn/attention.h"
 
 using namespace headlight;

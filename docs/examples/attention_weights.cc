@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "docs/examples/picture.h"
+#include "docs/examples/image.h"
 #include "headlight/nn/transformer_layers.h"
 
 using namespace headlight;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "docs/examples/picture.h"
+#include "docs/examples/image.h"
 #include "headlight/nn/layers.h"
 
 using namespace headlight;

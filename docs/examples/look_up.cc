@@ -1,7 +1,7 @@
 // Attention as a look-up: a query is compared with every key, and gets the values mixed by how well their keys match.
 #include <fmt/format.h>
 
-#include "docs/examples/picture.h"
+#include "docs/examples/image.h"
 #include "headlight/nn/attention.h"
 
 using namespace headlight;

@@ -1,8 +1,8 @@
-// How true captions and drawings of drawn scenes are (headlight/demo/scene_scores.h). `captions FILE SEED` scores those
-// that `headlight caption --json` printed into FILE of the held-out scenes of a seed; `drawings FILE TEXTS SIDE`, by
-// what `headlight detect --json` printed into FILE, drawings of SIDE x SIDE pixels of the lines of TEXTS. Without
+// How true captions and drawings of drawn scenes are (headlight/synthetic/scene_scores.h). `captions FILE SEED` scores
+// those that `headlight caption --json` printed into FILE of the held-out scenes of a seed; `drawings FILE TEXTS SIDE`,
+// by what `headlight detect --json` printed into FILE, drawings of SIDE x SIDE pixels of the lines of TEXTS. Without
 // arguments some captions of one scene are scored.
-#include "headlight/demo/scene_scores.h"
+#include "headlight/synthetic/scene_scores.h"
 
 #include <cstdio>
 #include <cstdlib>

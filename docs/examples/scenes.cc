@@ -1,10 +1,10 @@
-// Drawn scenes with boxes, to learn detection from. FOLDER COUNT SEED writes COUNT of them as pictures (PNG) and
+// Drawn scenes with boxes, to learn detection from. FOLDER COUNT SEED writes COUNT of them as images (PNG) and
 // FOLDER/annotations.json in COCO's format, FOLDER COUNT SEED SIDE easier ones, with sides of SIDE pixels and one to
 // three larger shapes; without arguments the shapes of one are printed.
 #include <cstdio>
 #include <cstdlib>
 
-#include "headlight/demo/scene_files.h"
+#include "headlight/synthetic/scene_files.h"
 
 int main(int argc, char** argv) {
   using namespace headlight;

@@ -1,13 +1,13 @@
-// Drawn scenes with captions, questions and boxes, to learn from pictures with words. FOLDER COUNT SEED writes COUNT of
-// them to train with, and FOLDER COUNT SEED held-out such as are never among those (headlight/demo/scene_files.h lists
-// the files); FOLDER COUNT SEED twins likewise, of which each two differ in one attribute of one shape. Without
+// Drawn scenes with captions, questions and boxes, to learn from images with words. FOLDER COUNT SEED writes COUNT of
+// them to train with, and FOLDER COUNT SEED held-out such as are never among those (headlight/synthetic/scene_files.h
+// lists the files); FOLDER COUNT SEED twins likewise, of which each two differ in one attribute of one shape. Without
 // arguments what can be said of one is printed.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
-#include "headlight/demo/scene_files.h"
-#include "headlight/demo/scene_questions.h"
+#include "headlight/synthetic/scene_files.h"
+#include "headlight/synthetic/scene_questions.h"
 
 int main(int argc, char** argv) {
   using namespace headlight;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "docs/examples/picture.h"
+#include "docs/examples/image.h"
 #include "headlight/nn/attention.h"
 
 using namespace headlight;

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/inspect/attention_page.h"
-#include "headlight/tasks/translator.h"
+#include "headlight/pipelines/translator.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Maths problems in words, each with its working, a tab between. Without arguments a few; COUNT and SEED ask for more,
 // "held-out" behind them for problems whose numbers and rows of sentences are in none of the others.
-#include "headlight/demo/word_problems.h"
+#include "headlight/synthetic/word_problems.h"
 
 #include <cstdio>
 #include <cstdlib>

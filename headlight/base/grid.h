@@ -1,4 +1,4 @@
-// The size of a picture, or of a map of features, in cells.
+// The size of an image, or of a map of features, in cells.
 #pragma once
 
 #include <cstdint>

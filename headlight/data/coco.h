@@ -1,5 +1,5 @@
-// The pictures of COCO's JSON files, whatever their annotations are: boxes (data/detection.h) or captions
-// (data/picture_texts.h).
+// The images of COCO's JSON files, whatever their annotations are: boxes (data/detection.h) or captions
+// (data/image_texts.h).
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace headlight {
 // The largest id, of either sign, that every JSON reader keeps exact.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
-struct CocoPicture {
+struct CocoImage {
   std::string path;  // of its file
   std::int64_t id = 0;
   std::int64_t height = 0, width = 0;  // pixels; 0: not said
 };
 
-struct CocoPictures {
-  std::vector<CocoPicture> pictures;
+struct CocoImages {
+  std::vector<CocoImage> images;
   std::map<std::int64_t, std::size_t> index_of;  // by id
 
-  // The index of the picture that an annotation belongs to, by its "image_id". Throws Error where there is none.
+  // The index of the image that an annotation belongs to, by its "image_id". Throws Error where there is none.
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
@@ -34,10 +34,10 @@ inline const JsonLimits kCocoLimits = {
     .bytes = std::uint64_t{1} << 30, .values = std::int64_t{1} << 25, .without = {"segmentation"}};
 
 // "images" of the JSON file at `path`, each looked for in `folders`, then beside the file. Throws Error naming the
-// entry where a picture is missing and where two have one id.
-CocoPictures ReadCocoPictures(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
+// entry where an image is missing and where two have one id.
+CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-// The path of a picture, in the first of these folders that has such a file. Throws Error that begins with `place`.
-std::string FindPicture(const std::string& name, const std::vector<std::string>& folders, const std::string& place);
+// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `place`.
+std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& place);
 
 }  // namespace headlight

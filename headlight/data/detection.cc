@@ -59,11 +59,11 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
   std::map<std::int64_t, std::int32_t> label_of;
   for (const Category& category : CategoriesOf(file))
     label_of[category.id] = NumberOfLabel(category.name, labels, rule, category.place);
-  CocoPictures read = ReadCocoPictures(file, path, folders);
+  CocoImages read = ReadCocoImages(file, path, folders);
   const std::size_t before = set.examples.size();
-  for (CocoPicture& picture : read.pictures)
+  for (CocoImage& image : read.images)
     set.examples.push_back(
-        {.picture = std::move(picture.path), .id = picture.id, .height = picture.height, .width = picture.width});
+        {.image = std::move(image.path), .id = image.id, .height = image.height, .width = image.width});
   for (const JsonView& annotation : file["annotations"].Items()) {
     const JsonView category = annotation["category_id"], box = annotation["bbox"];
     DetectionExample& example = set.examples[before + read.IndexOf(annotation)];
@@ -81,7 +81,7 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
   }
 }
 
-// The XML files that a path names, and the folders where their pictures may be.
+// The XML files that a path names, and the folders where their images may be.
 struct VocFiles {
   std::vector<std::string> annotations, folders;
 };
@@ -113,22 +113,22 @@ VocFiles VocFilesOf(const std::string& path, const std::vector<std::string>& fol
 
 void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLabels rule, const VocReader& read_voc,
                   DetectionSet& set) {
-  std::vector<PictureAnnotation> annotations;
+  std::vector<ImageAnnotation> annotations;
   std::set<std::string> names;
   for (const std::string& path : files.annotations) {
     annotations.push_back(read_voc(path));
-    for (const PictureAnnotation::Object& object : annotations.back().objects) names.insert(object.label);
+    for (const ImageAnnotation::Object& object : annotations.back().objects) names.insert(object.label);
   }
   if (rule == NewLabels::added)  // in order, whatever the order of the files
     for (const std::string& name : names) NumberOfLabel(name, labels, rule, files.annotations.front());
   for (std::size_t i = 0; i < annotations.size(); ++i) {
-    const PictureAnnotation& annotation = annotations[i];
+    const ImageAnnotation& annotation = annotations[i];
     const std::string& path = files.annotations[i];
-    DetectionExample example = {.picture = FindPicture(annotation.picture, files.folders, path),
+    DetectionExample example = {.image = FindImage(annotation.image, files.folders, path),
                                 .id = static_cast<std::int64_t>(i) + 1,
                                 .height = annotation.height,
                                 .width = annotation.width};
-    for (const PictureAnnotation::Object& object : annotation.objects)
+    for (const ImageAnnotation::Object& object : annotation.objects)
       Add(set, example,
           {.box = object.box, .label = NumberOfLabel(object.label, labels, rule, path), .area = object.box.area()});
     set.examples.push_back(std::move(example));
@@ -137,13 +137,12 @@ void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLa
 
 }  // namespace
 
-void CheckSize(const DetectionExample& example, PictureSize decoded) {
+void CheckSize(const DetectionExample& example, ImageSize decoded) {
   const auto differs = [](std::int64_t said, std::int64_t side) { return said > 0 && said != side; };
-  Check(
-      !differs(example.width, decoded.width) && !differs(example.height, decoded.height),
-      "{}: the decoded picture, turned as its EXIF orientation says, has {} x {} pixels, and its annotation says {} x "
-      "{}: the boxes would be elsewhere",
-      example.picture, decoded.width, decoded.height, example.width, example.height);
+  Check(!differs(example.width, decoded.width) && !differs(example.height, decoded.height),
+        "{}: the decoded image, turned as its EXIF orientation says, has {} x {} pixels, and its annotation says {} x "
+        "{}: the boxes would be elsewhere",
+        example.image, decoded.width, decoded.height, example.width, example.height);
 }
 
 DetectionSet ReadDetectionSet(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
@@ -157,7 +156,7 @@ DetectionSet ReadDetectionSet(const std::vector<std::string>& paths, const std::
       ReadCoco(path, folders, labels, rule, set);
     else
       ReadVocFiles(VocFilesOf(path, folders), labels, rule, read_voc, set);
-    Check(set.examples.size() > before, "{}: there is no picture in it", path);
+    Check(set.examples.size() > before, "{}: there is no image in it", path);
   }
   return set;
 }
@@ -166,7 +165,7 @@ std::uint64_t HashOfDetectionSet(const DetectionSet& set) {
   Hash64 hash;
   const auto add = [&](const auto& value) { hash.Update({reinterpret_cast<const char*>(&value), sizeof(value)}); };
   for (const DetectionExample& example : set.examples) {
-    hash.Update(fs::path(example.picture).filename().string());
+    hash.Update(fs::path(example.image).filename().string());
     add(example.boxes.size());
     for (const LabelledBox& box : example.boxes) {
       add(box.box);
@@ -180,13 +179,13 @@ std::uint64_t HashOfDetectionSet(const DetectionSet& set) {
 CocoNames ReadCocoNames(const std::string& path) {
   const JsonView file = ReadJson(path, kCocoLimits);
   CocoNames names;
-  for (const JsonView& picture : file["images"].Items())
-    names.pictures.emplace_back(fs::path(picture["file_name"].String()).filename().string(),
-                                picture["id"].Integer(-kMostId, kMostId));
-  std::ranges::sort(names.pictures);
-  const auto twice = std::ranges::adjacent_find(names.pictures, {}, &std::pair<std::string, std::int64_t>::first);
-  Check(twice == names.pictures.end(), "{}: two pictures are called {}", path,
-        twice == names.pictures.end() ? "" : Quoted(twice->first));
+  for (const JsonView& image : file["images"].Items())
+    names.images.emplace_back(fs::path(image["file_name"].String()).filename().string(),
+                              image["id"].Integer(-kMostId, kMostId));
+  std::ranges::sort(names.images);
+  const auto twice = std::ranges::adjacent_find(names.images, {}, &std::pair<std::string, std::int64_t>::first);
+  Check(twice == names.images.end(), "{}: two images are called {}", path,
+        twice == names.images.end() ? "" : Quoted(twice->first));
   for (const Category& category : CategoriesOf(file)) names.categories.emplace_back(category.name, category.id);
   return names;
 }

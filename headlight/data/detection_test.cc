@@ -34,8 +34,8 @@ struct Sets : testing::Test {
     std::filesystem::create_directories(path.parent_path());
     WriteFile(path.string(), text);
   }
-  std::string Voc(const std::string& picture, const std::string& label, const std::string& xmax = "9") {
-    return "<annotation><filename>" + picture + "</filename><object><name>" + label +
+  std::string Voc(const std::string& image, const std::string& label, const std::string& xmax = "9") {
+    return "<annotation><filename>" + image + "</filename><object><name>" + label +
            "</name><bndbox><xmin>1</xmin><ymin>2</ymin><xmax>" + xmax +
            "</xmax><ymax>8</ymax></bndbox></object></annotation>";
   }
@@ -59,14 +59,14 @@ struct Sets : testing::Test {
 TEST_F(Sets, OfCoco) {
   Write("set.json", kCoco);
   Write("a.jpg", "");
-  Write("pictures/b.jpg", "");
-  const DetectionSet set = Read({"set.json"}, {folder.File("pictures")});
+  Write("images/b.jpg", "");
+  const DetectionSet set = Read({"set.json"}, {folder.File("images")});
   EXPECT_THAT(labels, testing::ElementsAre("cat", "dog"));  // by id
   ASSERT_EQ(set.examples.size(), 2U);
   EXPECT_EQ(set.boxes, 2);
   EXPECT_EQ(set.without_area, 1);
   const DetectionExample& example = set.examples[0];
-  EXPECT_EQ(example.picture, folder.File("pictures/b.jpg"));
+  EXPECT_EQ(example.image, folder.File("images/b.jpg"));
   EXPECT_EQ(example.id, 9);
   EXPECT_EQ(example.height, 40);
   EXPECT_EQ(example.width, 50);
@@ -74,20 +74,20 @@ TEST_F(Sets, OfCoco) {
   EXPECT_EQ(example.boxes[0], (LabelledBox{{1, 2, 11.5, 22}, 1, 99.5, false}));
   EXPECT_EQ(example.boxes[1], (LabelledBox{{0, 0, 4, 5}, 0, 20, true}));
   EXPECT_THAT(example.without_area, testing::ElementsAre(LabelledBox{{5, 5, 5, 9}, 0, 0, false}));
-  EXPECT_EQ(set.examples[1].picture, folder.File("a.jpg"));
+  EXPECT_EQ(set.examples[1].image, folder.File("a.jpg"));
   EXPECT_TRUE(set.examples[1].boxes.empty());
 
   const CocoNames names = ReadCocoNames(folder.File("set.json"));
-  EXPECT_THAT(names.pictures, testing::ElementsAre(std::pair("a.jpg", 4), std::pair("b.jpg", 9)));
+  EXPECT_THAT(names.images, testing::ElementsAre(std::pair("a.jpg", 4), std::pair("b.jpg", 9)));
   EXPECT_THAT(names.categories, testing::ElementsAre(std::pair("cat", 2), std::pair("dog", 7)));
 
   const std::uint64_t hash = HashOfDetectionSet(set);
   Write("set.json", Replaced(kCoco, "10.5", "10.25"));
-  EXPECT_NE(HashOfDetectionSet(Read({"set.json"}, {folder.File("pictures")})), hash);
+  EXPECT_NE(HashOfDetectionSet(Read({"set.json"}, {folder.File("images")})), hash);
 }
 
-TEST(DetectionExamples, HaveTheSizeOfTheDecodedPicture) {
-  DetectionExample example{.picture = "a.jpg", .height = 40, .width = 50};
+TEST(DetectionExamples, HaveTheSizeOfTheDecodedImage) {
+  DetectionExample example{.image = "a.jpg", .height = 40, .width = 50};
   EXPECT_EQ(ErrorOf([&] { CheckSize(example, {40, 50}); }), "");
   EXPECT_THAT(ErrorOf([&] {
                 CheckSize(example, {50, 40});
@@ -114,8 +114,8 @@ TEST_F(Sets, OfPascalVoc) {
 
   const DetectionSet some = Read({"ImageSets/Main/train.txt"});
   ASSERT_EQ(some.examples.size(), 2U);
-  EXPECT_THAT(some.examples[0].picture, testing::EndsWith("/JPEGImages/3.jpg"));
-  EXPECT_THAT(some.examples[1].picture, testing::EndsWith("/JPEGImages/1.jpg"));
+  EXPECT_THAT(some.examples[0].image, testing::EndsWith("/JPEGImages/3.jpg"));
+  EXPECT_THAT(some.examples[1].image, testing::EndsWith("/JPEGImages/1.jpg"));
 
   rule = NewLabels::refused;
   labels = {"dog"};
@@ -128,11 +128,11 @@ TEST_F(Sets, NameWhatIsWrong) {
   Write("b.jpg", "");
   EXPECT_EQ(ErrorOfCoco(kCoco), "");
   EXPECT_THAT(ErrorOfCoco(Replaced(kCoco, "a.jpg", "c.jpg")),
-              testing::StartsWith("bad.json: key 'images[1]': there is no picture 'c.jpg' in "));
+              testing::StartsWith("bad.json: key 'images[1]': there is no image 'c.jpg' in "));
   EXPECT_EQ(ErrorOfCoco(Replaced(kCoco, "\"id\": 9", "\"id\": 4")),
-            "bad.json: key 'images[1].id': two pictures have the id 4");
+            "bad.json: key 'images[1].id': two images have the id 4");
   EXPECT_EQ(ErrorOfCoco(Replaced(kCoco, "\"image_id\": 9", "\"image_id\": 3")),
-            "bad.json: key 'annotations[0].image_id': there is no picture 3");
+            "bad.json: key 'annotations[0].image_id': there is no image 3");
   EXPECT_EQ(ErrorOfCoco(Replaced(kCoco, "\"category_id\": 7", "\"category_id\": 3")),
             "bad.json: key 'annotations[0].category_id': there is no category 3");
   EXPECT_EQ(ErrorOfCoco(Replaced(kCoco, "\"id\": 7", "\"id\": 2")),

@@ -15,8 +15,8 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/parallel.h"
+#include "headlight/data/images.h"
 #include "headlight/data/lines.h"
-#include "headlight/data/pictures.h"
 #include "headlight/protein/alignment.h"
 
 namespace headlight {

@@ -13,7 +13,7 @@
 #include "headlight/generate/choose_words.h"
 #include "headlight/generate/next_tokens.h"
 #include "headlight/generate/search.h"
-#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/text_to_image_model.h"
 #include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
@@ -62,7 +62,7 @@ struct DecodingBatch::State {
     Check(batch_options.cached_tokens >= 0, "`cached_tokens` must be at least 0, not {}", batch_options.cached_tokens);
     vocabulary = language != nullptr ? language->limits().vocabulary : decoder->limits().target_vocabulary;
     positions = language != nullptr ? language->limits().positions : decoder->limits().positions;
-    if (const auto* const drawing = dynamic_cast<const DrawingModel*>(language)) {
+    if (const auto* const drawing = dynamic_cast<const TextToImageModel*>(language)) {
       whole_prompts = drawing->drawing().encodes_text;
       if (!whole_prompts) alone_from = drawing->drawing().prompt;
     }

@@ -1,4 +1,4 @@
-// The annotation of one picture, as Pascal VOC's files have it.
+// The annotation of one image, as Pascal VOC's files have it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-struct PictureAnnotation {
-  std::string picture;                 // the name of its file
+struct ImageAnnotation {
+  std::string image;                   // the name of its file
   std::int64_t height = 0, width = 0;  // pixels; 0: not said
   struct Object {
     std::string label;

@@ -22,13 +22,13 @@ bool Chance(double probability, Random& random) { return random.Uniform() < prob
 
 }  // namespace
 
-Picture JitterColours(const Picture& picture, const ColourJitter& jitter, Random& random) {
+Image JitterColours(const Image& image, const ColourJitter& jitter, Random& random) {
   std::array<int, 4> order = {0, 1, 2, 3};
   for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.Below(left)]);
   const auto factor = [&](double strength) { return Between({std::max(0.0, 1 - strength), 1 + strength}, random); };
   const double brightness = factor(jitter.brightness), contrast = factor(jitter.contrast);
   const double saturation = factor(jitter.saturation), hue = Between({-jitter.hue, jitter.hue}, random);
-  Picture changed = picture;
+  Image changed = image;
   for (const int change : order) {
     if (change == 0 && jitter.brightness > 0) changed = AdjustBrightness(changed, brightness);
     if (change == 1 && jitter.contrast > 0) changed = AdjustContrast(changed, contrast);
@@ -38,7 +38,7 @@ Picture JitterColours(const Picture& picture, const ColourJitter& jitter, Random
   return changed;
 }
 
-Picture RandAugment(const Picture& picture, const RandAugmentOptions& options, Random& random) {
+Image RandAugment(const Image& image, const RandAugmentOptions& options, Random& random) {
   constexpr int most = 30;
   Check(options.operations >= 0 && options.magnitude >= 0 && options.magnitude <= most,
         "RandAugment has 0 or more operations of magnitude 0 to {}, not {} of {}", most, options.operations,
@@ -47,7 +47,7 @@ Picture RandAugment(const Picture& picture, const RandAugmentOptions& options, R
   const auto shift = [&](std::int64_t side) {
     return static_cast<std::int64_t>(strength * 150.0 / 331.0 * static_cast<double>(side));
   };
-  Picture changed = picture;
+  Image changed = image;
   for (int i = 0; i < options.operations; ++i) {
     const std::uint64_t operation = random.Below(14);
     const int sign = random.Below(2) == 0 ? 1 : -1;
@@ -97,14 +97,14 @@ Picture RandAugment(const Picture& picture, const RandAugmentOptions& options, R
   return changed;
 }
 
-Picture Augment(const Picture& picture, const Augmentation& augmentation, Random& random) {
-  const PictureSize size = augmentation.size;
-  Picture changed;
+Image Augment(const Image& image, const Augmentation& augmentation, Random& random) {
+  const ImageSize size = augmentation.size;
+  Image changed;
   if (augmentation.share) {
-    const Region region = RandomRegion({picture.height, picture.width}, *augmentation.share, random);
-    changed = Resize(Crop(picture, region), size.height, size.width, augmentation.filter);
+    const Region region = RandomRegion({image.height, image.width}, *augmentation.share, random);
+    changed = Resize(Crop(image, region), size.height, size.width, augmentation.filter);
   } else {
-    changed = Resize(picture, size.height, size.width, augmentation.filter);
+    changed = Resize(image, size.height, size.width, augmentation.filter);
   }
   if (const std::int64_t padding = augmentation.padding; padding > 0) {
     const std::int64_t top = Below(2 * padding + 1, random) - padding, left = Below(2 * padding + 1, random) - padding;
@@ -122,7 +122,7 @@ Picture Augment(const Picture& picture, const Augmentation& augmentation, Random
   return changed;
 }
 
-std::vector<Picture> RandomCrops(const Picture& picture, const MultiCrop& crops, Random& random) {
+std::vector<Image> RandomCrops(const Image& image, const MultiCrop& crops, Random& random) {
   Augmentation view{.size = {crops.global_size, crops.global_size},
                     .filter = ResizeFilter::bicubic,
                     .share = crops.global_share,
@@ -131,15 +131,15 @@ std::vector<Picture> RandomCrops(const Picture& picture, const MultiCrop& crops,
                     .jitter_probability = 0.8,
                     .grey = 0.2,
                     .blur = 1};
-  std::vector<Picture> views = {Augment(picture, view, random)};
+  std::vector<Image> views = {Augment(image, view, random)};
   view.blur = 0.1;
   view.solarize = 0.2;
-  views.push_back(Augment(picture, view, random));
+  views.push_back(Augment(image, view, random));
   view.size = {crops.local_size, crops.local_size};
   view.share = crops.local_share;
   view.blur = 0.5;
   view.solarize = 0;
-  for (int i = 0; i < crops.locals; ++i) views.push_back(Augment(picture, view, random));
+  for (int i = 0; i < crops.locals; ++i) views.push_back(Augment(image, view, random));
   return views;
 }
 

@@ -1,5 +1,5 @@
-// Augmentation of training pictures. All functions depend only on the
-// picture and the random stream (data/batches.h, RandomOfExample): a training can be repeated and resumed.
+// Augmentation of training images. All functions depend only on the
+// image and the random stream (data/batches.h, RandomOfExample): a training can be repeated and resumed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/random.h"
 #include "headlight/image/crop.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 #include "headlight/image/processor.h"
 #include "headlight/image/resize.h"
 
@@ -20,21 +20,21 @@ namespace headlight {
 struct ColourJitter {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
 };
-HEADLIGHT_API Picture JitterColours(const Picture& picture, const ColourJitter& jitter, Random& random);
+HEADLIGHT_API Image JitterColours(const Image& image, const ColourJitter& jitter, Random& random);
 
 // RandAugment (Cubuk et al., "RandAugment: Practical automated data augmentation with a reduced search space", 2020),
 // with torchvision's fourteen operations and strengths: `operations` of them one after another, of magnitude 0 to 30.
 struct RandAugmentOptions {
   int operations = 2, magnitude = 9;
 };
-HEADLIGHT_API Picture RandAugment(const Picture& picture, const RandAugmentOptions& options, Random& random);
+HEADLIGHT_API Image RandAugment(const Image& image, const RandAugmentOptions& options, Random& random);
 
-// From a picture to one of a size, in this order.
+// From an image to one of a size, in this order.
 struct Augmentation {
-  PictureSize size = {224, 224};
+  ImageSize size = {224, 224};
   ResizeFilter filter = ResizeFilter::bilinear;
   // A random region with a share of the area within these bounds (RandomRegion); where it is not given, all of the
-  // picture.
+  // image.
   std::optional<Range> share = {};
   std::int64_t padding = 0;  // black on all sides after resizing, of which a random region of `size` remains
   // Probabilities of each change.
@@ -46,16 +46,16 @@ struct Augmentation {
   // of Visual Representations", 2020, appendix A), in pixels.
   Range blur_deviation = {0.1, 2};
 };
-HEADLIGHT_API Picture Augment(const Picture& picture, const Augmentation& augmentation, Random& random);
+HEADLIGHT_API Image Augment(const Image& image, const Augmentation& augmentation, Random& random);
 
-// The views of one picture that self-distillation compares (Caron et al., "Emerging Properties in Self-Supervised
+// The views of one image that self-distillation compares (Caron et al., "Emerging Properties in Self-Supervised
 // Vision Transformers", 2021): two large crops and several small ones, changed as DINO's original code does it.
 struct MultiCrop {
   std::int64_t global_size = 224, local_size = 96;  // pixels of a side
   int locals = 8;
-  Range global_share = {0.4, 1}, local_share = {0.05, 0.4};  // of the picture's area
+  Range global_share = {0.4, 1}, local_share = {0.05, 0.4};  // of the image's area
 };
 // The two global ones first.
-HEADLIGHT_API std::vector<Picture> RandomCrops(const Picture& picture, const MultiCrop& crops, Random& random);
+HEADLIGHT_API std::vector<Image> RandomCrops(const Image& image, const MultiCrop& crops, Random& random);
 
 }  // namespace headlight

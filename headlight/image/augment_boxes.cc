@@ -12,12 +12,12 @@ namespace {
 
 std::int64_t OneOf(const std::vector<std::int64_t>& sides, Random& random) { return sides[random.Below(sides.size())]; }
 
-PictureSize WithShortestSide(PictureSize size, std::int64_t side, std::int64_t longest) {
+ImageSize WithShortestSide(ImageSize size, std::int64_t side, std::int64_t longest) {
   return ResizedSize({.kind = ResizeRule::Kind::shortest, .edge = side, .longest = longest}, size);
 }
 
-Picture Resized(const Picture& picture, PictureSize size) {
-  return Resize(picture, size.height, size.width, ResizeFilter::bilinear);
+Image Resized(const Image& image, ImageSize size) {
+  return Resize(image, size.height, size.width, ResizeFilter::bilinear);
 }
 
 std::vector<LabelledBox> Flipped(std::vector<LabelledBox> boxes, std::int64_t width) {
@@ -30,7 +30,7 @@ std::vector<LabelledBox> Flipped(std::vector<LabelledBox> boxes, std::int64_t wi
   return boxes;
 }
 
-std::vector<LabelledBox> Resized(std::vector<LabelledBox> boxes, PictureSize from, PictureSize to) {
+std::vector<LabelledBox> Resized(std::vector<LabelledBox> boxes, ImageSize from, ImageSize to) {
   const double across = static_cast<double>(to.width) / static_cast<double>(from.width);
   const double down = static_cast<double>(to.height) / static_cast<double>(from.height);
   for (LabelledBox& box : boxes) {
@@ -55,27 +55,27 @@ std::vector<LabelledBox> Cropped(const std::vector<LabelledBox>& boxes, const Re
 
 }  // namespace
 
-Picture Changed(const Picture& picture, const BoxedChange& change) {
-  Picture changed = change.flip ? FlipHorizontally(picture) : picture;
+Image Changed(const Image& image, const BoxedChange& change) {
+  Image changed = change.flip ? FlipHorizontally(image) : image;
   if (change.cut) changed = Crop(Resized(changed, change.cut->size), change.cut->region);
   return Resized(changed, change.size);
 }
 
-std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, PictureSize from, const BoxedChange& change) {
+std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from, const BoxedChange& change) {
   std::vector<LabelledBox> changed = change.flip ? Flipped(boxes, from.width) : boxes;
   if (!change.cut) return Resized(changed, from, change.size);
   const auto& [size, region] = *change.cut;
   return Resized(Cropped(Resized(changed, from, size), region), {region.height, region.width}, change.size);
 }
 
-BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options, Random& random) {
+BoxedChange RandomScaleAndCrop(ImageSize image, const ScaleAndCrop& options, Random& random) {
   Check(!options.sides.empty() && !options.first_sides.empty() && options.least_crop >= 1 &&
             options.least_crop <= options.most_crop,
-        "a picture is scaled to one of several sides, and cropped to a range of sizes");
+        "an image is scaled to one of several sides, and cropped to a range of sizes");
   BoxedChange change;
   change.flip = random.Below(2) == 0;
   if (random.Below(2) == 0) {
-    picture = WithShortestSide(picture, OneOf(options.first_sides, random), 0);
+    image = WithShortestSide(image, OneOf(options.first_sides, random), 0);
     const auto side = [&](std::int64_t whole) {
       const std::int64_t most = std::min(whole, options.most_crop), least = std::min(most, options.least_crop);
       return least + static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(most - least + 1)));
@@ -84,14 +84,14 @@ BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options,
       return static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(left + 1)));
     };
     Region region;
-    region.width = side(picture.width);
-    region.height = side(picture.height);
-    region.top = place(picture.height - region.height);
-    region.left = place(picture.width - region.width);
-    change.cut = {picture, region};
-    picture = {region.height, region.width};
+    region.width = side(image.width);
+    region.height = side(image.height);
+    region.top = place(image.height - region.height);
+    region.left = place(image.width - region.width);
+    change.cut = {image, region};
+    image = {region.height, region.width};
   }
-  change.size = WithShortestSide(picture, OneOf(options.sides, random), options.longest);
+  change.size = WithShortestSide(image, OneOf(options.sides, random), options.longest);
   return change;
 }
 

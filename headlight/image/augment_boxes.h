@@ -1,4 +1,4 @@
-// Augmentation of pictures together with their boxes, for detection. A change is drawn for a picture's size alone, so
+// Augmentation of images together with their boxes, for detection. A change is drawn for an image's size alone, so
 // that its boxes are known before its pixels.
 #pragma once
 
@@ -10,25 +10,25 @@
 #include "headlight/base/random.h"
 #include "headlight/image/box.h"
 #include "headlight/image/crop.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 
 namespace headlight {
 
-// Of a picture and its boxes: flipped left to right, resized and cut to a region, and resized to `size`.
+// Of an image and its boxes: flipped left to right, resized and cut to a region, and resized to `size`.
 struct BoxedChange {
   struct Cut {
-    PictureSize size;
-    Region region;  // of the picture of that size
+    ImageSize size;
+    Region region;  // of the image of that size
   };
   bool flip = false;
   std::optional<Cut> cut = {};
-  PictureSize size;
+  ImageSize size;
 };
 
-HEADLIGHT_API Picture Changed(const Picture& picture, const BoxedChange& change);
-// The boxes of a picture of size `from`. They are clipped to the region, and those of which nothing is left are
+HEADLIGHT_API Image Changed(const Image& image, const BoxedChange& change);
+// The boxes of an image of size `from`. They are clipped to the region, and those of which nothing is left are
 // dropped; their areas are the boxes' then.
-HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, PictureSize from,
+HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from,
                                                const BoxedChange& change);
 
 // DETR's (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 4): flipped with probability
@@ -41,6 +41,6 @@ struct ScaleAndCrop {
   std::vector<std::int64_t> sides = {480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800};
   std::int64_t longest = 1333;
 };
-HEADLIGHT_API BoxedChange RandomScaleAndCrop(PictureSize picture, const ScaleAndCrop& options, Random& random);
+HEADLIGHT_API BoxedChange RandomScaleAndCrop(ImageSize image, const ScaleAndCrop& options, Random& random);
 
 }  // namespace headlight

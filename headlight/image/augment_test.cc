@@ -25,29 +25,29 @@ double Number(std::istream& in) {
 }
 
 // By the names in augmented.txt; the numbers are read from the line.
-const std::map<std::string, std::function<Picture(const Picture&, std::istream&)>> kChanges = {
-    {"brightness", [](const Picture& p, std::istream& in) { return AdjustBrightness(p, Number(in)); }},
-    {"contrast", [](const Picture& p, std::istream& in) { return AdjustContrast(p, Number(in)); }},
-    {"saturation", [](const Picture& p, std::istream& in) { return AdjustSaturation(p, Number(in)); }},
-    {"sharpness", [](const Picture& p, std::istream& in) { return AdjustSharpness(p, Number(in)); }},
-    {"hue", [](const Picture& p, std::istream& in) { return AdjustHue(p, Number(in)); }},
-    {"grey", [](const Picture& p, std::istream&) { return Grey(p); }},
-    {"flip", [](const Picture& p, std::istream&) { return FlipHorizontally(p); }},
-    {"autocontrast", [](const Picture& p, std::istream&) { return AutoContrast(p); }},
-    {"autocontrast_of_dark", [](const Picture& p, std::istream&) { return AutoContrast(AdjustBrightness(p, 0.3)); }},
-    {"equalize", [](const Picture& p, std::istream&) { return Equalize(p); }},
-    {"equalize_of_dark", [](const Picture& p, std::istream&) { return Equalize(AdjustBrightness(p, 0.3)); }},
-    {"solarize", [](const Picture& p, std::istream& in) { return Solarize(p, Number(in)); }},
-    {"posterize", [](const Picture& p, std::istream& in) { return Posterize(p, static_cast<int>(Number(in))); }},
-    {"shear_x", [](const Picture& p, std::istream& in) { return ShearX(p, Number(in)); }},
-    {"shear_y", [](const Picture& p, std::istream& in) { return ShearY(p, Number(in)); }},
+const std::map<std::string, std::function<Image(const Image&, std::istream&)>> kChanges = {
+    {"brightness", [](const Image& p, std::istream& in) { return AdjustBrightness(p, Number(in)); }},
+    {"contrast", [](const Image& p, std::istream& in) { return AdjustContrast(p, Number(in)); }},
+    {"saturation", [](const Image& p, std::istream& in) { return AdjustSaturation(p, Number(in)); }},
+    {"sharpness", [](const Image& p, std::istream& in) { return AdjustSharpness(p, Number(in)); }},
+    {"hue", [](const Image& p, std::istream& in) { return AdjustHue(p, Number(in)); }},
+    {"grey", [](const Image& p, std::istream&) { return Grey(p); }},
+    {"flip", [](const Image& p, std::istream&) { return FlipHorizontally(p); }},
+    {"autocontrast", [](const Image& p, std::istream&) { return AutoContrast(p); }},
+    {"autocontrast_of_dark", [](const Image& p, std::istream&) { return AutoContrast(AdjustBrightness(p, 0.3)); }},
+    {"equalize", [](const Image& p, std::istream&) { return Equalize(p); }},
+    {"equalize_of_dark", [](const Image& p, std::istream&) { return Equalize(AdjustBrightness(p, 0.3)); }},
+    {"solarize", [](const Image& p, std::istream& in) { return Solarize(p, Number(in)); }},
+    {"posterize", [](const Image& p, std::istream& in) { return Posterize(p, static_cast<int>(Number(in))); }},
+    {"shear_x", [](const Image& p, std::istream& in) { return ShearX(p, Number(in)); }},
+    {"shear_y", [](const Image& p, std::istream& in) { return ShearY(p, Number(in)); }},
     {"translate_x",
-     [](const Picture& p, std::istream& in) { return Translate(p, static_cast<std::int64_t>(Number(in)), 0); }},
+     [](const Image& p, std::istream& in) { return Translate(p, static_cast<std::int64_t>(Number(in)), 0); }},
     {"translate_y",
-     [](const Picture& p, std::istream& in) { return Translate(p, 0, static_cast<std::int64_t>(Number(in))); }},
-    {"rotate", [](const Picture& p, std::istream& in) { return Rotate(p, Number(in)); }},
+     [](const Image& p, std::istream& in) { return Translate(p, 0, static_cast<std::int64_t>(Number(in))); }},
+    {"rotate", [](const Image& p, std::istream& in) { return Rotate(p, Number(in)); }},
     {"resized_crop",
-     [](const Picture& p, std::istream& in) {
+     [](const Image& p, std::istream& in) {
        Region region;
        std::int64_t height, width;
        int filter;
@@ -69,14 +69,14 @@ TEST(Colour, IsTorchvisionsBitForBit) {
       double deviation;
       std::string hex;
       words >> kernel >> deviation >> hex;
-      const Picture blurred = GaussianBlur(Pattern(width, height), kernel, deviation);
+      const Image blurred = GaussianBlur(Pattern(width, height), kernel, deviation);
       ASSERT_EQ(hex.size(), 2 * blurred.pixels.size());
       for (std::size_t i = 0; i < blurred.pixels.size(); ++i)
         EXPECT_LE(std::abs(std::stoi(hex.substr(2 * i, 2), nullptr, 16) - blurred.pixels[i]), 1) << line;
       continue;
     }
     ASSERT_TRUE(kChanges.contains(name)) << line;
-    const Picture changed = kChanges.at(name)(Pattern(width, height), words);
+    const Image changed = kChanges.at(name)(Pattern(width, height), words);
     std::uint64_t sum;
     words >> sum;
     EXPECT_EQ(crc32(0, changed.pixels.data(), static_cast<uInt>(changed.pixels.size())), sum) << line;
@@ -84,17 +84,17 @@ TEST(Colour, IsTorchvisionsBitForBit) {
   EXPECT_GT(cases, 150);
 }
 
-TEST(Crop, FillsWithBlackBeyondThePicture) {
-  const Picture picture = Pattern(3, 2);
-  const Picture crop = Crop(picture, {-1, 2, 3, 2});
+TEST(Crop, FillsWithBlackBeyondTheImage) {
+  const Image image = Pattern(3, 2);
+  const Image crop = Crop(image, {-1, 2, 3, 2});
   ASSERT_EQ(crop.pixels.size(), 18U);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(crop.pixels[static_cast<std::size_t>(i)], 0);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(crop.row(1)[i], picture.row(0)[6 + i]);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(crop.row(1)[i], image.row(0)[6 + i]);
   for (int i = 3; i < 6; ++i) EXPECT_EQ(crop.row(1)[i], 0);
-  EXPECT_EQ(Crop(picture, {0, 9, 2, 1}).pixels, std::vector<std::uint8_t>(6));
+  EXPECT_EQ(Crop(image, {0, 9, 2, 1}).pixels, std::vector<std::uint8_t>(6));
 }
 
-TEST(RandomRegion, LiesWithinThePictureAndItsBounds) {
+TEST(RandomRegion, LiesWithinTheImageAndItsBounds) {
   Random random(7);
   double least = 1, most = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -128,16 +128,16 @@ Augmentation Everything() {
 }
 
 TEST(Augment, IsAFunctionOfTheRandomStream) {
-  const Picture picture = Pattern(50, 40);
+  const Image image = Pattern(50, 40);
   Random first(3, 5), again(3, 5), other(3, 6);
-  const Picture changed = Augment(picture, Everything(), first);
+  const Image changed = Augment(image, Everything(), first);
   EXPECT_EQ(changed.height, 24);
   EXPECT_EQ(changed.width, 32);
-  EXPECT_EQ(changed, Augment(picture, Everything(), again));
-  EXPECT_NE(changed, Augment(picture, Everything(), other));
+  EXPECT_EQ(changed, Augment(image, Everything(), again));
+  EXPECT_NE(changed, Augment(image, Everything(), other));
 }
 
-TEST(Augment, KeepsAPictureOfWhichNothingIsAsked) {
+TEST(Augment, KeepsAnImageOfWhichNothingIsAsked) {
   Random random(1);
   EXPECT_EQ(Augment(Pattern(9, 8), {.size = {8, 9}}, random), Pattern(9, 8));
   EXPECT_EQ(Augment(Pattern(9, 8), {.size = {8, 9}, .flip = 1}, random), FlipHorizontally(Pattern(9, 8)));
@@ -145,20 +145,20 @@ TEST(Augment, KeepsAPictureOfWhichNothingIsAsked) {
 
 TEST(RandomCrops, HasTwoLargeOnesAndSmallOnes) {
   Random random(1);
-  const std::vector<Picture> views =
+  const std::vector<Image> views =
       RandomCrops(Pattern(60, 50), {.global_size = 32, .local_size = 16, .locals = 3}, random);
   ASSERT_EQ(views.size(), 5U);
   for (std::size_t i = 0; i < views.size(); ++i) EXPECT_EQ(views[i].width, i < 2 ? 32 : 16);
   EXPECT_NE(views[0], views[1]);
 }
 
-TEST(BoxedPictures, KeepTheirBoxesInPlace) {
+TEST(BoxedImages, KeepTheirBoxesInPlace) {
   // A white box on black: it must lie where the white pixels are.
-  Picture picture{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
+  Image image{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
   const std::vector<LabelledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
                                           {.box = {50, 30, 60, 40}, .area = 100}};
-  for (std::int64_t y = 5; y < 25; ++y) std::fill_n(picture.row(y) + 30, 60, std::uint8_t{255});
-  const auto white = [](const Picture& shown) {
+  for (std::int64_t y = 5; y < 25; ++y) std::fill_n(image.row(y) + 30, 60, std::uint8_t{255});
+  const auto white = [](const Image& shown) {
     Box box{1e9, 1e9, 0, 0};
     for (std::int64_t y = 0; y < shown.height; ++y)
       for (std::int64_t x = 0; x < shown.width; ++x)
@@ -170,27 +170,27 @@ TEST(BoxedPictures, KeepTheirBoxesInPlace) {
         }
     return box;
   };
-  EXPECT_EQ(white(picture), boxes[0].box);
+  EXPECT_EQ(white(image), boxes[0].box);
   const auto changed = [&](const BoxedChange& change) { return Changed(boxes, {40, 60}, change); };
   const BoxedChange flip{.flip = true, .size = {40, 60}};
-  EXPECT_EQ(white(Changed(picture, flip)), changed(flip)[0].box);
+  EXPECT_EQ(white(Changed(image, flip)), changed(flip)[0].box);
   const BoxedChange crop{.cut = BoxedChange::Cut{{40, 60}, {10, 20, 20, 30}}, .size = {20, 30}};
   const std::vector<LabelledBox> cropped = changed(crop);
   ASSERT_EQ(cropped.size(), 1U);  // the other is lost
-  EXPECT_EQ(white(Changed(picture, crop)), cropped[0].box);
+  EXPECT_EQ(white(Changed(image, crop)), cropped[0].box);
   EXPECT_EQ(cropped[0].area, 150);
   EXPECT_EQ(cropped[0].label, 3);
   const BoxedChange resize{.size = {80, 180}};
   EXPECT_EQ(changed(resize)[0].box, (Box{30, 10, 90, 50}));
   EXPECT_EQ(changed(resize)[0].area, 2400);
-  EXPECT_EQ(white(Changed(picture, resize)), changed(resize)[0].box);
+  EXPECT_EQ(white(Changed(image, resize)), changed(resize)[0].box);
   Random random(2);
   for (int i = 0; i < 20; ++i) {
     const BoxedChange change = RandomScaleAndCrop(
         {40, 60}, {.first_sides = {60, 80}, .least_crop = 50, .most_crop = 70, .sides = {48, 64}, .longest = 90},
         random);
-    const Picture shown = Changed(picture, change);
-    EXPECT_EQ((PictureSize{shown.height, shown.width}), change.size);
+    const Image shown = Changed(image, change);
+    EXPECT_EQ((ImageSize{shown.height, shown.width}), change.size);
     const auto [shorter, longer] = std::minmax(shown.height, shown.width);
     EXPECT_TRUE(shorter == 48 || shorter == 64 || longer == 90) << shorter << " x " << longer;
     const std::vector<LabelledBox> left = changed(change);

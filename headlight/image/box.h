@@ -1,11 +1,11 @@
-// Boxes of objects in a picture.
+// Boxes of objects in an image.
 #pragma once
 
 #include <cstdint>
 
 namespace headlight {
 
-// In pixels from the picture's upper left corner.
+// In pixels from the image's upper left corner.
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
 
@@ -15,13 +15,13 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-// The box around a centre, all as shares of the sides of a picture of height x width.
+// The box around a centre, all as shares of the sides of an image of height x width.
 inline Box BoxOfShares(double x, double y, double across, double down, std::int64_t height, std::int64_t width) {
   const auto h = static_cast<double>(height), w = static_cast<double>(width);
   return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};
 }
 
-// An annotated object of a picture.
+// An annotated object of an image.
 struct LabelledBox {
   Box box;
   std::int32_t label = 0;  // its class

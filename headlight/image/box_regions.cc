@@ -9,29 +9,29 @@
 
 namespace headlight {
 
-bool LiesWithin(const Box& box, const Picture& picture) {
-  return std::min(box.right, static_cast<double>(picture.width)) > std::max(box.left, 0.0) &&
-         std::min(box.bottom, static_cast<double>(picture.height)) > std::max(box.top, 0.0);
+bool LiesWithin(const Box& box, const Image& image) {
+  return std::min(box.right, static_cast<double>(image.width)) > std::max(box.left, 0.0) &&
+         std::min(box.bottom, static_cast<double>(image.height)) > std::max(box.top, 0.0);
 }
 
-BoxRegions RegionsOfBoxes(const Picture& picture, std::span<const Box> boxes, std::int64_t side, std::int64_t numbers) {
-  Check(picture.height > 0 && picture.width > 0, "a picture of {} x {} has no regions", picture.height, picture.width);
+BoxRegions RegionsOfBoxes(const Image& image, std::span<const Box> boxes, std::int64_t side, std::int64_t numbers) {
+  Check(image.height > 0 && image.width > 0, "an image of {} x {} has no regions", image.height, image.width);
   Check(side >= 1 && side <= 64, "a region has a side of 1 to 64 pixels, not {}", side);
   Check(numbers >= 0 && numbers <= 5, "a region's place has 0 to 5 numbers, not {}", numbers);
-  const auto height = static_cast<double>(picture.height), width = static_cast<double>(picture.width);
+  const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   const std::int64_t count = 1 + std::ssize(boxes), pixels = side * side * 3;
   BoxRegions regions{Tensor::Empty({count, pixels}), Tensor::Empty({count, numbers})};
   const auto add = [&](std::int64_t row, const Box& box) {
     const Box inside = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
                         std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
-    Check(LiesWithin(box, picture), "the box ({}, {}, {}, {}) has no part in a picture of {} x {}", box.left, box.top,
-          box.right, box.bottom, picture.height, picture.width);
+    Check(LiesWithin(box, image), "the box ({}, {}, {}, {}) has no part in an image of {} x {}", box.left, box.top,
+          box.right, box.bottom, image.height, image.width);
     const auto top = static_cast<std::int64_t>(inside.top), left = static_cast<std::int64_t>(inside.left);
     const Region cut = {.top = top,
                         .left = left,
                         .height = static_cast<std::int64_t>(std::ceil(inside.bottom)) - top,
                         .width = static_cast<std::int64_t>(std::ceil(inside.right)) - left};
-    const Picture resized = Resize(Crop(picture, cut), side, side, ResizeFilter::bilinear);
+    const Image resized = Resize(Crop(image, cut), side, side, ResizeFilter::bilinear);
     float* const features = regions.features.matrix<float>().row(row);
     for (std::int64_t i = 0; i < pixels; ++i)
       features[i] = static_cast<float>(resized.pixels[static_cast<std::size_t>(i)]) / 127.5F - 1;

@@ -11,10 +11,10 @@ namespace headlight::box_regions_test {
 namespace {
 
 // Of 2 x 4 pixels, black but for a white square of 2 x 2 at the right.
-Picture HalfWhite() {
-  Picture picture{2, 4, std::vector<std::uint8_t>(24)};
-  for (std::int64_t y = 0; y < 2; ++y) std::fill_n(picture.row(y) + 6, 6, std::uint8_t{255});
-  return picture;
+Image HalfWhite() {
+  Image image{2, 4, std::vector<std::uint8_t>(24)};
+  for (std::int64_t y = 0; y < 2; ++y) std::fill_n(image.row(y) + 6, 6, std::uint8_t{255});
+  return image;
 }
 
 TEST(BoxRegions, HoldPixelsAndPlaces) {
@@ -41,10 +41,10 @@ TEST(BoxRegions, RefuseWhatIsOutside) {
     return ErrorOf([&] { RegionsOfBoxes(HalfWhite(), std::span(&box, 1), side); });
   };
   EXPECT_EQ(error({0, 0, 1, 1}), "");
-  EXPECT_THAT(error({4, 0, 6, 1}), testing::HasSubstr("the box (4, 0, 6, 1) has no part in a picture of 2 x 4"));
+  EXPECT_THAT(error({4, 0, 6, 1}), testing::HasSubstr("the box (4, 0, 6, 1) has no part in an image of 2 x 4"));
   EXPECT_THAT(error({1, 1, 1, 2}), testing::HasSubstr("has no part"));
   EXPECT_THAT(error({0, 0, 1, 1}, 0), testing::HasSubstr("a side of 1 to 64 pixels, not 0"));
-  EXPECT_THAT(ErrorOf([] { RegionsOfBoxes({}, {}, 2); }), testing::HasSubstr("a picture of 0 x 0"));
+  EXPECT_THAT(ErrorOf([] { RegionsOfBoxes({}, {}, 2); }), testing::HasSubstr("an image of 0 x 0"));
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ std::uint8_t Blend(int from, int to, float factor) {
   return Byte(static_cast<float>(from) + factor * static_cast<float>(to - from));
 }
 
-Picture Blended(const Picture& from, const Picture& to, double factor) {
-  Picture blended = to;
+Image Blended(const Image& from, const Image& to, double factor) {
+  Image blended = to;
   for (std::size_t i = 0; i < to.pixels.size(); ++i)
     blended.pixels[i] = Blend(from.pixels[i], to.pixels[i], static_cast<float>(factor));
   return blended;
@@ -31,21 +31,21 @@ Picture Blended(const Picture& from, const Picture& to, double factor) {
 // ITU-R 601-2 luma, in 16 bits after the point.
 int Luma(const std::uint8_t* rgb) { return (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16; }
 
-Picture Mapped(const Picture& picture, const std::array<const Table*, 3>& tables) {
-  Picture mapped = picture;
+Image Mapped(const Image& image, const std::array<const Table*, 3>& tables) {
+  Image mapped = image;
   for (std::size_t i = 0; i < mapped.pixels.size(); ++i) mapped.pixels[i] = (*tables[i % 3])[mapped.pixels[i]];
   return mapped;
 }
 
-Picture Mapped(const Picture& picture, const Table& table) { return Mapped(picture, {&table, &table, &table}); }
+Image Mapped(const Image& image, const Table& table) { return Mapped(image, {&table, &table, &table}); }
 
 // A table of each channel from its histogram.
 template <typename TableOf>
-Picture MappedByHistogram(const Picture& picture, const TableOf& table_of) {
+Image MappedByHistogram(const Image& image, const TableOf& table_of) {
   std::array<std::array<std::int64_t, 256>, 3> histograms{};
-  for (std::size_t i = 0; i < picture.pixels.size(); ++i) ++histograms[i % 3][picture.pixels[i]];
+  for (std::size_t i = 0; i < image.pixels.size(); ++i) ++histograms[i % 3][image.pixels[i]];
   const std::array<Table, 3> tables = {table_of(histograms[0]), table_of(histograms[1]), table_of(histograms[2])};
-  return Mapped(picture, {&tables[0], &tables[1], &tables[2]});
+  return Mapped(image, {&tables[0], &tables[1], &tables[2]});
 }
 
 template <typename Value>
@@ -57,13 +57,13 @@ Table TableBy(const Value& value) {
 }
 
 // The mean of the pixel and twelve parts: each neighbour once and itself five times. The border stays.
-Picture Smooth(const Picture& picture) {
-  Picture smooth = picture;
-  for (std::int64_t y = 1; y + 1 < picture.height; ++y)
-    for (std::int64_t i = 3; i < 3 * (picture.width - 1); ++i) {
-      int sum = 4 * picture.row(y)[i];
+Image Smooth(const Image& image) {
+  Image smooth = image;
+  for (std::int64_t y = 1; y + 1 < image.height; ++y)
+    for (std::int64_t i = 3; i < 3 * (image.width - 1); ++i) {
+      int sum = 4 * image.row(y)[i];
       for (std::int64_t row = y - 1; row <= y + 1; ++row)
-        for (std::int64_t column = i - 3; column <= i + 3; column += 3) sum += picture.row(row)[column];
+        for (std::int64_t column = i - 3; column <= i + 3; column += 3) sum += image.row(row)[column];
       smooth.row(y)[i] = static_cast<std::uint8_t>((2 * sum + 13) / 26);
     }
   return smooth;
@@ -113,26 +113,26 @@ void FromHsv(Hsv hsv, std::uint8_t* rgb) {
 
 }  // namespace
 
-Picture AdjustBrightness(const Picture& picture, double factor) {
-  return Mapped(picture, TableBy([&](int byte) { return Blend(0, byte, static_cast<float>(factor)); }));
+Image AdjustBrightness(const Image& image, double factor) {
+  return Mapped(image, TableBy([&](int byte) { return Blend(0, byte, static_cast<float>(factor)); }));
 }
 
-Picture AdjustContrast(const Picture& picture, double factor) {
+Image AdjustContrast(const Image& image, double factor) {
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < picture.pixels.size(); i += 3) sum += Luma(&picture.pixels[i]);
-  const auto pixels = static_cast<double>(std::max<std::size_t>(1, picture.pixels.size() / 3));
+  for (std::size_t i = 0; i < image.pixels.size(); i += 3) sum += Luma(&image.pixels[i]);
+  const auto pixels = static_cast<double>(std::max<std::size_t>(1, image.pixels.size() / 3));
   const int mean = static_cast<int>(static_cast<double>(sum) / pixels + 0.5);
-  return Mapped(picture, TableBy([&](int byte) { return Blend(mean, byte, static_cast<float>(factor)); }));
+  return Mapped(image, TableBy([&](int byte) { return Blend(mean, byte, static_cast<float>(factor)); }));
 }
 
-Picture AdjustSaturation(const Picture& picture, double factor) { return Blended(Grey(picture), picture, factor); }
+Image AdjustSaturation(const Image& image, double factor) { return Blended(Grey(image), image, factor); }
 
-Picture AdjustSharpness(const Picture& picture, double factor) { return Blended(Smooth(picture), picture, factor); }
+Image AdjustSharpness(const Image& image, double factor) { return Blended(Smooth(image), image, factor); }
 
-Picture AdjustHue(const Picture& picture, double turn) {
+Image AdjustHue(const Image& image, double turn) {
   Check(turn >= -0.5 && turn <= 0.5, "a hue can be turned by -0.5 to 0.5 of the circle, not by {}", turn);
   const int added = static_cast<int>(turn * 255);
-  Picture turned = picture;
+  Image turned = image;
   for (std::size_t i = 0; i < turned.pixels.size(); i += 3) {
     Hsv hsv = ToHsv(&turned.pixels[i]);
     hsv.hue = static_cast<std::uint8_t>(hsv.hue + added);  // modulo 256
@@ -141,24 +141,24 @@ Picture AdjustHue(const Picture& picture, double turn) {
   return turned;
 }
 
-Picture Grey(const Picture& picture) {
-  Picture grey = picture;
+Image Grey(const Image& image) {
+  Image grey = image;
   for (std::size_t i = 0; i < grey.pixels.size(); i += 3)
     std::fill_n(&grey.pixels[i], 3, static_cast<std::uint8_t>(Luma(&grey.pixels[i])));
   return grey;
 }
 
-Picture Solarize(const Picture& picture, double threshold) {
-  return Mapped(picture, TableBy([&](int byte) { return byte < threshold ? byte : 255 - byte; }));
+Image Solarize(const Image& image, double threshold) {
+  return Mapped(image, TableBy([&](int byte) { return byte < threshold ? byte : 255 - byte; }));
 }
 
-Picture Posterize(const Picture& picture, int bits) {
+Image Posterize(const Image& image, int bits) {
   Check(bits >= 0 && bits <= 8, "of a byte 0 to 8 bits can be kept, not {}", bits);
-  return Mapped(picture, TableBy([&](int byte) { return byte & ~((1 << (8 - bits)) - 1); }));
+  return Mapped(image, TableBy([&](int byte) { return byte & ~((1 << (8 - bits)) - 1); }));
 }
 
-Picture AutoContrast(const Picture& picture) {
-  return MappedByHistogram(picture, [](const std::array<std::int64_t, 256>& histogram) {
+Image AutoContrast(const Image& image) {
+  return MappedByHistogram(image, [](const std::array<std::int64_t, 256>& histogram) {
     int low = 0, high = 255;
     while (low < 255 && histogram[static_cast<std::size_t>(low)] == 0) ++low;
     while (high > 0 && histogram[static_cast<std::size_t>(high)] == 0) --high;
@@ -168,8 +168,8 @@ Picture AutoContrast(const Picture& picture) {
   });
 }
 
-Picture Equalize(const Picture& picture) {
-  return MappedByHistogram(picture, [](const std::array<std::int64_t, 256>& histogram) {
+Image Equalize(const Image& image) {
+  return MappedByHistogram(image, [](const std::array<std::int64_t, 256>& histogram) {
     std::int64_t all = 0, last = 0;
     for (const std::int64_t count : histogram) {
       all += count;
@@ -186,7 +186,7 @@ Picture Equalize(const Picture& picture) {
   });
 }
 
-Picture GaussianBlur(const Picture& picture, int kernel, double deviation) {
+Image GaussianBlur(const Image& image, int kernel, double deviation) {
   Check(kernel >= 1 && kernel % 2 == 1 && deviation > 0,
         "a blur has an odd number of pixels and a deviation above 0, not {} and {}", kernel, deviation);
   const int half = kernel / 2;
@@ -205,19 +205,18 @@ Picture GaussianBlur(const Picture& picture, int kernel, double deviation) {
     }
     return place;
   };
-  const std::vector<std::int64_t> columns = places(picture.width), rows = places(picture.height);
-  const std::int64_t row_size = 3 * picture.width;
-  std::vector<float> across(static_cast<std::size_t>(picture.height * row_size)),
-      row(static_cast<std::size_t>(row_size));
-  for (std::int64_t y = 0; y < picture.height; ++y)
-    for (std::int64_t x = 0; x < picture.width; ++x)
+  const std::vector<std::int64_t> columns = places(image.width), rows = places(image.height);
+  const std::int64_t row_size = 3 * image.width;
+  std::vector<float> across(static_cast<std::size_t>(image.height * row_size)), row(static_cast<std::size_t>(row_size));
+  for (std::int64_t y = 0; y < image.height; ++y)
+    for (std::int64_t x = 0; x < image.width; ++x)
       for (std::size_t i = 0; i < weights.size(); ++i) {
-        const std::uint8_t* const from = picture.row(y) + 3 * columns[static_cast<std::size_t>(x) + i];
+        const std::uint8_t* const from = image.row(y) + 3 * columns[static_cast<std::size_t>(x) + i];
         float* const to = &across[static_cast<std::size_t>(y * row_size + 3 * x)];
         for (int channel = 0; channel < 3; ++channel) to[channel] += weights[i] * static_cast<float>(from[channel]);
       }
-  Picture blurred = picture;
-  for (std::int64_t y = 0; y < picture.height; ++y) {
+  Image blurred = image;
+  for (std::int64_t y = 0; y < image.height; ++y) {
     std::ranges::fill(row, 0.0F);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const float* const from = &across[static_cast<std::size_t>(rows[static_cast<std::size_t>(y) + i] * row_size)];

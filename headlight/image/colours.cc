@@ -67,16 +67,16 @@ std::vector<std::array<double, 3>> FirstCentres(const std::vector<Point>& points
 
 }  // namespace
 
-void ColourCounts::Add(const Picture& picture) {
+void ColourCounts::Add(const Image& image) {
   if (counts_.empty()) counts_.resize(kColours);
-  for (std::size_t i = 0; i < picture.pixels.size(); i += 3) ++counts_[Key(picture.pixels.data() + i)];
+  for (std::size_t i = 0; i < image.pixels.size(); i += 3) ++counts_[Key(image.pixels.data() + i)];
 }
 
 std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
   Check(count >= 1 && count <= kMostColours, "there can be from 1 to {} colours, not {}", kMostColours, count);
   std::vector<Point> points = PointsOf(counts_, 0);
   for (int dropped = 1; points.size() > kMostPoints; ++dropped) points = PointsOf(counts_, dropped);
-  Check(std::ssize(points) >= count, "`clusters` is {}, and the pictures have only {} colours", count, points.size());
+  Check(std::ssize(points) >= count, "`clusters` is {}, and the images have only {} colours", count, points.size());
 
   constexpr int kMostRounds = 100;
   std::vector<std::array<double, 3>> centres = FirstCentres(points, static_cast<std::size_t>(count));
@@ -122,7 +122,7 @@ std::array<std::uint8_t, 3> BytesOf(const Colour& colour) {
   return bytes;
 }
 
-Json ColourProcessorConfig(PictureSize size, const std::vector<Colour>& colours) {
+Json ColourProcessorConfig(ImageSize size, const std::vector<Colour>& colours) {
   Json::Array clusters;
   for (const Colour& colour : colours) clusters.push_back(Json::Array(colour.begin(), colour.end()));
   return Json::Object{{"image_processor_type", "ImageGPTImageProcessor"},
@@ -140,13 +140,13 @@ constexpr std::uint16_t kUnknown = 0xffff;
 
 }  // namespace
 
-NearestColours::NearestColours(const PictureProcessor& processor) : processor_(processor), known_(kColours, kUnknown) {
+NearestColours::NearestColours(const ImageProcessor& processor) : processor_(processor), known_(kColours, kUnknown) {
   Check(std::ssize(processor.clusters) <= kMostColours, "there can be at most {} colours, not {}", kMostColours,
         processor.clusters.size());
 }
 
-void NearestColours::Append(const Picture& fitted, std::vector<std::uint16_t>& colours) {
-  Picture unknown{.height = 1};
+void NearestColours::Append(const Image& fitted, std::vector<std::uint16_t>& colours) {
+  Image unknown{.height = 1};
   for (std::size_t i = 0; i < fitted.pixels.size(); i += 3)
     if (std::uint16_t& known = known_[Key(fitted.pixels.data() + i)]; known == kUnknown) {
       known = 0;  // it is asked for once

@@ -13,11 +13,11 @@ namespace headlight::colours_test {
 namespace {
 
 // One pixel high.
-Picture Row(const std::vector<std::array<int, 3>>& pixels) {
-  Picture picture{.height = 1, .width = std::ssize(pixels)};
+Image Row(const std::vector<std::array<int, 3>>& pixels) {
+  Image image{.height = 1, .width = std::ssize(pixels)};
   for (const auto& pixel : pixels)
-    for (const int byte : pixel) picture.pixels.push_back(static_cast<std::uint8_t>(byte));
-  return picture;
+    for (const int byte : pixel) image.pixels.push_back(static_cast<std::uint8_t>(byte));
+  return image;
 }
 
 std::vector<std::array<std::uint8_t, 3>> Bytes(const std::vector<Colour>& colours) {
@@ -33,7 +33,7 @@ TEST(ColourCounts, FindsTheColours) {
   using Three = std::array<std::uint8_t, 3>;
   // By brightness: near black, blue, red, near white.
   EXPECT_EQ(Bytes(counts.Cluster(4)), (std::vector<Three>{{10, 10, 10}, {0, 0, 252}, {254, 1, 0}, {250, 250, 250}}));
-  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("the pictures have only 6 colours"));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("the images have only 6 colours"));
   EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096 colours, not 0"));
 }
 
@@ -42,14 +42,14 @@ TEST(ColourCounts, GreysGiveGreysThatAreTheMeansOfTheirPixels) {
   ColourCounts counts;
   Random random(1);
   std::array<double, 256> weights = {};
-  Picture picture{.height = 100, .width = 100};
+  Image image{.height = 100, .width = 100};
   for (int i = 0; i < 10000; ++i) {
     const double u = random.Uniform();
     const auto grey = static_cast<std::uint8_t>(255 * u * u);
     ++weights[grey];
-    picture.pixels.insert(picture.pixels.end(), 3, grey);
+    image.pixels.insert(image.pixels.end(), 3, grey);
   }
-  counts.Add(picture);
+  counts.Add(image);
   const std::vector<Colour> colours = counts.Cluster(16);
   std::array<double, 16> sums = {}, counted = {};
   for (std::size_t grey = 0; grey < 256; ++grey) {
@@ -71,10 +71,10 @@ TEST(ColourCounts, GreysGiveGreysThatAreTheMeansOfTheirPixels) {
 TEST(ColourCounts, TakesNeighboursForOneWhereThereAreVeryManyColours) {
   ColourCounts counts;
   for (int green = 0; green < 3; ++green) {
-    Picture picture{.height = 256, .width = 256};
+    Image image{.height = 256, .width = 256};
     for (int i = 0; i < 65536; ++i)
-      for (const int byte : {i & 255, 40 * green, i >> 8}) picture.pixels.push_back(static_cast<std::uint8_t>(byte));
-    counts.Add(picture);
+      for (const int byte : {i & 255, 40 * green, i >> 8}) image.pixels.push_back(static_cast<std::uint8_t>(byte));
+    counts.Add(image);
   }
   const std::vector<Colour> colours = counts.Cluster(2);
   EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // about the middle
@@ -82,19 +82,19 @@ TEST(ColourCounts, TakesNeighboursForOneWhereThereAreVeryManyColours) {
 
 TEST(NearestColours, AreTheProcessors) {
   ColourCounts counts;
-  const Picture picture = Pattern(40, 30);
-  counts.Add(picture);
+  const Image image = Pattern(40, 30);
+  counts.Add(image);
   const std::vector<Colour> colours = counts.Cluster(20);
-  const PictureProcessor processor =
-      ReadPictureProcessor(JsonView(ColourProcessorConfig({30, 40}, colours), "preprocessor_config.json"));
+  const ImageProcessor processor =
+      ReadImageProcessor(JsonView(ColourProcessorConfig({30, 40}, colours), "preprocessor_config.json"));
   ASSERT_EQ(processor.clusters, colours);
-  ASSERT_EQ(processor.Fit(picture), picture);
+  ASSERT_EQ(processor.Fit(image), image);
   NearestColours nearest(processor);
   std::vector<std::uint16_t> numbers;
   for (int again = 0; again < 2; ++again) {
     numbers.clear();
-    nearest.Append(picture, numbers);
-    const std::vector<std::int32_t> expected = processor.Colours(picture);
+    nearest.Append(image, numbers);
+    const std::vector<std::int32_t> expected = processor.Colours(image);
     EXPECT_EQ(std::vector<std::int32_t>(numbers.begin(), numbers.end()), expected);
   }
 }

@@ -94,26 +94,26 @@ bool IsIdxPath(std::string_view path) {
   return path.ends_with("-idx") || path.ends_with(".idx");
 }
 
-IdxPictures::IdxPictures(const std::string& path, std::int64_t most_bytes) : array_(ReadIdx(path, most_bytes)) {
+IdxImages::IdxImages(const std::string& path, std::int64_t most_bytes) : array_(ReadIdx(path, most_bytes)) {
   const std::vector<std::int64_t>& shape = array_.shape;
   Check(shape.size() == 3 || (shape.size() == 4 && shape[3] == 3),
-        "{}: an IDX file of the axes {}; pictures have [pictures, height, width] or [pictures, height, width, 3]", path,
+        "{}: an IDX file of the axes {}; images have [images, height, width] or [images, height, width, 3]", path,
         Axes(array_));
 }
 
-Picture IdxPictures::operator[](std::int64_t index) const {
-  Ensure(index >= 0 && index < count(), "picture {} of {}", index, count());
-  Picture picture{.height = height(), .width = width()};
-  const std::int64_t pixels = picture.height * picture.width;
+Image IdxImages::operator[](std::int64_t index) const {
+  Ensure(index >= 0 && index < count(), "image {} of {}", index, count());
+  Image image{.height = height(), .width = width()};
+  const std::int64_t pixels = image.height * image.width;
   if (array_.shape.size() == 4) {
     const auto begin = array_.values.begin() + index * pixels * 3;
-    picture.pixels.assign(begin, begin + pixels * 3);
-    return picture;
+    image.pixels.assign(begin, begin + pixels * 3);
+    return image;
   }
-  picture.pixels.reserve(static_cast<std::size_t>(pixels * 3));
+  image.pixels.reserve(static_cast<std::size_t>(pixels * 3));
   const std::uint8_t* const grey = array_.values.data() + index * pixels;
-  for (std::int64_t i = 0; i < pixels; ++i) picture.pixels.insert(picture.pixels.end(), 3, grey[i]);
-  return picture;
+  for (std::int64_t i = 0; i < pixels; ++i) image.pixels.insert(image.pixels.end(), 3, grey[i]);
+  return image;
 }
 
 std::vector<std::uint8_t> ReadIdxLabels(const std::string& path) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 
 namespace headlight {
 
@@ -25,16 +25,16 @@ HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes 
 // True for a path that is named as IDX files are: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
 HEADLIGHT_API bool IsIdxPath(std::string_view path);
 
-// The pictures of an array [pictures, height, width], grey, or [pictures, height, width, 3].
-class HEADLIGHT_API IdxPictures {
+// The images of an array [images, height, width], grey, or [images, height, width, 3].
+class HEADLIGHT_API IdxImages {
  public:
   // Throws Error as ReadIdx does, and for other axes.
-  explicit IdxPictures(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
+  explicit IdxImages(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
   std::int64_t count() const { return array_.shape[0]; }
   std::int64_t height() const { return array_.shape[1]; }
   std::int64_t width() const { return array_.shape[2]; }
-  Picture operator[](std::int64_t index) const;
+  Image operator[](std::int64_t index) const;
 
  private:
   IdxArray array_;

@@ -39,18 +39,18 @@ struct IdxTest : testing::Test {
   const std::string path = folder.File("t-idx3-ubyte");
 };
 
-TEST_F(IdxTest, ReadsPicturesAndLabelsPlainOrCompressed) {
+TEST_F(IdxTest, ReadsImagesAndLabelsPlainOrCompressed) {
   const std::string grey = Idx({2, 2, 3}, "abcdefghijkl");
   for (const bool compressed : {false, true}) {
-    const IdxPictures pictures(compressed ? WriteGzip(grey) : Write(grey));
-    ASSERT_EQ(pictures.count(), 2);
-    EXPECT_EQ(pictures[1], (Picture{2,
-                                    3,
-                                    {'g', 'g', 'g', 'h', 'h', 'h', 'i', 'i', 'i',  //
-                                     'j', 'j', 'j', 'k', 'k', 'k', 'l', 'l', 'l'}}));
+    const IdxImages images(compressed ? WriteGzip(grey) : Write(grey));
+    ASSERT_EQ(images.count(), 2);
+    EXPECT_EQ(images[1], (Image{2,
+                                3,
+                                {'g', 'g', 'g', 'h', 'h', 'h', 'i', 'i', 'i',  //
+                                 'j', 'j', 'j', 'k', 'k', 'k', 'l', 'l', 'l'}}));
   }
-  const IdxPictures colour(Write(Idx({2, 1, 1, 3}, "abcdef")));
-  EXPECT_EQ(colour[1], (Picture{1, 1, {'d', 'e', 'f'}}));
+  const IdxImages colour(Write(Idx({2, 1, 1, 3}, "abcdef")));
+  EXPECT_EQ(colour[1], (Image{1, 1, {'d', 'e', 'f'}}));
   EXPECT_THAT(ReadIdxLabels(Write(Idx({3}, {0, 9, 4}))), testing::ElementsAre(0, 9, 4));
 }
 
@@ -80,7 +80,7 @@ TEST_F(IdxTest, RefusesWhatIsDamagedOrTooLarge) {
   EXPECT_THAT(Refused(compressed), HasSubstr("damaged"));
   EXPECT_THAT(ErrorOf([&] { ReadIdx(folder.path()); }), testing::StartsWith(folder.path() + ": "));
   EXPECT_THAT(ErrorOf([&] { ReadIdx(folder.File("none")); }), EndsWith("No such file or directory"));
-  EXPECT_THAT(ErrorOf([&] { IdxPictures(Write(Idx({3}, "abc"))); }), HasSubstr("pictures have [pictures, height"));
+  EXPECT_THAT(ErrorOf([&] { IdxImages(Write(Idx({3}, "abc"))); }), HasSubstr("images have [images, height"));
   EXPECT_THAT(ErrorOf([&] { ReadIdxLabels(Write(whole)); }), EndsWith("labels have one"));
 }
 

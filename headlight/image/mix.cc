@@ -43,7 +43,7 @@ void MixRows(const Tensor& rows, double share) {
 void CheckMixed(const Tensor& values, const Tensor& targets) {
   Check(values.shape().rank() == 4 && targets.shape().rank() == 2 && values.shape()[0] == targets.shape()[0] &&
             values.shape()[0] > 0,
-        "pictures {} and classes {} cannot be mixed", ToString(values.shape()), ToString(targets.shape()));
+        "images {} and classes {} cannot be mixed", ToString(values.shape()), ToString(targets.shape()));
 }
 
 }  // namespace
@@ -78,12 +78,12 @@ void CutMix(const Tensor& values, const Tensor& targets, const Region& region) {
                      channels = values.shape()[3];
   Check(region.top >= 0 && region.left >= 0 && region.height >= 0 && region.width >= 0 &&
             region.top + region.height <= height && region.left + region.width <= width,
-        "a region of {} x {} at ({}, {}) does not lie in pictures {}", region.width, region.height, region.left,
+        "a region of {} x {} at ({}, {}) does not lie in images {}", region.width, region.height, region.left,
         region.top, ToString(values.shape()));
   const std::int64_t row = region.width * channels;
   float* const all = values.data<float>();
-  const auto part = [&](std::int64_t picture, std::int64_t y) {
-    return all + ((picture * height + region.top + y) * width + region.left) * channels;
+  const auto part = [&](std::int64_t image, std::int64_t y) {
+    return all + ((image * height + region.top + y) * width + region.left) * channels;
   };
   std::vector<float> last;
   for (std::int64_t y = 0; y < region.height; ++y)

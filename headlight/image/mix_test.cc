@@ -10,7 +10,7 @@
 namespace headlight::mix_test {
 namespace {
 
-// Pictures of 4 x 6 pixels whose values are all their number, with a class of their own each.
+// Images of 4 x 6 pixels whose values are all their number, with a class of their own each.
 struct Batch {
   Tensor values = Tensor::Empty({3, 4, 6, 2}), targets = Tensor::Zeros({3, 3});
   Batch() {
@@ -21,7 +21,7 @@ struct Batch {
   }
 };
 
-TEST(Mixup, WeighsPicturesAndClassesAlike) {
+TEST(Mixup, WeighsImagesAndClassesAlike) {
   const Batch batch;
   Mixup(batch.values, batch.targets, 0.75);
   EXPECT_EQ(batch.values.data<float>()[0], 0.75F * 1 + 0.25F * 3);  // with the last
@@ -32,19 +32,19 @@ TEST(Mixup, WeighsPicturesAndClassesAlike) {
 TEST(CutMix, TakesARegionOfTheOther) {
   const Batch batch;
   CutMix(batch.values, batch.targets, {1, 2, 2, 3});
-  for (int picture = 0; picture < 3; ++picture)
+  for (int image = 0; image < 3; ++image)
     for (int y = 0; y < 4; ++y)
       for (int x = 0; x < 6; ++x) {
         const bool inside = y >= 1 && y < 3 && x >= 2 && x < 5;
-        const int expected = inside ? (picture + 2) % 3 + 1 : picture + 1;
-        EXPECT_EQ(batch.values.data<float>()[((picture * 4 + y) * 6 + x) * 2 + 1], static_cast<float>(expected));
+        const int expected = inside ? (image + 2) % 3 + 1 : image + 1;
+        EXPECT_EQ(batch.values.data<float>()[((image * 4 + y) * 6 + x) * 2 + 1], static_cast<float>(expected));
       }
   EXPECT_EQ(batch.targets.data<float>()[0], 0.75F);
   EXPECT_EQ(batch.targets.data<float>()[2], 0.25F);
   EXPECT_EQ(ErrorOf([&] {
               CutMix(batch.values, batch.targets, {0, 4, 2, 3});
             }),
-            "a region of 3 x 2 at (4, 0) does not lie in pictures [3, 4, 6, 2]");
+            "a region of 3 x 2 at (4, 0) does not lie in images [3, 4, 6, 2]");
 }
 
 TEST(Mix, DrawsSharesOfABetaDistribution) {
@@ -65,14 +65,14 @@ TEST(Mix, DrawsSharesOfABetaDistribution) {
   }
 }
 
-TEST(Mix, KeepsEachPicturesTargetsAtASumOfOne) {
+TEST(Mix, KeepsEachImagesTargetsAtASumOfOne) {
   Random random(9);
   for (int i = 0; i < 50; ++i) {
     const Batch batch;
     Mix(batch.values, batch.targets, {.mixup = 0.8, .cutmix = 1}, random);
-    for (int picture = 0; picture < 3; ++picture) {
+    for (int image = 0; image < 3; ++image) {
       float sum = 0;
-      for (int c = 0; c < 3; ++c) sum += batch.targets.data<float>()[3 * picture + c];
+      for (int c = 0; c < 3; ++c) sum += batch.targets.data<float>()[3 * image + c];
       EXPECT_NEAR(sum, 1, 1e-6);
     }
   }

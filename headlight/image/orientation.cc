@@ -84,25 +84,25 @@ int OrientationOf(std::string_view exif, std::string_view xmp, const std::string
   return orientation && *orientation >= 1 && *orientation <= 8 ? static_cast<int>(*orientation) : 1;
 }
 
-PictureSize UprightSize(PictureSize stored, int orientation) {
-  return Transposed(orientation) ? PictureSize{stored.width, stored.height} : stored;
+ImageSize UprightSize(ImageSize stored, int orientation) {
+  return Transposed(orientation) ? ImageSize{stored.width, stored.height} : stored;
 }
 
-Picture Upright(Picture picture, int orientation) {
-  if (orientation == 1) return picture;
+Image Upright(Image image, int orientation) {
+  if (orientation == 1) return image;
   const bool transposed = Transposed(orientation);
   // Where the stored first row and first column are to be seen: at the bottom, at the right.
   const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
-  const PictureSize size = UprightSize({picture.height, picture.width}, orientation);
-  Picture seen{.height = size.height, .width = size.width};
-  seen.pixels.resize(picture.pixels.size());
+  const ImageSize size = UprightSize({image.height, image.width}, orientation);
+  Image seen{.height = size.height, .width = size.width};
+  seen.pixels.resize(image.pixels.size());
   for (std::int64_t y = 0; y < seen.height; ++y) {
     std::uint8_t* out = seen.row(y);
     const std::int64_t from_y = from_bottom ? seen.height - 1 - y : y;
     for (std::int64_t x = 0; x < seen.width; ++x, out += 3) {
       const std::int64_t from_x = from_right ? seen.width - 1 - x : x;
-      const std::uint8_t* const from = transposed ? picture.row(from_x) + 3 * from_y : picture.row(from_y) + 3 * from_x;
+      const std::uint8_t* const from = transposed ? image.row(from_x) + 3 * from_y : image.row(from_y) + 3 * from_x;
       std::copy_n(from, 3, out);
     }
   }

@@ -1,11 +1,11 @@
-// The orientation in which a camera has stored a picture, as Exif and XMP describe it.
+// The orientation in which a camera has stored an image, as Exif and XMP describe it.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "headlight/base/export.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 
 namespace headlight {
 
@@ -16,8 +16,8 @@ HEADLIGHT_API bool IsExif(std::string_view exif);
 // no orientation. Throws Error where `exif` is neither empty nor Exif data.
 HEADLIGHT_API int OrientationOf(std::string_view exif, std::string_view xmp, const std::string& name);
 
-// The picture as it is to be seen, from one that was stored with this orientation.
-HEADLIGHT_API Picture Upright(Picture picture, int orientation);
-HEADLIGHT_API PictureSize UprightSize(PictureSize stored, int orientation);
+// The image as it is to be seen, from one that was stored with this orientation.
+HEADLIGHT_API Image Upright(Image image, int orientation);
+HEADLIGHT_API ImageSize UprightSize(ImageSize stored, int orientation);
 
 }  // namespace headlight

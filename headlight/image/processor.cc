@@ -88,7 +88,7 @@ const Kind& KindOf(const JsonView& config) {
 
 std::int64_t Side(const JsonView& value) { return value.Integer(1, kLargestSide); }
 
-PictureSize SizeOf(const JsonView& value) {
+ImageSize SizeOf(const JsonView& value) {
   if (value.value().Find("height") != nullptr) return {Side(value["height"]), Side(value["width"])};
   return {Side(value), Side(value)};
 }
@@ -138,7 +138,7 @@ std::int64_t Share(std::int64_t side, std::int64_t of, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<double>(side * to) / static_cast<double>(of));
 }
 
-PictureSize ShortestTo(PictureSize size, std::int64_t edge, std::int64_t longest) {
+ImageSize ShortestTo(ImageSize size, std::int64_t edge, std::int64_t longest) {
   const auto [shorter, longer] = std::minmax(size.height, size.width);
   std::int64_t new_shorter = edge, new_longer = Share(edge, shorter, longer);
   const auto exact_short = static_cast<double>(shorter), exact_long = static_cast<double>(longer);
@@ -148,10 +148,10 @@ PictureSize ShortestTo(PictureSize size, std::int64_t edge, std::int64_t longest
     new_longer = static_cast<std::int64_t>(reduced * exact_long / exact_short);
   }
   if (longest > 0 && shorter == new_shorter) return size;
-  return size.height <= size.width ? PictureSize{new_shorter, new_longer} : PictureSize{new_longer, new_shorter};
+  return size.height <= size.width ? ImageSize{new_shorter, new_longer} : ImageSize{new_longer, new_shorter};
 }
 
-PictureSize MultipleTo(PictureSize size, const ResizeRule& rule) {
+ImageSize MultipleTo(ImageSize size, const ResizeRule& rule) {
   const auto edge = static_cast<double>(rule.edge), longest = std::floor(1333.0 / 800.0 * edge);
   const double scale = edge / static_cast<double>(std::min(size.height, size.width));
   const bool flat = size.height < size.width;
@@ -167,21 +167,21 @@ PictureSize MultipleTo(PictureSize size, const ResizeRule& rule) {
   return {rounded(height), rounded(width)};
 }
 
-Picture CropCentre(const Picture& picture, PictureSize size) {
-  Picture cropped{.height = size.height, .width = size.width};
+Image CropCentre(const Image& image, ImageSize size) {
+  Image cropped{.height = size.height, .width = size.width};
   cropped.pixels.resize(static_cast<std::size_t>(size.height * size.width * 3));
   const auto half = [](std::int64_t difference) { return difference >= 0 ? difference / 2 : (difference - 1) / 2; };
-  const std::int64_t top = half(picture.height - size.height), left = half(picture.width - size.width);
-  const std::int64_t begin = std::max<std::int64_t>(left, 0), end = std::min(left + size.width, picture.width);
-  for (std::int64_t y = std::max<std::int64_t>(top, 0); y < std::min(top + size.height, picture.height); ++y)
-    std::copy_n(picture.row(y) + 3 * begin, 3 * (end - begin), cropped.row(y - top) + 3 * (begin - left));
+  const std::int64_t top = half(image.height - size.height), left = half(image.width - size.width);
+  const std::int64_t begin = std::max<std::int64_t>(left, 0), end = std::min(left + size.width, image.width);
+  for (std::int64_t y = std::max<std::int64_t>(top, 0); y < std::min(top + size.height, image.height); ++y)
+    std::copy_n(image.row(y) + 3 * begin, 3 * (end - begin), cropped.row(y - top) + 3 * (begin - left));
   return cropped;
 }
 
 // The value of each byte, by channel, with NumPy's roundings.
 using ByteValues = std::array<std::array<float, 256>, 3>;
 
-ByteValues ValuesOf(const PictureProcessor& processor) {
+ByteValues ValuesOf(const ImageProcessor& processor) {
   ByteValues values;
   for (std::size_t channel = 0; channel < 3; ++channel)
     for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -193,15 +193,15 @@ ByteValues ValuesOf(const PictureProcessor& processor) {
 
 }  // namespace
 
-PictureProcessor CentreSquare(std::int64_t edge) {
-  PictureProcessor processor;
+ImageProcessor CentreSquare(std::int64_t edge) {
+  ImageProcessor processor;
   processor.resize = Shortest(edge);
-  processor.crop = PictureSize{edge, edge};
+  processor.crop = ImageSize{edge, edge};
   processor.scale = 1.0 / 255;
   return processor;
 }
 
-PictureSize ResizedSize(const ResizeRule& rule, PictureSize size) {
+ImageSize ResizedSize(const ResizeRule& rule, ImageSize size) {
   switch (rule.kind) {
     case ResizeRule::Kind::none:
       return size;
@@ -221,22 +221,22 @@ PictureSize ResizedSize(const ResizeRule& rule, PictureSize size) {
     case ResizeRule::Kind::multiple:
       return MultipleTo(size, rule);
   }
-  Fail("a picture's rule of resizing is none of the known ones");
+  Fail("an image's rule of resizing is none of the known ones");
 }
 
-Picture PictureProcessor::Fit(const Picture& picture) const {
-  const PictureSize size = ResizedSize(resize, {picture.height, picture.width});
+Image ImageProcessor::Fit(const Image& image) const {
+  const ImageSize size = ResizedSize(resize, {image.height, image.width});
   Check(size.height > 0 && size.width > 0 && size.height <= kLargestSide && size.width <= kLargestSide,
-        "a picture of {} x {} pixels is too oblong for this model: it would be resized to {} x {}", picture.width,
-        picture.height, size.width, size.height);
-  Picture fitted = Resize(picture, size.height, size.width, filter);
+        "an image of {} x {} pixels is too oblong for this model: it would be resized to {} x {}", image.width,
+        image.height, size.width, size.height);
+  Image fitted = Resize(image, size.height, size.width, filter);
   if (resize.kind == ResizeRule::Kind::cropped && resize.edge < 384)
     fitted = CropCentre(fitted, {resize.edge, resize.edge});
   if (crop) fitted = CropCentre(fitted, *crop);
   return fitted;
 }
 
-Tensor PictureProcessor::Values(const Picture& fitted) const {
+Tensor ImageProcessor::Values(const Image& fitted) const {
   const ByteValues values = ValuesOf(*this);
   Tensor result = Tensor::Empty({fitted.height, fitted.width, 3});
   float* out = result.data<float>();
@@ -245,7 +245,7 @@ Tensor PictureProcessor::Values(const Picture& fitted) const {
   return result;
 }
 
-std::vector<std::int32_t> PictureProcessor::Colours(const Picture& fitted) const {
+std::vector<std::int32_t> ImageProcessor::Colours(const Image& fitted) const {
   const ByteValues values = ValuesOf(*this);
   std::vector<std::int32_t> colours;
   for (std::size_t i = 0; i < fitted.pixels.size(); i += 3) {
@@ -268,9 +268,9 @@ std::vector<std::int32_t> PictureProcessor::Colours(const Picture& fitted) const
   return colours;
 }
 
-PictureProcessor ReadPictureProcessor(const JsonView& config) {
+ImageProcessor ReadImageProcessor(const JsonView& config) {
   const Kind& kind = KindOf(config);
-  PictureProcessor processor;
+  ImageProcessor processor;
   const auto flag = [&](const char* key, bool fallback) { return config.Get(key, fallback).Bool(); };
 
   processor.resize = kind.resize;
@@ -283,7 +283,7 @@ PictureProcessor ReadPictureProcessor(const JsonView& config) {
   processor.filter = static_cast<ResizeFilter>(config.Get("resample", static_cast<int>(kind.filter)).Integer(0, 5));
 
   const JsonView crop = config.Get("crop_size", kind.crop > 0 ? kind.crop : 224);
-  const PictureSize crop_size = SizeOf(crop);
+  const ImageSize crop_size = SizeOf(crop);
   if (flag("do_center_crop", kind.crop > 0)) processor.crop = crop_size;
 
   const double scale = config.Get("rescale_factor", 1.0 / 255).Number(0, 1e6);
@@ -300,7 +300,7 @@ PictureProcessor ReadPictureProcessor(const JsonView& config) {
   if (flag("do_color_quantize", config["clusters"].present()))
     for (const JsonView& cluster : config["clusters"].Items()) processor.clusters.push_back(Channels(cluster));
 
-  // Of these a picture in red, green and blue needs none, or they concern labels and tensors.
+  // Of these an image in red, green and blue needs none, or they concern labels and tensors.
   config.RefuseUnread({"image_processor_type",
                        "feature_extractor_type",
                        "processor_class",
@@ -325,14 +325,14 @@ PictureProcessor ReadPictureProcessor(const JsonView& config) {
   return processor;
 }
 
-PictureProcessor LoadPictureProcessor(const std::string& folder) {
+ImageProcessor LoadImageProcessor(const std::string& folder) {
   const std::string path = folder + "/preprocessor_config.json", newer = folder + "/processor_config.json";
-  if (std::filesystem::exists(path)) return ReadPictureProcessor(ReadJson(path));
+  if (std::filesystem::exists(path)) return ReadImageProcessor(ReadJson(path));
   Check(std::filesystem::exists(newer),
         "{}: there is neither preprocessor_config.json nor processor_config.json, "
-        "which say how pictures are prepared",
+        "which say how images are prepared",
         folder);
-  return ReadPictureProcessor(ReadJson(newer)["image_processor"]);
+  return ReadImageProcessor(ReadJson(newer)["image_processor"]);
 }
 
 }  // namespace headlight

@@ -10,8 +10,8 @@
 namespace headlight::processor_test {
 namespace {
 
-PictureProcessor Processor(const char* config) {
-  return ReadPictureProcessor(JsonView(ParseJson(config, "test"), "preprocessor_config.json"));
+ImageProcessor Processor(const char* config) {
+  return ReadImageProcessor(JsonView(ParseJson(config, "test"), "preprocessor_config.json"));
 }
 
 template <typename T>
@@ -20,14 +20,14 @@ std::int64_t SumOf(std::span<const T> values) {
       crc32(0, reinterpret_cast<const Bytef*>(values.data()), static_cast<uInt>(values.size_bytes())));
 }
 
-// tools/make_picture_processor_goldens.py made them.
-TEST(PictureProcessor, HasTransformersBits) {
+// tools/make_image_processor_goldens.py made them.
+TEST(ImageProcessor, HasTransformersBits) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/processors.json");
   for (const JsonView& golden : goldens.Items()) {
     SCOPED_TRACE(golden.value().Line());
-    const PictureProcessor processor = ReadPictureProcessor(JsonView(golden["config"].value(), "golden"));
-    const std::vector<JsonView> size = golden["picture"].Items();
-    const Picture fitted = processor.Fit(Pattern(size[0].Integer(), size[1].Integer()));
+    const ImageProcessor processor = ReadImageProcessor(JsonView(golden["config"].value(), "golden"));
+    const std::vector<JsonView> size = golden["image"].Items();
+    const Image fitted = processor.Fit(Pattern(size[0].Integer(), size[1].Integer()));
     if (!golden["size"].present()) {
       const std::vector<std::int32_t> colours = processor.Colours(fitted);
       const std::vector<std::int64_t> ids(colours.begin(), colours.end());
@@ -42,7 +42,7 @@ TEST(PictureProcessor, HasTransformersBits) {
   }
 }
 
-TEST(PictureProcessor, RefusesWhatItDoesNotKnow) {
+TEST(ImageProcessor, RefusesWhatItDoesNotKnow) {
   const auto error = [](const char* config) { return ErrorOf([&] { Processor(config); }); };
   EXPECT_THAT(error(R"({"image_processor_type": "ViTImageProcessor", "do_flip": true})"),
               testing::HasSubstr("do_flip"));
@@ -55,8 +55,8 @@ TEST(PictureProcessor, RefusesWhatItDoesNotKnow) {
               testing::HasSubstr("image_std must be above 0"));
 }
 
-TEST(PictureProcessor, RefusesPicturesThatAreTooOblong) {
-  const PictureProcessor processor =
+TEST(ImageProcessor, RefusesImagesThatAreTooOblong) {
+  const ImageProcessor processor =
       Processor(R"({"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 224}})");
   EXPECT_THAT(ErrorOf([&] { processor.Fit(Pattern(2000, 1)); }), testing::HasSubstr("too oblong"));
 }

@@ -186,17 +186,17 @@ struct Rows {
   std::uint8_t* row(std::int64_t y) { return bytes.data() + y * stride; }
 };
 
-Rows ResizeRows(const Picture& picture, std::int64_t width, ResizeFilter filter) {
-  const Windows windows = WindowsOf(picture.width, width, filter);
-  Rows resized((picture.height + 3) / 4 * 4, width * 3);
-  std::vector<std::uint8_t> columns(static_cast<std::size_t>(picture.width * 16));
-  for (std::int64_t y = 0; y < picture.height; y += 4) {
+Rows ResizeRows(const Image& image, std::int64_t width, ResizeFilter filter) {
+  const Windows windows = WindowsOf(image.width, width, filter);
+  Rows resized((image.height + 3) / 4 * 4, width * 3);
+  std::vector<std::uint8_t> columns(static_cast<std::size_t>(image.width * 16));
+  for (std::int64_t y = 0; y < image.height; y += 4) {
     std::uint8_t* rows[4];
     for (int row = 0; row < 4; ++row) {
       rows[row] = resized.row(y + row);
-      const std::uint8_t* from = picture.row(std::min(y + row, picture.height - 1));
+      const std::uint8_t* from = image.row(std::min(y + row, image.height - 1));
       std::uint8_t* to = columns.data() + 4 * row;
-      for (std::int64_t x = 0; x + 1 < picture.width; ++x, from += 3, to += 16) std::memcpy(to, from, 4);  // one move
+      for (std::int64_t x = 0; x + 1 < image.width; ++x, from += 3, to += 16) std::memcpy(to, from, 4);  // one move
       std::memcpy(to, from, 3);
     }
     HWY_DYNAMIC_DISPATCH(FilterFourRows)(columns.data(), windows, rows);
@@ -204,10 +204,9 @@ Rows ResizeRows(const Picture& picture, std::int64_t width, ResizeFilter filter)
   return resized;
 }
 
-Picture ResizeColumns(Rows rows, std::int64_t from_height, std::int64_t height, std::int64_t width,
-                      ResizeFilter filter) {
+Image ResizeColumns(Rows rows, std::int64_t from_height, std::int64_t height, std::int64_t width, ResizeFilter filter) {
   const Windows windows = WindowsOf(from_height, height, filter);
-  Picture resized{.height = height, .width = width};
+  Image resized{.height = height, .width = width};
   resized.pixels.resize(static_cast<std::size_t>(height * width * 3));
   std::vector<std::uint8_t> row(static_cast<std::size_t>(width * 3 + kSlack));
   for (std::int64_t y = 0; y < height; ++y) {
@@ -220,17 +219,17 @@ Picture ResizeColumns(Rows rows, std::int64_t from_height, std::int64_t height, 
   return resized;
 }
 
-Rows RowsOf(const Picture& picture) {
-  Rows rows(picture.height, picture.width * 3);
-  for (std::int64_t y = 0; y < picture.height; ++y) std::copy_n(picture.row(y), picture.width * 3, rows.row(y));
+Rows RowsOf(const Image& image) {
+  Rows rows(image.height, image.width * 3);
+  for (std::int64_t y = 0; y < image.height; ++y) std::copy_n(image.row(y), image.width * 3, rows.row(y));
   return rows;
 }
 
-Picture ToPicture(Rows rows, std::int64_t height, std::int64_t width) {
-  Picture picture{.height = height, .width = width};
-  picture.pixels.resize(static_cast<std::size_t>(height * width * 3));
-  for (std::int64_t y = 0; y < height; ++y) std::copy_n(rows.row(y), width * 3, picture.row(y));
-  return picture;
+Image ToImage(Rows rows, std::int64_t height, std::int64_t width) {
+  Image image{.height = height, .width = width};
+  image.pixels.resize(static_cast<std::size_t>(height * width * 3));
+  for (std::int64_t y = 0; y < height; ++y) std::copy_n(rows.row(y), width * 3, image.row(y));
+  return image;
 }
 
 // The input pixel of each output pixel: Pillow adds the step up, with its rounding errors.
@@ -243,32 +242,31 @@ std::vector<std::int64_t> NearestOf(std::int64_t inputs, std::int64_t outputs) {
   return nearest;
 }
 
-Picture ResizeNearest(const Picture& picture, std::int64_t height, std::int64_t width) {
-  Picture resized{.height = height, .width = width};
+Image ResizeNearest(const Image& image, std::int64_t height, std::int64_t width) {
+  Image resized{.height = height, .width = width};
   resized.pixels.resize(static_cast<std::size_t>(height * width * 3));
-  const std::vector<std::int64_t> columns = NearestOf(picture.width, width), rows = NearestOf(picture.height, height);
+  const std::vector<std::int64_t> columns = NearestOf(image.width, width), rows = NearestOf(image.height, height);
   std::uint8_t* out = resized.pixels.data();
   for (const std::int64_t y : rows)
-    for (const std::int64_t x : columns) out = std::copy_n(picture.row(y) + 3 * x, 3, out);
+    for (const std::int64_t x : columns) out = std::copy_n(image.row(y) + 3 * x, 3, out);
   return resized;
 }
 
 }  // namespace
 
-Picture Resize(const Picture& picture, std::int64_t height, std::int64_t width, ResizeFilter filter) {
-  Check(height >= 1 && width >= 1, "a picture cannot be resized to {} x {}", width, height);
-  if (height == picture.height && width == picture.width) return picture;
-  if (filter == ResizeFilter::nearest) return ResizeNearest(picture, height, width);
+Image Resize(const Image& image, std::int64_t height, std::int64_t width, ResizeFilter filter) {
+  Check(height >= 1 && width >= 1, "an image cannot be resized to {} x {}", width, height);
+  if (height == image.height && width == image.width) return image;
+  if (filter == ResizeFilter::nearest) return ResizeNearest(image, height, width);
   // Pillow 13's order; until 12 rows came first in any case.
   const bool columns_first =
-      height < picture.height && 2 * (picture.width - width) < picture.height - height && width != picture.width;
+      height < image.height && 2 * (image.width - width) < image.height - height && width != image.width;
   if (columns_first)
-    return ToPicture(
-        ResizeRows(ResizeColumns(RowsOf(picture), picture.height, height, picture.width, filter), width, filter),
-        height, width);
-  Rows rows = width == picture.width ? RowsOf(picture) : ResizeRows(picture, width, filter);
-  if (height == picture.height) return ToPicture(std::move(rows), height, width);
-  return ResizeColumns(std::move(rows), picture.height, height, width, filter);
+    return ToImage(ResizeRows(ResizeColumns(RowsOf(image), image.height, height, image.width, filter), width, filter),
+                   height, width);
+  Rows rows = width == image.width ? RowsOf(image) : ResizeRows(image, width, filter);
+  if (height == image.height) return ToImage(std::move(rows), height, width);
+  return ResizeColumns(std::move(rows), image.height, height, width, filter);
 }
 
 }  // namespace headlight

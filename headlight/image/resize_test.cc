@@ -21,7 +21,7 @@ TEST(Resize, HasPillowsBits) {
     int filter;
     std::uint64_t sum;
     numbers >> width >> height >> new_width >> new_height >> filter >> sum;
-    const Picture resized = Resize(Pattern(width, height), new_height, new_width, static_cast<ResizeFilter>(filter));
+    const Image resized = Resize(Pattern(width, height), new_height, new_width, static_cast<ResizeFilter>(filter));
     ASSERT_EQ(resized.width, new_width);
     ASSERT_EQ(resized.height, new_height);
     EXPECT_EQ(crc32(0, resized.pixels.data(), static_cast<uInt>(resized.pixels.size())), sum) << line;
@@ -31,7 +31,7 @@ TEST(Resize, HasPillowsBits) {
 
 TEST(Resize, RefusesAnEmptyResult) {
   EXPECT_EQ(ErrorOf([] { Resize(Pattern(2, 2), 0, 3, ResizeFilter::bilinear); }),
-            "a picture cannot be resized to 3 x 0");
+            "an image cannot be resized to 3 x 0");
 }
 
 }  // namespace

@@ -35,25 +35,24 @@ struct Areas {
 
 }  // namespace
 
-Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, PictureSize picture,
+Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, ImageSize image,
                         const SegmentRules& rules) {
   for (const MaskedThing& thing : things)
     Check(masks.height > 0 && masks.width > 0 && std::ssize(thing.mask) == masks.height * masks.width,
           "a mask of {} cells where {} x {} are expected", thing.mask.size(), masks.width, masks.height);
-  Segmentation result{.height = picture.height, .width = picture.width};
-  result.ids.assign(static_cast<std::size_t>(picture.height * picture.width), 0);
+  Segmentation result{.height = image.height, .width = image.width};
+  result.ids.assign(static_cast<std::size_t>(image.height * image.width), 0);
   if (things.empty()) return result;
 
-  const std::vector<SourcePlace> rows = Places(masks.height, picture.height),
-                                 columns = Places(masks.width, picture.width);
+  const std::vector<SourcePlace> rows = Places(masks.height, image.height), columns = Places(masks.width, image.width);
   const auto width = static_cast<std::size_t>(masks.width);
   const std::vector<std::int64_t> none(things.size(), 0);
   Areas areas{none, none};
   std::mutex adding;
-  ParallelFor(picture.height, [&](std::int64_t y) {
+  ParallelFor(image.height, [&](std::int64_t y) {
     const SourcePlace& row = rows[static_cast<std::size_t>(y)];
     Areas own{none, none};
-    std::int32_t* id = result.ids.data() + y * picture.width;
+    std::int32_t* id = result.ids.data() + y * image.width;
     for (const SourcePlace& column : columns) {
       float most = -1;
       std::size_t best = 0;
@@ -92,12 +91,12 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, 
   return result;
 }
 
-Picture PictureOfIds(const Segmentation& segmentation) {
-  Picture picture{.height = segmentation.height, .width = segmentation.width};
-  picture.pixels.reserve(segmentation.ids.size() * 3);
+Image ImageOfIds(const Segmentation& segmentation) {
+  Image image{.height = segmentation.height, .width = segmentation.width};
+  image.pixels.reserve(segmentation.ids.size() * 3);
   for (const std::int32_t id : segmentation.ids)
-    for (const int shift : {0, 8, 16}) picture.pixels.push_back(static_cast<std::uint8_t>(id >> shift));
-  return picture;
+    for (const int shift : {0, 8, 16}) image.pixels.push_back(static_cast<std::uint8_t>(id >> shift));
+  return image;
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Panoptic segmentation: a picture divided into segments.
+// Panoptic segmentation: an image divided into segments.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 
 namespace headlight {
 
-struct PictureSegment {
+struct ImageSegment {
   std::int32_t id = 0;  // from 1, without gaps
   std::int32_t label = 0;
   double score = 0;       // 0 to 1
   std::int64_t area = 0;  // pixels
-  bool operator==(const PictureSegment&) const = default;
+  bool operator==(const ImageSegment&) const = default;
 };
 
 struct Segmentation {
   std::int64_t height = 0, width = 0;
-  std::vector<std::int32_t> ids = {};         // [height, width]: each pixel's segment, 0 where there is none
-  std::vector<PictureSegment> segments = {};  // by id
+  std::vector<std::int32_t> ids = {};       // [height, width]: each pixel's segment, 0 where there is none
+  std::vector<ImageSegment> segments = {};  // by id
   bool operator==(const Segmentation&) const = default;
 };
 
@@ -41,10 +41,10 @@ struct SegmentRules {
 // Each pixel belongs to the candidate whose probability there (bilinear between cells) times its score is the largest;
 // the pixels of candidates that lose too many to others belong to none. As post_process_panoptic_segmentation of
 // Transformers' DETR. All masks are of `masks` cells. Throws Error for a mask of another size.
-HEADLIGHT_API Segmentation SegmentsOf(std::span<const MaskedThing> things, PictureSize masks, PictureSize picture,
+HEADLIGHT_API Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, ImageSize image,
                                       const SegmentRules& rules = {});
 
-// The ids as a picture in the format of COCO's panoptic annotations: red + 256 green + 65536 blue.
-HEADLIGHT_API Picture PictureOfIds(const Segmentation& segmentation);
+// The ids as an image in the format of COCO's panoptic annotations: red + 256 green + 65536 blue.
+HEADLIGHT_API Image ImageOfIds(const Segmentation& segmentation);
 
 }  // namespace headlight

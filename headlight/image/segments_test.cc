@@ -23,8 +23,8 @@ TEST(Segments, AreThoseOfTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/segments.json");
   ASSERT_EQ(cases.Items().size(), 4U);
   for (const JsonView& one : cases.Items()) {
-    const PictureSize masks = {one["height"].Integer(1, 99), one["width"].Integer(1, 99)};
-    const PictureSize size = {one["size"].Items()[0].Integer(1, 99), one["size"].Items()[1].Integer(1, 99)};
+    const ImageSize masks = {one["height"].Integer(1, 99), one["width"].Integer(1, 99)};
+    const ImageSize size = {one["size"].Items()[0].Integer(1, 99), one["size"].Items()[1].Integer(1, 99)};
     const std::vector<float> cells = Floats(one["masks"]), logits = Floats(one["logits"]);
     const auto count = static_cast<std::size_t>(masks.height * masks.width);
     std::vector<MaskedThing> things;
@@ -56,10 +56,10 @@ TEST(Segments, AreThoseOfTransformers) {
   }
 }
 
-TEST(Segments, BecomeAPictureOfCocosFormat) {
-  const Picture picture = PictureOfIds({1, 2, {513, 65536}, {}});
-  EXPECT_THAT(picture.pixels, testing::ElementsAre(1, 2, 0, 0, 0, 1));
-  EXPECT_EQ(picture.width, 2);
+TEST(Segments, BecomeAnImageOfCocosFormat) {
+  const Image image = ImageOfIds({1, 2, {513, 65536}, {}});
+  EXPECT_THAT(image.pixels, testing::ElementsAre(1, 2, 0, 0, 0, 1));
+  EXPECT_EQ(image.width, 2);
 }
 
 TEST(Segments, RefuseMasksOfOtherSizes) {

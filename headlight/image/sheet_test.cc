@@ -9,26 +9,26 @@
 namespace headlight::sheet_test {
 namespace {
 
-TEST(Sheet, HasThePicturesInRows) {
-  std::vector<Picture> pictures(3, Pattern(4, 3));
-  for (std::uint8_t& byte : pictures[2].pixels) byte = 7;
-  const Picture sheet = SheetOf(pictures, 2);
+TEST(Sheet, HasTheImagesInRows) {
+  std::vector<Image> images(3, Pattern(4, 3));
+  for (std::uint8_t& byte : images[2].pixels) byte = 7;
+  const Image sheet = SheetOf(images, 2);
   ASSERT_EQ(sheet.width, 2 + 6 + 6);
   ASSERT_EQ(sheet.height, 2 + 5 + 5);
   for (std::int64_t y = 0; y < sheet.height; ++y)
     for (std::int64_t x = 0; x < sheet.width; ++x) {
       const std::int64_t column = (x - 2) / 6, row = (y - 2) / 5, dx = (x - 2) % 6, dy = (y - 2) % 5;
       const bool inside = x >= 2 && y >= 2 && dx < 4 && dy < 3 && 2 * row + column < 3;
-      const int expected = !inside ? 255 : pictures[static_cast<std::size_t>(2 * row + column)].row(dy)[3 * dx];
+      const int expected = !inside ? 255 : images[static_cast<std::size_t>(2 * row + column)].row(dy)[3 * dx];
       EXPECT_EQ(sheet.row(y)[3 * x], expected) << x << ", " << y;
     }
-  EXPECT_EQ(SheetOf({pictures.data(), 1}, 5), pictures[0]);
-  EXPECT_EQ(SheetOf(pictures, 100).width, 2 + 3 * 6);
+  EXPECT_EQ(SheetOf({images.data(), 1}, 5), images[0]);
+  EXPECT_EQ(SheetOf(images, 100).width, 2 + 3 * 6);
 }
 
 TEST(Sheet, RefusesWhatFitsNone) {
-  EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("0 pictures"));
-  const std::vector<Picture> two = {Pattern(4, 3), Pattern(3, 4)};
+  EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("0 images"));
+  const std::vector<Image> two = {Pattern(4, 3), Pattern(3, 4)};
   EXPECT_THAT(ErrorOf([&] { SheetOf(two, 1); }), testing::HasSubstr("of 4 x 3 and of 3 x 4"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({4, 3}, 2, 0); }), testing::HasSubstr("0 columns"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({98, 998}, 1000, 10); }), testing::HasSubstr("more than 100000000 pixels"));

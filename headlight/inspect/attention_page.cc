@@ -19,22 +19,21 @@ Json Labels(const std::vector<std::string>& tokens) {
   return labels;
 }
 
-// A larger picture is reduced: the page shows it no larger.
+// A larger image is reduced: the page shows it no larger.
 constexpr std::int64_t kLongestSide = 800;
 
-Json Pixels(const Picture& picture) {
-  const double scale = static_cast<double>(kLongestSide) / static_cast<double>(std::max(picture.height, picture.width));
+Json Pixels(const Image& image) {
+  const double scale = static_cast<double>(kLongestSide) / static_cast<double>(std::max(image.height, image.width));
   const auto side = [&](std::int64_t whole) {
     return std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(whole)));
   };
-  const Picture shown =
-      scale < 1 ? Resize(picture, side(picture.height), side(picture.width), ResizeFilter::bilinear) : picture;
+  const Image shown = scale < 1 ? Resize(image, side(image.height), side(image.width), ResizeFilter::bilinear) : image;
   return Json::Object{{"height", shown.height}, {"width", shown.width}, {"pixels", PackBytes(shown.pixels)}};
 }
 
-// Left, top, width and height as shares of the picture.
-Json Boxes(const std::vector<Box>& boxes, const Picture& picture) {
-  const auto height = static_cast<double>(picture.height), width = static_cast<double>(picture.width);
+// Left, top, width and height as shares of the image.
+Json Boxes(const std::vector<Box>& boxes, const Image& image) {
+  const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   Json::Array shares;
   for (const Box& box : boxes)
     shares.push_back(Json::Array{static_cast<float>(box.left / width), static_cast<float>(box.top / height),
@@ -43,22 +42,22 @@ Json Boxes(const std::vector<Box>& boxes, const Picture& picture) {
 }
 
 Json Side(const std::vector<std::string>& tokens, const std::vector<int>& special,
-          const std::optional<PictureTokens>& picture) {
+          const std::optional<ImageTokens>& image) {
   Json side = Json::Object{{"tokens", Labels(tokens)}, {"special", special}};
-  if (!picture) return side;
-  Json cells = Pixels(picture->picture);
-  cells.Set("first", picture->first);
-  cells.Set("rows", picture->rows);
-  cells.Set("columns", picture->columns);
-  if (!picture->boxes.empty()) cells.Set("boxes", Boxes(picture->boxes, picture->picture));
-  side.Set("picture", std::move(cells));
+  if (!image) return side;
+  Json cells = Pixels(image->image);
+  cells.Set("first", image->first);
+  cells.Set("rows", image->rows);
+  cells.Set("columns", image->columns);
+  if (!image->boxes.empty()) cells.Set("boxes", Boxes(image->boxes, image->image));
+  side.Set("image", std::move(cells));
   return side;
 }
 
 Json Map(const AttentionMap& map, bool with_elements) {
   const std::span<const float> weights = map.weights;
   const std::size_t head = static_cast<std::size_t>(map.queries) * map.keys;
-  const bool to_text = map.kind == AttentionKind::picture_to_text;
+  const bool to_text = map.kind == AttentionKind::image_to_text;
   Json::Array heads;
   for (std::size_t at = 0; at < weights.size(); at += head) heads.push_back(PackWeights(weights.subspan(at, head)));
   Json json = Json::Object{{"kind", MapName(map)},
@@ -96,13 +95,12 @@ Json PageData(std::span<const AttentionRecord> records, const PageOptions& optio
     Json::Array maps;
     for (const AttentionMap& map : record.maps)
       maps.push_back(Map(map, map.elements.has_value() && elements <= kMostElements));
-    json.push_back(
-        Json::Object{{"name", TokenLabel(record.title.empty() ? "Attention" : record.title)},
-                     {"source", Side(record.source_tokens, record.source_special, record.source_picture)},
-                     {"target", Side(record.target_tokens, record.target_special, record.target_picture)},
-                     {"boxes", record.source_picture ? Boxes(record.target_boxes, record.source_picture->picture)
-                                                     : Json(Json::Array())},
-                     {"maps", std::move(maps)}});
+    json.push_back(Json::Object{
+        {"name", TokenLabel(record.title.empty() ? "Attention" : record.title)},
+        {"source", Side(record.source_tokens, record.source_special, record.source_image)},
+        {"target", Side(record.target_tokens, record.target_special, record.target_image)},
+        {"boxes", record.source_image ? Boxes(record.target_boxes, record.source_image->image) : Json(Json::Array())},
+        {"maps", std::move(maps)}});
   }
   return Json::Object{{"records", std::move(json)},
                       {"query", options.query},

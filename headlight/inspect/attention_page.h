@@ -18,8 +18,8 @@ HEADLIGHT_API std::string AttentionPage(const AttentionRecord& record);
 
 struct PageOptions {
   std::string title = {};
-  int query = 0;                    // the token whose attention over a picture is shown first
-  std::optional<double> mass = {};  // where given, a picture's heads are shown first as the cells of this share
+  int query = 0;                    // the token whose attention over an image is shown first
+  std::optional<double> mass = {};  // where given, an image's heads are shown first as the cells of this share
   bool slider = false;              // the records are moments of a training, in order; else they are models
 };
 

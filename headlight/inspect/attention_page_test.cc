@@ -34,7 +34,7 @@ TEST(AttentionPage, HoldsTheRecord) {
   EXPECT_EQ(*one.Find("source")->Find("tokens"), Json(Json::Array{"der", "Hund"}));
   EXPECT_EQ(*one.Find("target")->Find("tokens"), Json(Json::Array{"the", "dog"}));
   EXPECT_EQ(*one.Find("target")->Find("special"), Json(Json::Array{1}));
-  EXPECT_EQ(one.Find("source")->Find("picture"), nullptr);
+  EXPECT_EQ(one.Find("source")->Find("image"), nullptr);
   const Json& cross = At(*one.Find("maps"), 2);
   EXPECT_EQ(*cross.Find("kind"), Json("cross"));
   EXPECT_EQ(*cross.Find("layer"), Json(1));
@@ -59,14 +59,14 @@ TEST(AttentionPage, RunsOfZerosAreShort) {
   EXPECT_LT(AttentionPage(record).size(), 130'000U);
 }
 
-TEST(AttentionPage, HoldsPicturesAndElements) {
+TEST(AttentionPage, HoldsImagesAndElements) {
   AttentionRecord record = SampleRecord({"class token", "1·1", "1·2"}, {}, 1, 1);
   record.maps = {record.maps[0]};
   record.maps[0].elements = {1, {1, -1, 0}, {0.5f, 0.25f, -0.5f}};
-  record.source_picture = {Picture{1, 2, {0, 1, 2, 253, 254, 255}}, 1, 1, 2};
+  record.source_image = {Image{1, 2, {0, 1, 2, 253, 254, 255}}, 1, 1, 2};
   const Json data = Data(AttentionPage({&record, 1}, {.title = "cat", .query = 1, .mass = 0.5}));
   const Json& one = At(*data.Find("records"), 0);
-  EXPECT_EQ(*one.Find("source")->Find("picture"),
+  EXPECT_EQ(*one.Find("source")->Find("image"),
             Json(Json::Object{
                 {"height", 1}, {"width", 2}, {"pixels", "AAEC_f7_"}, {"first", 1}, {"rows", 1}, {"columns", 2}}));
   const Json& elements = *At(*one.Find("maps"), 0).Find("elements");
@@ -78,14 +78,14 @@ TEST(AttentionPage, HoldsPicturesAndElements) {
   EXPECT_EQ(*data.Find("slider"), Json(false));
 }
 
-TEST(AttentionPage, ReducesALargePicture) {
+TEST(AttentionPage, ReducesALargeImage) {
   AttentionRecord record = SampleRecord({"1·1"}, {}, 1, 1);
   record.maps = {record.maps[0]};
-  record.source_picture = {Picture{400, 1600, std::vector<std::uint8_t>(400 * 1600 * 3)}, 0, 1, 1};
+  record.source_image = {Image{400, 1600, std::vector<std::uint8_t>(400 * 1600 * 3)}, 0, 1, 1};
   const Json data = Data(AttentionPage(record));
-  const Json& picture = *At(*data.Find("records"), 0).Find("source")->Find("picture");
-  EXPECT_EQ(*picture.Find("height"), Json(200));
-  EXPECT_EQ(*picture.Find("width"), Json(800));
+  const Json& image = *At(*data.Find("records"), 0).Find("source")->Find("image");
+  EXPECT_EQ(*image.Find("height"), Json(200));
+  EXPECT_EQ(*image.Find("width"), Json(800));
 }
 
 TEST(AttentionPage, EscapesText) {

@@ -11,7 +11,7 @@ namespace {
 
 // That a record can hold.
 constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
-                                    AttentionKind::text_to_picture, AttentionKind::picture_to_text};
+                                    AttentionKind::text_to_image, AttentionKind::image_to_text};
 
 // The elements of one sentence's rows, [tokens, heads * size], head by head.
 std::vector<float> ByHead(const Tensor& rows, int heads, int size) {
@@ -25,22 +25,22 @@ std::vector<float> ByHead(const Tensor& rows, int heads, int size) {
 }
 
 void CheckTokens(const char* name, std::size_t tokens, const std::vector<int>& special,
-                 const std::optional<PictureTokens>& picture) {
+                 const std::optional<ImageTokens>& image) {
   for (const int index : special)
     Check(index >= 0 && static_cast<std::size_t>(index) < tokens, "special {} token {}: there are {} tokens", name,
           index, tokens);
-  if (!picture) return;
-  const Picture& pixels = picture->picture;
-  const std::int64_t last_row = (std::int64_t{picture->rows} - 1) * picture->columns + picture->first;
-  Check(picture->first >= 0 && picture->rows >= 1 && picture->columns >= 1 &&
-            (!picture->boxes.empty() || last_row < static_cast<std::int64_t>(tokens)),
-        "the {} picture's {} x {} cells from token {} on: there are {} tokens", name, picture->rows, picture->columns,
-        picture->first, tokens);
-  Check(picture->boxes.empty() || picture->boxes.size() == tokens, "{} boxes of the {} picture: there are {} tokens",
-        picture->boxes.size(), name, tokens);
+  if (!image) return;
+  const Image& pixels = image->image;
+  const std::int64_t last_row = (std::int64_t{image->rows} - 1) * image->columns + image->first;
+  Check(image->first >= 0 && image->rows >= 1 && image->columns >= 1 &&
+            (!image->boxes.empty() || last_row < static_cast<std::int64_t>(tokens)),
+        "the {} image's {} x {} cells from token {} on: there are {} tokens", name, image->rows, image->columns,
+        image->first, tokens);
+  Check(image->boxes.empty() || image->boxes.size() == tokens, "{} boxes of the {} image: there are {} tokens",
+        image->boxes.size(), name, tokens);
   Check(pixels.height >= 1 && pixels.width >= 1 &&
             static_cast<std::int64_t>(pixels.pixels.size()) == pixels.height * pixels.width * 3,
-        "the {} picture of {} x {} pixels has {} values", name, pixels.height, pixels.width, pixels.pixels.size());
+        "the {} image of {} x {} pixels has {} values", name, pixels.height, pixels.width, pixels.pixels.size());
 }
 
 }  // namespace
@@ -68,12 +68,12 @@ std::string_view AttentionTitle(AttentionKind kind) {
       return "Decoder self-attention";
     case AttentionKind::cross:
       return "Cross-attention";
-    case AttentionKind::picture_self:
-      return "Picture's self-attention";
-    case AttentionKind::text_to_picture:
-      return "Attention from text to picture";
-    case AttentionKind::picture_to_text:
-      return "Attention from picture to text";
+    case AttentionKind::image_self:
+      return "Image's self-attention";
+    case AttentionKind::text_to_image:
+      return "Attention from text to image";
+    case AttentionKind::image_to_text:
+      return "Attention from image to text";
   }
   Fail("attention kind {}: not one of the six", static_cast<int>(kind));
 }
@@ -86,12 +86,12 @@ std::string_view AttentionName(AttentionKind kind) {
       return "decoder";
     case AttentionKind::cross:
       return "cross";
-    case AttentionKind::picture_self:
-      return "picture";
-    case AttentionKind::text_to_picture:
-      return "text-to-picture";
-    case AttentionKind::picture_to_text:
-      return "picture-to-text";
+    case AttentionKind::image_self:
+      return "image";
+    case AttentionKind::text_to_image:
+      return "text-to-image";
+    case AttentionKind::image_to_text:
+      return "image-to-text";
   }
   Fail("attention kind {}: not one of the six", static_cast<int>(kind));
 }
@@ -112,14 +112,14 @@ AttentionChoice ParseAttentionChoice(std::string_view name) {
   for (const AttentionKind kind : kKinds) {
     if (name == AttentionName(kind)) return {.kind = kind};
   }
-  Fail("attention \"{}\": must be encoder, decoder, cross, text-to-picture, picture-to-text or rollout", name);
+  Fail("attention \"{}\": must be encoder, decoder, cross, text-to-image, image-to-text or rollout", name);
 }
 
 void CheckAttention(const AttentionRecord& record, std::int64_t most) {
   Check(!record.maps.empty(), "attention: there is no map to show");
-  Check(record.target_boxes.empty() ||
-            (record.source_picture && record.target_boxes.size() == record.target_tokens.size()),
-        "attention: {} boxes of {} target tokens", record.target_boxes.size(), record.target_tokens.size());
+  Check(
+      record.target_boxes.empty() || (record.source_image && record.target_boxes.size() == record.target_tokens.size()),
+      "attention: {} boxes of {} target tokens", record.target_boxes.size(), record.target_tokens.size());
   std::int64_t total = 0;
   for (const AttentionMap& map : record.maps) {
     const std::string place = fmt::format("{}, layer {}", MapTitle(map), map.layer + 1);
@@ -151,8 +151,8 @@ void CheckAttention(const AttentionRecord& record, std::int64_t most) {
           "{}: {} elements of queries and {} of keys do not fit {} heads of {}", place, query.size(), key.size(),
           map.heads, size);
   }
-  CheckTokens("source", record.source_tokens.size(), record.source_special, record.source_picture);
-  CheckTokens("target", record.target_tokens.size(), record.target_special, record.target_picture);
+  CheckTokens("source", record.source_tokens.size(), record.source_special, record.source_image);
+  CheckTokens("target", record.target_tokens.size(), record.target_special, record.target_image);
 }
 
 float LargestWeight(const AttentionMap& map) {

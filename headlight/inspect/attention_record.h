@@ -1,4 +1,4 @@
-// The attention of one input as plain data, for pictures and pages.
+// The attention of one input as plain data, for images and pages.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/image/box.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 #include "headlight/nn/attention_sink.h"
 
 namespace headlight {
@@ -36,13 +36,13 @@ struct AttentionMap {
   bool masked(int query, int key) const { return kind == AttentionKind::decoder_self && key > query; }
 };
 
-// A picture whose cells, such as patches, are tokens.
-struct PictureTokens {
-  Picture picture;  // as the model read it
+// An image whose cells, such as patches, are tokens.
+struct ImageTokens {
+  Image image;  // as the model read it
   // The token of the cell at the upper left; the others follow row by row, and the last ones may have none.
   int first = 0;
   int rows = 0, columns = 0;  // of cells
-  // Where tokens are regions of the picture and no cells: each one's, in its pixels. They are shown on a grid of rows
+  // Where tokens are regions of the image and no cells: each one's, in its pixels. They are shown on a grid of rows
   // and columns.
   std::vector<Box> boxes = {};
   int cells() const { return rows * columns; }
@@ -50,32 +50,28 @@ struct PictureTokens {
 
 struct AttentionRecord {
   std::string title;  // for example the model's name; may be empty
-  // The encoder's tokens, or the regions of a picture; empty for a model that is only a decoder.
+  // The encoder's tokens, or the regions of an image; empty for a model that is only a decoder.
   std::vector<std::string> source_tokens;
-  // The decoder's tokens, or the words beside a picture; empty for a model that is only an encoder.
+  // The decoder's tokens, or the words beside an image; empty for a model that is only an encoder.
   std::vector<std::string> target_tokens;
   std::vector<AttentionMap> maps;  // in the order in which they are shown
   // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.
   std::vector<int> source_special = {}, target_special = {};
-  std::optional<PictureTokens> source_picture = {}, target_picture = {};  // where those tokens are of a picture
-  // Of a detector, whose target tokens are what it has found: where each of them is, in the pixels of source_picture.
+  std::optional<ImageTokens> source_image = {}, target_image = {};  // where those tokens are of an image
+  // Of a detector, whose target tokens are what it has found: where each of them is, in the pixels of source_image.
   std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
-    return kind == AttentionKind::encoder_self || kind == AttentionKind::picture_to_text ? source_tokens
-                                                                                         : target_tokens;
+    return kind == AttentionKind::encoder_self || kind == AttentionKind::image_to_text ? source_tokens : target_tokens;
   }
   const std::vector<std::string>& key_tokens(AttentionKind kind) const {
-    return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_tokens
-                                                                                         : source_tokens;
+    return kind == AttentionKind::decoder_self || kind == AttentionKind::image_to_text ? target_tokens : source_tokens;
   }
-  const std::optional<PictureTokens>& query_picture(AttentionKind kind) const {
-    return kind == AttentionKind::encoder_self || kind == AttentionKind::picture_to_text ? source_picture
-                                                                                         : target_picture;
+  const std::optional<ImageTokens>& query_image(AttentionKind kind) const {
+    return kind == AttentionKind::encoder_self || kind == AttentionKind::image_to_text ? source_image : target_image;
   }
-  const std::optional<PictureTokens>& key_picture(AttentionKind kind) const {
-    return kind == AttentionKind::decoder_self || kind == AttentionKind::picture_to_text ? target_picture
-                                                                                         : source_picture;
+  const std::optional<ImageTokens>& key_image(AttentionKind kind) const {
+    return kind == AttentionKind::decoder_self || kind == AttentionKind::image_to_text ? target_image : source_image;
   }
 };
 
@@ -96,7 +92,7 @@ HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // "Cross-at
 HEADLIGHT_API std::string MapName(const AttentionMap& map);         // "cross", "rollout-encoder", "relevance"
 
 // Throws Error unless there is a map, all together hold at most `most` weights, every map fits its tokens, every weight
-// is in [0, 1] and every masked one 0, and pictures and special tokens are within the tokens.
+// is in [0, 1] and every masked one 0, and images and special tokens are within the tokens.
 HEADLIGHT_API void CheckAttention(const AttentionRecord& record, std::int64_t most = kMostWeights);
 
 // Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
@@ -110,7 +106,7 @@ struct AttentionChoice {
   bool rollout = false;
   std::optional<int> layer = {};
 };
-// The choice that names "encoder", "decoder", "cross", "text-to-picture", "picture-to-text" or "rollout" makes; throws
+// The choice that names "encoder", "decoder", "cross", "text-to-image", "image-to-text" or "rollout" makes; throws
 // Error listing these names.
 HEADLIGHT_API AttentionChoice ParseAttentionChoice(std::string_view name);
 

@@ -55,13 +55,13 @@ TEST(CheckAttention, NamesTheMapAndTheRule) {
   EXPECT_THAT(RefusalOf([](auto& record) { record.target_special = {2}; }),
               HasSubstr("special target token 2: there are 2 tokens"));
   EXPECT_THAT(RefusalOf([](auto& record) {
-                record.source_picture = {Picture{1, 1, {1, 2, 3}}, 1, 3, 1};
+                record.source_image = {Image{1, 1, {1, 2, 3}}, 1, 3, 1};
               }),
-              HasSubstr("the source picture's 3 x 1 cells from token 1 on: there are 3 tokens"));
+              HasSubstr("the source image's 3 x 1 cells from token 1 on: there are 3 tokens"));
   EXPECT_THAT(RefusalOf([](auto& record) {
-                record.source_picture = {Picture{2, 1, {1, 2, 3}}, 1, 1, 2};
+                record.source_image = {Image{2, 1, {1, 2, 3}}, 1, 1, 2};
               }),
-              HasSubstr("the source picture of 2 x 1 pixels has 3 values"));
+              HasSubstr("the source image of 2 x 1 pixels has 3 values"));
   EXPECT_THAT(RefusalOf([](auto& record) {
                 record.maps[0].elements = {3, {1}, {}};
               }),
@@ -132,11 +132,11 @@ TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
 
 TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
-                                   AttentionKind::text_to_picture, AttentionKind::picture_to_text})
+                                   AttentionKind::text_to_image, AttentionKind::image_to_text})
     EXPECT_EQ(ParseAttentionChoice(AttentionName(kind)).kind, kind);
   EXPECT_TRUE(ParseAttentionChoice("rollout").rollout);
   EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }),
-              HasSubstr("must be encoder, decoder, cross, text-to-picture, picture-to-text or"));
+              HasSubstr("must be encoder, decoder, cross, text-to-image, image-to-text or"));
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ std::string SelfTestPage() { return WithSelfTest(AttentionPage(TextRecord()), "p
 
 // A class token and 2 x 3 cells of one colour. Each cell looks at the next one; the class token of layer 1 at cells, of
 // layer 2 by half at itself.
-AttentionRecord PictureRecord() {
+AttentionRecord ImageRecord() {
   AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
-  Picture picture{40, 60};
-  for (int pixel = 0; pixel < 40 * 60; ++pixel) picture.pixels.insert(picture.pixels.end(), {200, 100, 50});
-  record.source_picture = {picture, 1, 2, 3};
+  Image image{40, 60};
+  for (int pixel = 0; pixel < 40 * 60; ++pixel) image.pixels.insert(image.pixels.end(), {200, 100, 50});
+  record.source_image = {image, 1, 2, 3};
   record.source_special = {0};
   for (int layer = 0; layer < 2; ++layer) {
     AttentionMap map{AttentionKind::encoder_self, layer, 2, 7, 7, std::vector<float>(2 * 7 * 7)};
@@ -89,7 +89,7 @@ AttentionRecord PictureRecord() {
 // right.
 AttentionRecord BoxRecord() {
   AttentionRecord record{"detr", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"dog 0.90", "cat 0.80"}, {}};
-  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
+  record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
   record.target_boxes = {{0, 0, 30, 40}, {30, 20, 90, 60}};  // the second reaches over the edge
   record.maps.push_back({AttentionKind::cross, 0, 1, 2, 6, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}});
   record.maps.push_back({AttentionKind::encoder_self, 0, 1, 6, 6, std::vector<float>(36)});
@@ -100,27 +100,27 @@ AttentionRecord BoxRecord() {
 // 2 x 3 grey cells: what the score of a text is due to.
 AttentionRecord RelevanceRecord() {
   AttentionRecord record{"clip", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"two dogs"}, {}};
-  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
+  record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
   record.maps.push_back({AttentionKind::cross, 0, 1, 1, 6, {0, 0.3f, 0.1f, 0.6f, 0, 0}});
   record.maps.push_back({AttentionKind::cross, 1, 1, 1, 6, {0, 0, 0, 1, 0, 0}});
   for (AttentionMap& map : record.maps) map.relevance = true;
   return record;
 }
 
-// A grey picture with a region at the left and one at the right, and two words.
+// A grey image with a region at the left and one at the right, and two words.
 AttentionRecord RegionRecord() {
-  AttentionRecord record{"vilbert", {"whole picture", "dog", "cat"}, {"a", "dog"}, {}};
-  record.source_picture = {Picture{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};
-  record.source_picture->boxes = {{0, 0, 60, 40}, {0, 0, 24, 30}, {30, 10, 70, 50}};
-  record.maps.push_back({AttentionKind::text_to_picture, 0, 1, 2, 3, {0.25f, 0.25f, 0.5f, 0, 1, 0}});
-  record.maps.push_back({AttentionKind::picture_to_text, 0, 1, 3, 2, {1, 0, 0.75f, 0.25f, 0.25f, 0.75f}});
+  AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a", "dog"}, {}};
+  record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};
+  record.source_image->boxes = {{0, 0, 60, 40}, {0, 0, 24, 30}, {30, 10, 70, 50}};
+  record.maps.push_back({AttentionKind::text_to_image, 0, 1, 2, 3, {0.25f, 0.25f, 0.5f, 0, 1, 0}});
+  record.maps.push_back({AttentionKind::image_to_text, 0, 1, 3, 2, {1, 0, 0.75f, 0.25f, 0.25f, 0.75f}});
   return record;
 }
 
 // Of cells that look at words, after a start that is no cell; the last cell has no token.
 AttentionRecord CodesRecord() {
   AttentionRecord record{"mini", {"a", "dog"}, {"start", "1·1", "1·2", "2·1"}, {}};
-  record.target_picture = {Picture{40, 40, std::vector<std::uint8_t>(40 * 40 * 3, 100)}, 1, 2, 2};
+  record.target_image = {Image{40, 40, std::vector<std::uint8_t>(40 * 40 * 3, 100)}, 1, 2, 2};
   record.maps.push_back({AttentionKind::cross, 0, 1, 4, 2, {0.5f, 0.5f, 1, 0, 0.25f, 0.75f, 0, 1}});
   record.maps.push_back(
       {AttentionKind::decoder_self, 0, 1, 4, 4, {1, 0, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0, 1, 0, 0, 0.75f, 0, 0.25f}});
@@ -185,9 +185,7 @@ void ExpectWorks(const std::string& page, int checks) {
 
 TEST_F(PageTest, ShowsTexts) { ExpectWorks(SelfTestPage(), 64); }
 
-TEST_F(PageTest, ShowsPictures) {
-  ExpectWorks(WithSelfTest(AttentionPage(PictureRecord()), "page_picture_selftest.js"), 35);
-}
+TEST_F(PageTest, ShowsImages) { ExpectWorks(WithSelfTest(AttentionPage(ImageRecord()), "page_image_selftest.js"), 35); }
 
 TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 13); }
 

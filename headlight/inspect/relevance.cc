@@ -8,7 +8,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
-#include "headlight/inspect/picture_record.h"
+#include "headlight/inspect/image_record.h"
 
 namespace headlight {
 namespace {
@@ -56,13 +56,13 @@ class RelevanceRow {
 
 }  // namespace
 
-std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& picture,
+std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& image,
                                                std::span<const std::int32_t> text) {
-  model.CheckPictures();
+  model.CheckImages();
   model.CheckTexts();
-  const PictureEncoder::Limits& limits = model.limits().pictures;
-  const std::int64_t tokens = limits.special + GridOf(picture, limits.patch).cells();
-  CheckWeightsOfPicture(tokens, 1, 1);
+  const ImageEncoder::Limits& limits = model.limits().images;
+  const std::int64_t tokens = limits.special + GridOf(image, limits.patch).cells();
+  CheckWeightsOfImage(tokens, 1, 1);
   Tape tape;
   Context context;
   const Tensor wanted = model.TextVectors(context, text, {{0, static_cast<std::int32_t>(text.size())}});
@@ -70,28 +70,28 @@ std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const T
   std::vector<std::vector<float>> layers;  // the last one first
   context.tape = &tape;
   context.hooks.attention_gradient = [&](const LayerAttention& seen, const Tensor& gradient) {
-    CheckWeightsOfPicture(tokens, 1, seen.weights.shape()[1]);
+    CheckWeightsOfImage(tokens, 1, seen.weights.shape()[1]);
     row.Add(seen, gradient);
     if (seen.kind != AttentionKind::cross) layers.push_back(row.Shares());
   };
-  const Tensor score = model.Logits(context, wanted, model.PictureVectors(context, {&picture, 1}));
+  const Tensor score = model.Logits(context, wanted, model.ImageVectors(context, {&image, 1}));
   Dispatch(score.dtype(), [&]<typename T>(T) {
-    if (!std::isfinite(*score.data<T>())) model.parameters().FailNotFinite("scoring a picture");
+    if (!std::isfinite(*score.data<T>())) model.parameters().FailNotFinite("scoring an image");
   });
   tape.Backward(score);
   std::ranges::reverse(layers);
   return layers;
 }
 
-AttentionRecord RelevanceOf(const DualEncoder& model, const PictureProcessor& processor, const Picture& picture,
+AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                             std::span<const std::int32_t> text, const std::string& label) {
-  model.CheckPictures();
-  const Picture fitted = processor.Fit(picture);
+  model.CheckImages();
+  const Image fitted = processor.Fit(image);
   const Tensor values = processor.Values(fitted);
   AttentionRecord record;
   std::vector<std::vector<float>> layers = TokenRelevance(model, values, text);
   record.target_tokens = {label};
-  AddPatches(record, model.limits().pictures, fitted, GridOf(values, model.limits().pictures.patch));
+  AddPatches(record, model.limits().images, fitted, GridOf(values, model.limits().images.patch));
   for (std::vector<float>& shares : layers) {
     const int layer = static_cast<int>(record.maps.size()), keys = static_cast<int>(shares.size());
     record.maps.push_back({.kind = AttentionKind::cross,

@@ -1,4 +1,4 @@
-// A folded chain, and how a model came to it, as plain data for pictures and pages.
+// A folded chain, and how a model came to it, as plain data for images and pages.
 #pragma once
 
 #include <cstdint>

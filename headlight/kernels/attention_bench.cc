@@ -283,7 +283,7 @@ const bool registered = [] {
         .head_dim = 64,
         .mask = {.stride = 512}},
         // 64 words and their start, then 32 x 32 codes (DALL-E's attention): all, the mask alone of rows, of columns
-        // (which rows of the transposed picture serve, nn/grid_attention.h) and of squares. A query sees a mean of 545,
+        // (which rows of the transposed image serve, nn/grid_attention.h) and of squares. A query sees a mean of 545,
         // 79, 79 and 84 keys.
         Shape{.name = "65 + 32x32 12x64, all",
         .lengths = Lengths(1, {1089, 1089}),

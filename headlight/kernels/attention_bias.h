@@ -45,7 +45,7 @@ struct AttentionBias {
   BiasPlaces by = BiasPlaces::pairs;
   std::span<const std::int32_t> index = {};  // of places; by distance [2 * longest + 1]
   // The first pair of each sentence. Where it is empty, all sentences have equal lengths and share the pairs from 0 on,
-  // as the windows of a picture or the rows of an alignment do.
+  // as the windows of an image or the rows of an alignment do.
   std::span<const std::int64_t> begin = {};
   Matrix<T> d_values = {};  // as values: AttentionBackward adds the gradient to it; without data: not wanted
 

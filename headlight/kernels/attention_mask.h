@@ -22,7 +22,7 @@ struct AttentionMask {
   // right corner of which is the query; not with a stride.
   std::int32_t window = 0, width = 0;
   // Keys at the first `prefix` positions are seen unless `causal` hides them; the conditions other than that one are
-  // for the rest, and count positions from there: a text before a picture.
+  // for the rest, and count positions from there: a text before an image.
   std::int32_t prefix = 0;
 
   bool operator==(const AttentionMask&) const = default;

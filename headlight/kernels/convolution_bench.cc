@@ -56,9 +56,9 @@ struct Layer {
   ConvolutionShape shape() const {
     return {.kernel = {kernel, kernel}, .stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
   }
-  double operations(std::int64_t pictures) const {
+  double operations(std::int64_t images) const {
     const Grid result = shape().ResultOf({size, size});
-    return 2.0 * static_cast<double>(pictures * result.cells() * inputs * outputs * kernel * kernel);
+    return 2.0 * static_cast<double>(images * result.cells() * inputs * outputs * kernel * kernel);
   }
 };
 
@@ -91,12 +91,12 @@ const Layer kLayers[] = {
 
 // A layer and the memory that it works on.
 struct Work {
-  Work(const Layer& of, std::int64_t pictures, Compute compute)
+  Work(const Layer& of, std::int64_t images, Compute compute)
       : layer(of),
-        grids(static_cast<std::size_t>(pictures), Grid{of.size, of.size}),
+        grids(static_cast<std::size_t>(images), Grid{of.size, of.size}),
         results(grids.size(), of.shape().ResultOf(grids.front())),
-        x(pictures * grids.front().cells(), of.inputs, 1),
-        y(pictures * results.front().cells(), of.outputs, 2),
+        x(images * grids.front().cells(), of.inputs, 1),
+        y(images * results.front().cells(), of.outputs, 2),
         residual(of.residual ? y.view.rows : 0, of.outputs, 3),
         bias(1, of.outputs, 4),
         weight(of.outputs, of.kernel * of.kernel * of.inputs, 5),
@@ -133,45 +133,44 @@ void Report(benchmark::State& state, double operations, Compute compute) {
       benchmark::Counter(operations / ProductRate(compute), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t pictures, Compute compute,
+void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t images, Compute compute,
              void (Work::*pass)() const) {
-  const Work work(layer, pictures, compute);
+  const Work work(layer, images, compute);
   for (auto _ : state) (work.*pass)();
-  Report(state, layer.operations(pictures), compute);
+  Report(state, layer.operations(images), compute);
 }
 
 // All convolutions in turn, each with its own memory.
-void OfAll(benchmark::State& state, std::int64_t pictures, Compute compute) {
+void OfAll(benchmark::State& state, std::int64_t images, Compute compute) {
   std::vector<std::unique_ptr<Work>> all;
   double operations = 0;
   for (const Layer& layer : kLayers)
     for (std::int64_t i = 0; i < layer.times; ++i) {
-      all.push_back(std::make_unique<Work>(layer, pictures, compute));
-      operations += layer.operations(pictures);
+      all.push_back(std::make_unique<Work>(layer, images, compute));
+      operations += layer.operations(images);
     }
   for (auto _ : state)
     for (const std::unique_ptr<Work>& work : all) work->Forward();
   Report(state, operations, compute);
-  state.counters["pictures/s"] =
-      benchmark::Counter(static_cast<double>(pictures), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["images/s"] =
+      benchmark::Counter(static_cast<double>(images), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 const bool registered = [] {
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8, Compute::int4}) {
     if (!CpuHas(compute)) continue;
-    for (const std::int64_t pictures : {1, 16}) {
+    for (const std::int64_t images : {1, 16}) {
       const auto add = [&](const std::string& name, auto... measure) {
-        benchmark::RegisterBenchmark(fmt::format("{}, {} pictures, {}", name, pictures, Name(compute)).c_str(),
-                                     measure...)
+        benchmark::RegisterBenchmark(fmt::format("{}, {} images, {}", name, images, Name(compute)).c_str(), measure...)
             ->UseRealTime();
       };
-      add("ResNet-50", OfAll, pictures, compute);
+      add("ResNet-50", OfAll, images, compute);
       for (const Layer& layer : kLayers) {
-        add(layer.name, OfLayer, layer, pictures, compute, &Work::Forward);
-        if (IsQuantized(compute) || pictures == 1) continue;
-        add(fmt::format("{}, gradient of the input", layer.name), OfLayer, layer, pictures, compute,
+        add(layer.name, OfLayer, layer, images, compute, &Work::Forward);
+        if (IsQuantized(compute) || images == 1) continue;
+        add(fmt::format("{}, gradient of the input", layer.name), OfLayer, layer, images, compute,
             &Work::InputGradient);
-        add(fmt::format("{}, gradient of the weight", layer.name), OfLayer, layer, pictures, compute,
+        add(fmt::format("{}, gradient of the weight", layer.name), OfLayer, layer, images, compute,
             &Work::WeightGradient);
       }
     }

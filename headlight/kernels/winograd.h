@@ -18,7 +18,7 @@ namespace headlight::kernels {
 inline constexpr std::int64_t kTileRead = 6, kTileWritten = 4;
 inline constexpr std::int64_t kWinogradProducts = kTileRead * kTileRead;
 
-// True where these convolutions are faster so, on maps of the usual sizes: beyond 256 x 256 channels, for one picture,
+// True where these convolutions are faster so, on maps of the usual sizes: beyond 256 x 256 channels, for one image,
 // reading four times the weights takes longer than the products that are saved. By the weight alone, so that a map
 // gives the same bits in any batch.
 bool SuitsWinograd(const ConvolutionShape& shape, std::int64_t inputs, std::int64_t outputs);

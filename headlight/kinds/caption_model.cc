@@ -1,31 +1,31 @@
 #include "headlight/kinds/caption_model.h"
 
 #include "headlight/base/error.h"
-#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_images.h"
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/ops/rms_norm.h"
 
 namespace headlight {
 
-Memory CaptionModel::MemoryOf(Context& /*context*/, const EncodedPictures& encoded) const {
-  return {encoded.hidden, encoded.pictures};
+Memory CaptionModel::MemoryOf(Context& /*context*/, const EncodedImages& encoded) const {
+  return {encoded.hidden, encoded.images};
 }
 
 Tensor CaptionModel::ReadTexts(Context& /*context*/, std::span<const std::int32_t> /*ids*/, const Sequences& /*texts*/,
-                               const Memory* /*pictures*/) const {
+                               const Memory* /*images*/) const {
   Fail("{}: this model reads no texts, it only writes them", parameters_.source());
 }
 
 Tensor CaptionModel::MatchLogits(Context& /*context*/, const Tensor& /*states*/, const Sequences& /*texts*/) const {
-  Fail("{}: this model has no head that matches texts with pictures", parameters_.source());
+  Fail("{}: this model has no head that matches texts with images", parameters_.source());
 }
 
-Tensor CaptionModel::PictureVectors(Context& /*context*/, const EncodedPictures& /*encoded*/) const {
-  Fail("{}: this model has no vectors of pictures and texts", parameters_.source());
+Tensor CaptionModel::ImageVectors(Context& /*context*/, const EncodedImages& /*encoded*/) const {
+  Fail("{}: this model has no vectors of images and texts", parameters_.source());
 }
 
 Tensor CaptionModel::TextVectors(Context& /*context*/, const Tensor& /*states*/, const Sequences& /*texts*/) const {
-  Fail("{}: this model has no vectors of pictures and texts", parameters_.source());
+  Fail("{}: this model has no vectors of images and texts", parameters_.source());
 }
 
 Json::Object CaptionModel::Description() const {
@@ -35,27 +35,27 @@ Json::Object CaptionModel::Description() const {
     if (has) uses.push_back(name);
   return {{"uses", uses},
           {"positions", limits_.positions},
-          {"picture_height", picture_limits_.picture.height},
-          {"picture_width", picture_limits_.picture.width},
-          {"patch_height", picture_limits_.patch.height},
-          {"patch_width", picture_limits_.patch.width},
-          {"channels", picture_limits_.channels},
-          {"picture_model", picture_limits_.model}};
+          {"image_height", image_limits_.image.height},
+          {"image_width", image_limits_.image.width},
+          {"patch_height", image_limits_.patch.height},
+          {"patch_width", image_limits_.patch.width},
+          {"channels", image_limits_.channels},
+          {"image_model", image_limits_.model}};
 }
 
 NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   CheckInputs(in, {"pixel_values", "input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"});
-  const std::vector<Tensor> pictures = ReadPixelValues(in, picture_limits_.channels, picture_limits_.patch);
-  const std::int64_t batch = std::ssize(pictures);
+  const std::vector<Tensor> images = ReadPixelValues(in, image_limits_.channels, image_limits_.patch);
+  const std::int64_t batch = std::ssize(images);
   const Padded patches{.batch = batch,
-                       .length = picture_limits_.special + GridOf(pictures.front(), picture_limits_.patch).cells(),
+                       .length = image_limits_.special + GridOf(images.front(), image_limits_.patch).cells(),
                        .ids = {},
                        .sentences = {},
-                       .begin = std::vector<std::int64_t>(pictures.size())};
+                       .begin = std::vector<std::int64_t>(images.size())};
   const auto texts = [&](const std::string& ids, const std::string& mask, std::int64_t vocabulary) {
     Padded padded = ReadPadded(in, ids, mask, vocabulary, limits_.positions);
-    Check(padded.batch == batch, "{}: pixel_values has {} pictures and {} {} rows: they must be equal", in.path(),
-          batch, ids, padded.batch);
+    Check(padded.batch == batch, "{}: pixel_values has {} images and {} {} rows: they must be equal", in.path(), batch,
+          ids, padded.batch);
     return padded;
   };
 
@@ -68,7 +68,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
     };
   };
   watch({"encoder_attentions"}, patches, patches);
-  const EncodedPictures encoded = EncodePictures(context, pictures);
+  const EncodedImages encoded = EncodeImages(context, images);
   out.tensors["encoder_last_hidden_state"] = encoded.hidden.ViewAs({batch, patches.length, encoded.hidden.columns()});
   Memory memory = MemoryOf(context, encoded);
   Padded read = patches;  // what the decoder reads
@@ -85,7 +85,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
     context.hooks.attention = {};
     if (uses_.vectors) {
       const Tensor alone = ReadTexts(context, read_texts.ids, read_texts.sentences, nullptr);
-      out.tensors["image_embeds"] = ops::UnitRows(PictureVectors(context, encoded));
+      out.tensors["image_embeds"] = ops::UnitRows(ImageVectors(context, encoded));
       out.tensors["text_embeds"] = ops::UnitRows(TextVectors(context, alone, read_texts.sentences));
     }
     memory = {states, read_texts.sentences};

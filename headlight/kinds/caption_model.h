@@ -1,4 +1,4 @@
-// The interface of models that read pictures and write or read texts about them: captions, answers, matches.
+// The interface of models that read images and write or read texts about them: captions, answers, matches.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +8,40 @@
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/kinds/conditional_decoder.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 
 namespace headlight {
 
 class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
  public:
-  static constexpr std::string_view kKind = "model of pictures and their captions";
+  static constexpr std::string_view kKind = "model of images and their captions";
 
-  // Pictures [height, width, channels], which may differ in size. Throws Error for other channels.
-  virtual EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const = 0;
-  // The pictures' states as the decoder's cross-attention reads them.
-  virtual Memory MemoryOf(Context& context, const EncodedPictures& encoded) const;
+  // Images [height, width, channels], which may differ in size. Throws Error for other channels.
+  virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
+  // The images' states as the decoder's cross-attention reads them.
+  virtual Memory MemoryOf(Context& context, const EncodedImages& encoded) const;
 
-  // The states of texts that are read in both directions: ids [tokens], packed, each beside the memory of its picture,
+  // The states of texts that are read in both directions: ids [tokens], packed, each beside the memory of its image,
   // or without any; [tokens, model]. Of a model that answers, texts are questions, and their states the memory of the
   // answers' decoder. Throws Error where the model only writes.
   virtual Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
-                           const Memory* pictures) const;
-  // Of such states whether each text is of its picture, [texts, 2]: no, yes. Throws Error for a model without this
+                           const Memory* images) const;
+  // Of such states whether each text is of its image, [texts, 2]: no, yes. Throws Error for a model without this
   // head.
   virtual Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const;
-  // Vectors of pictures, and of texts that were read without them, whose cosine says how well they match: [pictures,
+  // Vectors of images, and of texts that were read without them, whose cosine says how well they match: [images,
   // shared] and [texts, shared], not normalized. Throws Error for a model without them.
-  virtual Tensor PictureVectors(Context& context, const EncodedPictures& encoded) const;
+  virtual Tensor ImageVectors(Context& context, const EncodedImages& encoded) const;
   virtual Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const;
 
   struct Uses {
-    bool captions = false;  // MemoryOf a picture, then Decode
+    bool captions = false;  // MemoryOf an image, then Decode
     bool answers = false;   // ReadTexts of a question, then Decode
     bool matches = false;   // MatchLogits
-    bool vectors = false;   // PictureVectors and TextVectors
+    bool vectors = false;   // ImageVectors and TextVectors
   };
   const Uses& uses() const { return uses_; }
-  const PictureEncoder::Limits& picture_limits() const { return picture_limits_; }
+  const ImageEncoder::Limits& image_limits() const { return image_limits_; }
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
@@ -51,7 +51,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
   using ConditionalDecoder::ConditionalDecoder;
 
   Uses uses_;
-  PictureEncoder::Limits picture_limits_;
+  ImageEncoder::Limits image_limits_;
 };
 
 }  // namespace headlight

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "headlight/base/error.h"
-#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_images.h"
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/exponential.h"
@@ -14,25 +14,25 @@
 
 namespace headlight {
 
-void DualEncoder::CheckPictures() const {
-  Check(limits_.has_pictures(), "{}: this model has no tower for pictures", parameters_.source());
+void DualEncoder::CheckImages() const {
+  Check(limits_.has_images(), "{}: this model has no tower for images", parameters_.source());
 }
 
 void DualEncoder::CheckTexts() const {
   Check(limits_.has_texts(), "{}: this model has no tower for texts", parameters_.source());
 }
 
-Tensor DualEncoder::ProjectPictures(Context& context, const Tensor& pooled) const {
-  return picture_projection_ ? (*picture_projection_)(context, pooled) : pooled;
+Tensor DualEncoder::ProjectImages(Context& context, const Tensor& pooled) const {
+  return image_projection_ ? (*image_projection_)(context, pooled) : pooled;
 }
 
 Tensor DualEncoder::ProjectTexts(Context& context, const Tensor& pooled) const {
   return text_projection_ ? (*text_projection_)(context, pooled) : pooled;
 }
 
-Tensor DualEncoder::PictureVectors(Context& context, std::span<const Tensor> pictures) const {
-  const Tensor pooled = PoolPictures(context, EncodePictures(context, pictures));
-  return ops::UnitRows(ProjectPictures(context, pooled));
+Tensor DualEncoder::ImageVectors(Context& context, std::span<const Tensor> images) const {
+  const Tensor pooled = PoolImages(context, EncodeImages(context, images));
+  return ops::UnitRows(ProjectImages(context, pooled));
 }
 
 Tensor DualEncoder::TextVectors(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
@@ -50,14 +50,14 @@ Tensor DualEncoder::Logits(Context& context, const Tensor& a, const Tensor& b) c
 Json::Object DualEncoder::Description() const {
   Json::Object description = {{"vector", limits_.vector}};
   const auto add = [&](const char* name, const Json& value) { description.push_back({name, value}); };
-  if (limits_.has_pictures()) {
-    const PictureEncoder::Limits& pictures = limits_.pictures;
-    add("picture_height", pictures.picture.height);
-    add("picture_width", pictures.picture.width);
-    add("patch_height", pictures.patch.height);
-    add("patch_width", pictures.patch.width);
-    add("channels", pictures.channels);
-    add("picture_model", pictures.model);
+  if (limits_.has_images()) {
+    const ImageEncoder::Limits& images = limits_.images;
+    add("image_height", images.image.height);
+    add("image_width", images.image.width);
+    add("patch_height", images.patch.height);
+    add("patch_width", images.patch.width);
+    add("channels", images.channels);
+    add("image_model", images.model);
   }
   if (limits_.has_texts()) {
     add("positions", limits_.positions);
@@ -79,27 +79,27 @@ Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
   return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
 }
 
-Tensor AddPictures(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
-  model.CheckPictures();
-  const PictureEncoder::Limits& limits = model.limits().pictures;
-  const std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
-  const std::int64_t batch = std::ssize(pictures);
+Tensor AddImages(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
+  model.CheckImages();
+  const ImageEncoder::Limits& limits = model.limits().images;
+  const std::vector<Tensor> images = ReadPixelValues(in, limits.channels, limits.patch);
+  const std::int64_t batch = std::ssize(images);
   const Padded tokens{.batch = batch,
-                      .length = limits.special + GridOf(pictures.front(), limits.patch).cells(),
+                      .length = limits.special + GridOf(images.front(), limits.patch).cells(),
                       .ids = {},
                       .sentences = {},
-                      .begin = std::vector<std::int64_t>(pictures.size())};
+                      .begin = std::vector<std::int64_t>(images.size())};
   Context context;
   const std::string attentions = NameIn(model, "vision", "attentions");
   context.hooks.attention = [&](const LayerAttention& seen) {
     out.AddAttention(attentions.c_str(), seen, tokens, tokens);
   };
-  const EncodedPictures encoded = model.EncodePictures(context, pictures);
-  const Tensor pooled = model.PoolPictures(context, encoded);
+  const EncodedImages encoded = model.EncodeImages(context, images);
+  const Tensor pooled = model.PoolImages(context, encoded);
   out.tensors[NameIn(model, "vision", "last_hidden_state")] =
       encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
   out.tensors[NameIn(model, "vision", "pooler_output")] = pooled;
-  return out.tensors["image_embeds"] = Embeds(model, model.ProjectPictures(context, pooled));
+  return out.tensors["image_embeds"] = Embeds(model, model.ProjectImages(context, pooled));
 }
 
 Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& out) {
@@ -126,15 +126,15 @@ Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& o
 
 NamedTensors DualEncoder::Forward(const Safetensors& in) const {
   CheckInputs(in, {"pixel_values", "input_ids", "attention_mask"});
-  const bool pictures = in.contains("pixel_values"), texts = in.contains("input_ids");
-  Check(pictures || texts, "{}: there is neither pixel_values nor input_ids", in.path());
+  const bool images = in.contains("pixel_values"), texts = in.contains("input_ids");
+  Check(images || texts, "{}: there is neither pixel_values nor input_ids", in.path());
   NamedTensors out;
-  const Tensor of_pictures = pictures ? AddPictures(in, *this, out) : Tensor();
+  const Tensor of_images = images ? AddImages(in, *this, out) : Tensor();
   const Tensor of_texts = texts ? AddTexts(in, *this, out) : Tensor();
-  if (!pictures || !texts) return out;
+  if (!images || !texts) return out;
   Context context;
-  out.tensors["logits_per_image"] = Logits(context, of_pictures, of_texts);
-  out.tensors["logits_per_text"] = Logits(context, of_texts, of_pictures);
+  out.tensors["logits_per_image"] = Logits(context, of_images, of_texts);
+  out.tensors["logits_per_text"] = Logits(context, of_texts, of_images);
   return out;
 }
 

@@ -9,9 +9,9 @@
 #include "headlight/base/error.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/kinds/forward_tensors.h"
-#include "headlight/nn/covariation.h"
-#include "headlight/nn/folding_embedders.h"
 #include "headlight/protein/alignment_features.h"
+#include "headlight/protein/nn/covariation.h"
+#include "headlight/protein/nn/folding_embedders.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/residues.h"
 

@@ -10,7 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/kinds/model.h"
 #include "headlight/nn/context.h"
-#include "headlight/nn/folding_features.h"
+#include "headlight/protein/nn/folding_features.h"
 
 namespace headlight {
 

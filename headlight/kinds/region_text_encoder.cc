@@ -11,19 +11,19 @@
 
 namespace headlight {
 
-Regions PatchRegions(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype) {
-  Regions regions{Patches(pictures, patch, channels, dtype), {}, {}};
+Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels, DType dtype) {
+  Regions regions{Patches(images, patch, channels, dtype), {}, {}};
   std::vector<std::int32_t> lengths;
   std::vector<double> boxes;
-  for (const Tensor& picture : pictures) {
-    const Grid grid = GridOf(picture, patch);
+  for (const Tensor& image : images) {
+    const Grid grid = GridOf(image, patch);
     lengths.push_back(static_cast<std::int32_t>(grid.cells()));
     for (std::int64_t row = 0; row < grid.height; ++row)
       for (std::int64_t column = 0; column < grid.width; ++column)
         for (const std::int64_t number : {row, column, grid.height, grid.width})
           boxes.push_back(static_cast<double>(number));
   }
-  regions.pictures = PackedSequences(lengths);
+  regions.images = PackedSequences(lengths);
   regions.boxes = Tensor::Empty({regions.features.rows(), 4}, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
     std::ranges::transform(boxes, regions.boxes.data<T>(), [](double number) { return static_cast<T>(number); });
@@ -34,21 +34,21 @@ Regions PatchRegions(std::span<const Tensor> pictures, Grid patch, std::int64_t 
 std::vector<Grid> GridsOf(const Regions& patches) {
   std::vector<Grid> grids;
   Dispatch(patches.boxes.dtype(), [&]<typename T>(T) {
-    for (const Sequence& picture : patches.pictures) {
-      const T* const first = patches.boxes.matrix<T>().row(picture.begin);
-      const auto is_side = [&](T side) { return side >= 1 && side <= static_cast<T>(picture.length); };
+    for (const Sequence& image : patches.images) {
+      const T* const first = patches.boxes.matrix<T>().row(image.begin);
+      const auto is_side = [&](T side) { return side >= 1 && side <= static_cast<T>(image.length); };
       const Grid grid = is_side(first[2]) && is_side(first[3])
                             ? Grid{static_cast<std::int64_t>(first[2]), static_cast<std::int64_t>(first[3])}
                             : Grid{0, 0};
-      Check(grid.cells() == picture.length, "a picture of {} patches cannot be {} x {} of them", picture.length,
-            first[2], first[3]);
-      for (std::int32_t i = 0; i < picture.length; ++i) {
-        const T* const box = patches.boxes.matrix<T>().row(picture.row(i));
+      Check(grid.cells() == image.length, "an image of {} patches cannot be {} x {} of them", image.length, first[2],
+            first[3]);
+      for (std::int32_t i = 0; i < image.length; ++i) {
+        const T* const box = patches.boxes.matrix<T>().row(image.row(i));
         const std::int64_t row = i / grid.width, column = i % grid.width;
         const T expected[] = {static_cast<T>(row), static_cast<T>(column), static_cast<T>(grid.height),
                               static_cast<T>(grid.width)};
         Check(std::equal(expected, expected + 4, box),
-              "patch {} of a picture is at ({}, {}) of {} x {}, not at its place "
+              "patch {} of an image is at ({}, {}) of {} x {}, not at its place "
               "row by row",
               i, box[0], box[1], box[2], box[3]);
       }
@@ -62,11 +62,11 @@ JoinedPairs JoinPairs(const EncodedPairs& states) {
   std::vector<std::int32_t> order;
   JoinedPairs joined;
   for (std::size_t i = 0; i < states.texts.size(); ++i) {
-    const Sequence &text = states.texts[i], &picture = states.pictures[i];
-    joined.pairs.push_back({static_cast<std::int32_t>(order.size()), text.length + picture.length});
+    const Sequence &text = states.texts[i], &image = states.images[i];
+    joined.pairs.push_back({static_cast<std::int32_t>(order.size()), text.length + image.length});
     for (std::int32_t token = 0; token < text.length; ++token) order.push_back(text.row(token));
-    for (std::int32_t region = 0; region < picture.length; ++region)
-      order.push_back(static_cast<std::int32_t>(states.text.rows()) + picture.row(region));
+    for (std::int32_t region = 0; region < image.length; ++region)
+      order.push_back(static_cast<std::int32_t>(states.text.rows()) + image.row(region));
   }
   joined.rows = ops::Embedding(ops::Concatenate(states.text, states.regions), order);
   return joined;
@@ -79,10 +79,10 @@ EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states) {
   for (std::size_t i = 0; i < states.texts.size(); ++i) {
     for (std::int32_t token = 0; token < states.texts[i].length; ++token)
       tokens[static_cast<std::size_t>(states.texts[i].row(token))] = row++;
-    for (std::int32_t region = 0; region < states.pictures[i].length; ++region)
-      regions[static_cast<std::size_t>(states.pictures[i].row(region))] = row++;
+    for (std::int32_t region = 0; region < states.images[i].length; ++region)
+      regions[static_cast<std::size_t>(states.images[i].row(region))] = row++;
   }
-  return {ops::Embedding(rows, tokens), ops::Embedding(rows, regions), states.texts, states.pictures};
+  return {ops::Embedding(rows, tokens), ops::Embedding(rows, regions), states.texts, states.images};
 }
 
 Tensor AttentionAcross::operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
@@ -103,8 +103,7 @@ Tensor AnswerHead::operator()(Context& context, const Tensor& x) const {
 }
 
 void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& regions) const {
-  Check(texts.size() == regions.pictures.size(), "there are {} texts and {} pictures", texts.size(),
-        regions.pictures.size());
+  Check(texts.size() == regions.images.size(), "there are {} texts and {} images", texts.size(), regions.images.size());
   const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
     const std::int64_t count = regions.features.rows();  // boxes without numbers have no elements to tell
     Check(rows.shape() == Shape({count, numbers}), "{} of {} regions must be [regions, {}], not {}", name, count,
@@ -113,8 +112,8 @@ void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& region
   check("features", regions.features, limits_.features);
   check("boxes", regions.boxes, limits_.box_numbers);
   for (std::size_t i = 0; i < texts.size(); ++i)
-    Check(texts[i].length > 0 && regions.pictures[i].length > 0, "a {} is empty, which has no first row",
-          texts[i].length > 0 ? "picture" : "text");
+    Check(texts[i].length > 0 && regions.images[i].length > 0, "a {} is empty, which has no first row",
+          texts[i].length > 0 ? "image" : "text");
 }
 
 Json::Object RegionTextEncoder::Description() const {

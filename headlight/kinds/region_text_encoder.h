@@ -1,5 +1,5 @@
-// The interface of encoders that read a text with the regions of a picture, each the features of a detector and its
-// place, or the patches of the whole of it: for training, questions about pictures and inspection.
+// The interface of encoders that read a text with the regions of an image, each the features of a detector and its
+// place, or the patches of the whole of it: for training, questions about images and inspection.
 #pragma once
 
 #include <cstdint>
@@ -19,37 +19,37 @@
 
 namespace headlight {
 
-// The regions of pictures, one picture after another.
+// The regions of images, one image after another.
 struct Regions {
-  Tensor features;     // [regions, features]
-  Tensor boxes;        // [regions, box numbers], as the family wants them; [regions, 0] for one that reads none
-  Sequences pictures;  // the regions of each picture
+  Tensor features;   // [regions, features]
+  Tensor boxes;      // [regions, box numbers], as the family wants them; [regions, 0] for one that reads none
+  Sequences images;  // the regions of each image
   std::vector<std::int32_t> types = {};  // of segments, of each region, for a family that reads them; empty: its own
 };
 
-// The patches of whole pictures [height, width, channels] as regions, for models that read these: features as Patches
-// has them, and for boxes each patch's row and column in its picture's grid, and the rows and columns of that,
+// The patches of whole images [height, width, channels] as regions, for models that read these: features as Patches
+// has them, and for boxes each patch's row and column in its image's grid, and the rows and columns of that,
 // [patches, 4]. Throws Error as Patches.
-HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> pictures, Grid patch, std::int64_t channels,
+HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
 // The grids of such regions. Throws Error where they are not those of a grid, row by row.
 std::vector<Grid> GridsOf(const Regions& patches);
 
-// The states of texts, each with its picture.
+// The states of texts, each with its image.
 struct EncodedPairs {
-  Tensor text;         // [tokens, model]
-  Tensor regions;      // [regions, picture model]
-  Sequences texts;     // the tokens of each, among them those that the model adds
-  Sequences pictures;  // the regions of each, likewise
+  Tensor text;       // [tokens, model]
+  Tensor regions;    // [regions, image model]
+  Sequences texts;   // the tokens of each, among them those that the model adds
+  Sequences images;  // the regions of each, likewise
 };
 
-// The rows of pairs as one sequence each, a text and then its picture, for models that read both together.
+// The rows of pairs as one sequence each, a text and then its image, for models that read both together.
 struct JoinedPairs {
   Tensor rows;  // [tokens and regions, model]
   Sequences pairs;
 };
 JoinedPairs JoinPairs(const EncodedPairs& states);
-// The states of joined rows, apart again; the texts and pictures are those of `states`.
+// The states of joined rows, apart again; the texts and images are those of `states`.
 EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 
 // Attention from one stream's queries to the other one's keys and values, each of a fused projection [rows, 3 * width]:
@@ -57,7 +57,7 @@ EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 struct AttentionAcross {
   std::int32_t heads = 1;
   double dropout = 0;  // of the weights
-  AttentionKind kind = AttentionKind::text_to_picture;
+  AttentionKind kind = AttentionKind::text_to_image;
   int layer = 0;
   Tensor operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
                     const Sequences& keys) const;
@@ -89,21 +89,21 @@ struct AnswerHead {
 
 class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
  public:
-  static constexpr std::string_view kKind = "encoder of texts with regions of pictures";
+  static constexpr std::string_view kKind = "encoder of texts with regions of images";
 
-  // ids and types [tokens] of the texts, packed, as TextEncoder::Encode has them; text i is read with picture i.
+  // ids and types [tokens] of the texts, packed, as TextEncoder::Encode has them; text i is read with image i.
   // `tasks` has a number for each text, where the model has a token that says which task it is for; none: all are 0.
-  // Throws Error as TextEncoder does, for regions of another width, and where texts and pictures are not equally many.
+  // Throws Error as TextEncoder does, for regions of another width, and where texts and images are not equally many.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
                               std::span<const std::int32_t> tasks = {}) const = 0;
-  // One state of each text with its picture, [pairs, pooled].
+  // One state of each text with its image, [pairs, pooled].
   virtual Tensor Pool(Context& context, const EncodedPairs& encoded) const = 0;
 
   // The heads, beside TextHeads::MaskedWordLogits. Each throws Error where the model does not have it.
-  // Of rows [rows, picture model] the scores of what a region shows, [rows, region classes].
+  // Of rows [rows, image model] the scores of what a region shows, [rows, region classes].
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  // Whether text and picture belong together, [pairs, 2]: Limits::aligned is the column that says so.
+  // Whether text and image belong together, [pairs, 2]: Limits::aligned is the column that says so.
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  // [pairs, labels]
 
@@ -120,8 +120,8 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     std::int64_t region_classes = 0;  // that RegionLogits tells apart
     std::int64_t tasks = 0;           // that the model has a token for; 0: none
     std::int32_t aligned = 0;         // the column of AlignmentLogits for pairs that belong together
-    Grid patch = {0, 0};              // pixels, of a model whose regions are PatchRegions of whole pictures; else 0
-    std::int64_t channels = 3;        // of those pictures
+    Grid patch = {0, 0};              // pixels, of a model whose regions are PatchRegions of whole images; else 0
+    std::int64_t channels = 3;        // of those images
   };
   struct PairHeads {
     bool regions = false, alignment = false, answers = false;
@@ -135,7 +135,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   // The family's names of Forward's inputs and outputs; null where it has no such thing.
   struct TensorNames {
     const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
-    // Within texts, within pictures, from text to picture, and from picture to text; the first alone: of both together.
+    // Within texts, within images, from text to image, and from image to text; the first alone: of both together.
     const char* attentions[4] = {};
     const char *text = nullptr, *regions = nullptr;  // states; without the second, the first are of both together
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;

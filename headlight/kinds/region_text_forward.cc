@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/kinds/forward_pictures.h"
+#include "headlight/kinds/forward_images.h"
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/kinds/region_text_encoder.h"
 
@@ -29,7 +29,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
   return rows;
 }
 
-// Which regions of each picture are seen: those where the mask is 1, or all.
+// Which regions of each image are seen: those where the mask is 1, or all.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
   // Without features any number of regions would take no bytes in the file.
@@ -69,9 +69,9 @@ Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   return longer;
 }
 
-// The part of a picture that a mask shows: whole patches from the top left.
-Tensor Shown(const Tensor& picture, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
-  const std::int64_t height = picture.shape()[0], width = picture.shape()[1], channels = picture.shape()[2];
+// The part of an image that a mask shows: whole patches from the top left.
+Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
+  const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
   Grid shown = {0, 0};
   while (shown.height < height && seen(shown.height, 0)) ++shown.height;
@@ -83,28 +83,28 @@ Tensor Shown(const Tensor& picture, const std::vector<std::uint8_t>& mask, Grid 
         patch.height, patch.width);
   Tensor part = Tensor::Empty({shown.height, shown.width, channels});
   for (std::int64_t y = 0; y < shown.height; ++y)
-    std::copy_n(picture.data<float>() + y * width * channels, shown.width * channels,
+    std::copy_n(image.data<float>() + y * width * channels, shown.width * channels,
                 part.data<float>() + y * shown.width * channels);
   return part;
 }
 
 // The patches of pixel_values, as far as pixel_mask shows them.
 Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
-  std::vector<Tensor> pictures = ReadPixelValues(in, limits.channels, limits.patch);
-  Check(std::ssize(pictures) == texts.batch, "{}: there are {} pictures in pixel_values, and {} texts in input_ids",
-        in.path(), pictures.size(), texts.batch);
+  std::vector<Tensor> images = ReadPixelValues(in, limits.channels, limits.patch);
+  Check(std::ssize(images) == texts.batch, "{}: there are {} images in pixel_values, and {} texts in input_ids",
+        in.path(), images.size(), texts.batch);
   if (in.contains("pixel_mask")) {
-    const std::vector<std::vector<std::uint8_t>> masks = ReadPixelMask(in, pictures);
-    for (std::size_t i = 0; i < pictures.size(); ++i)
-      pictures[i] = Shown(pictures[i], masks[i], limits.patch, fmt::format("{}: pixel_mask, picture {}", in.path(), i));
+    const std::vector<std::vector<std::uint8_t>> masks = ReadPixelMask(in, images);
+    for (std::size_t i = 0; i < images.size(); ++i)
+      images[i] = Shown(images[i], masks[i], limits.patch, fmt::format("{}: pixel_mask, image {}", in.path(), i));
   }
-  return PatchRegions(pictures, limits.patch, limits.channels);
+  return PatchRegions(images, limits.patch, limits.channels);
 }
 
-// As many rows for each picture as the largest has.
-Padded PaddedPictures(const Sequences& pictures) {
-  Padded padded{std::ssize(pictures), 0, {}, pictures, std::vector<std::int64_t>(pictures.size())};
-  for (const Sequence& picture : pictures) padded.length = std::max<std::int64_t>(padded.length, picture.length);
+// As many rows for each image as the largest has.
+Padded PaddedImages(const Sequences& images) {
+  Padded padded{std::ssize(images), 0, {}, images, std::vector<std::int64_t>(images.size())};
+  for (const Sequence& image : images) padded.length = std::max<std::int64_t>(padded.length, image.length);
   return padded;
 }
 
@@ -146,8 +146,8 @@ struct Streams {
 
   void Add(NamedTensors& out, const TensorNames& names, const LayerAttention& one) const {
     if (names.regions == nullptr) return AddBoth(out, names.attentions[0], one);
-    const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_picture;
-    const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::picture_to_text;
+    const bool of_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::text_to_image;
+    const bool to_text = one.kind == AttentionKind::encoder_self || one.kind == AttentionKind::image_to_text;
     const char* const name = names.attentions[of_text ? (to_text ? 0 : 2) : (to_text ? 3 : 1)];
     out.AddAttention(name, one, of_text ? texts : seen, to_text ? texts : seen);
   }
@@ -194,7 +194,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   context.hooks.attention = [&](const LayerAttention& one) { attentions.push_back(one); };
   const EncodedPairs encoded = Encode(context, ids.ids, types, ids.sentences, regions, tasks);
   const Padded texts = WithAdded(ids, encoded.texts);
-  if (limits_.patch.cells() > 0) seen = PaddedPictures(encoded.pictures);
+  if (limits_.patch.cells() > 0) seen = PaddedImages(encoded.images);
   const Streams streams = {texts, seen};
   for (const LayerAttention& one : attentions) streams.Add(out, names, one);
   if (names.regions != nullptr) {

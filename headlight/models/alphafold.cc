@@ -10,10 +10,10 @@
 #include "headlight/models/family.h"
 #include "headlight/models/files/alphafold_names.h"
 #include "headlight/models/files/config_part.h"
-#include "headlight/nn/covariation.h"
-#include "headlight/nn/gated_attention.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
+#include "headlight/protein/nn/covariation.h"
+#include "headlight/protein/nn/gated_attention.h"
 #include "headlight/protein/residues.h"
 
 namespace headlight {

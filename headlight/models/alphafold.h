@@ -9,10 +9,10 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/folding_model.h"
-#include "headlight/nn/evoformer.h"
-#include "headlight/nn/folding_embedders.h"
-#include "headlight/nn/structure_module.h"
-#include "headlight/nn/template_embedder.h"
+#include "headlight/protein/nn/evoformer.h"
+#include "headlight/protein/nn/folding_embedders.h"
+#include "headlight/protein/nn/structure_module.h"
+#include "headlight/protein/nn/template_embedder.h"
 
 namespace headlight {
 
@@ -22,7 +22,7 @@ class ConfigTable;  // io/config_table.h
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
   std::int32_t farthest = 32;  // of relative places
-  bool covariation = false;    // whether it also reads how columns vary together (nn/covariation.h)
+  bool covariation = false;    // whether it also reads how columns vary together (protein/nn/covariation.h)
   // Their alignment, pair and single are those above, and transitions of pairs are as wide as those of alignments.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};

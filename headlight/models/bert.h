@@ -69,7 +69,7 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
-// The layers of BERT (section 3), which the families that read pictures beside texts have, too.
+// The layers of BERT (section 3), which the families that read images beside texts have, too.
 TransformerLayerConfig BertLayerOf(const BertConfig& config);
 
 // The embeddings and the Transformer's layers (section 3).

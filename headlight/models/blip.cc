@@ -8,7 +8,7 @@
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
-#include "headlight/models/files/picture_settings.h"
+#include "headlight/models/files/image_settings.h"
 #include "headlight/models/files/stacks.h"
 #include "headlight/nn/heads.h"
 
@@ -25,9 +25,9 @@ BlipVisionLayer::BlipVisionLayer(const Scope& scope, const BlipVisionConfig& con
       feed_forward_norm_(scope / "layer_norm2", config.model, config.norm_epsilon),
       feed_forward_(scope / "mlp", config.model, config.ffn, config.activation) {}
 
-Tensor BlipVisionLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures) const {
+Tensor BlipVisionLayer::operator()(Context& context, const Tensor& x, const Sequences& images) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, 0, [&](Context&, const Tensor& input) {
-    return attention_.Self(context, input, pictures, /*causal=*/false);
+    return attention_.Self(context, input, images, /*causal=*/false);
   });
   return PreNorm(context, attended, feed_forward_norm_, 0, feed_forward_);
 }
@@ -41,7 +41,7 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// A picture's states are of the vision encoder's width, a question's of the same as the answer's.
+// An image's states are of the vision encoder's width, a question's of the same as the answer's.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;
@@ -101,9 +101,9 @@ Tensor BlipText::operator()(Context& context, std::span<const std::int32_t> ids,
 
 namespace {
 
-PictureEmbeddingConfig EmbeddingOf(const BlipVisionConfig& config) {
+ImageEmbeddingConfig EmbeddingOf(const BlipVisionConfig& config) {
   return {.model = config.model,
-          .picture = config.picture,
+          .image = config.image,
           .patch = config.patch,
           .special = {{"class_embedding"}},
           .projection = "patch_embedding",
@@ -128,7 +128,7 @@ Blip::Blip(const BlipConfig& config, DType dtype)
            .answers = task == BlipTask::answers,
            .matches = task == BlipTask::matching,
            .vectors = !writes};
-  picture_limits_ = embedding_.limits();
+  image_limits_ = embedding_.limits();
 
   const Scope root(parameters_), vision = root / "vision_model";
   for (int layer = 0; layer < config.vision.layers; ++layer)
@@ -147,40 +147,40 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     output_ = &decoder_->table();
     output_bias_ = &head.DeclareVector({"bias"}, config.text.vocabulary);
   } else if (task == BlipTask::matching) {
-    linear(picture_vectors_, "vision_proj", config.vision.model, config.matching, true);
+    linear(image_vectors_, "vision_proj", config.vision.model, config.matching, true);
     linear(text_vectors_, "text_proj", config.text.model, config.matching, true);
     linear(match_, "itm_head", config.text.model, 2, true);
   } else {
     linear(pooler_, "text_model.pooler.dense", config.text.model, config.text.model, true);
-    linear(picture_vectors_, "visual_projection", config.vision.model, config.vectors, false);
+    linear(image_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
     root.Declare("logit_scale", {}, Initialisation::Constant(2.6592)).role.trained =
         false;  // of a loss that is not here
   }
 }
 
-EncodedPictures Blip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
-  EncodedPictures encoded = embedding_(context, pictures);
-  for (const BlipVisionLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.pictures);
+EncodedImages Blip::EncodeImages(Context& context, std::span<const Tensor> images) const {
+  EncodedImages encoded = embedding_(context, images);
+  for (const BlipVisionLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.images);
   encoded.hidden = (*norm_)(context, encoded.hidden);
   return encoded;
 }
 
 Tensor Blip::ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
-                       const Memory* pictures) const {
-  if (!encoder_) return CaptionModel::ReadTexts(context, ids, texts, pictures);
-  return (*encoder_)(context, ids, texts, pictures);
+                       const Memory* images) const {
+  if (!encoder_) return CaptionModel::ReadTexts(context, ids, texts, images);
+  return (*encoder_)(context, ids, texts, images);
 }
 
 Tensor Blip::MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const {
   return match_ ? (*match_)(context, FirstStates(states, texts)) : CaptionModel::MatchLogits(context, states, texts);
 }
 
-Tensor Blip::PictureVectors(Context& context, const EncodedPictures& encoded) const {
-  if (!picture_vectors_) return CaptionModel::PictureVectors(context, encoded);
+Tensor Blip::ImageVectors(Context& context, const EncodedImages& encoded) const {
+  if (!image_vectors_) return CaptionModel::ImageVectors(context, encoded);
   // The class token's state is normalized once more where it is pooled.
   const Tensor first = encoded.RowOfEach(0);
-  return (*picture_vectors_)(context, pooler_ ? (*norm_)(context, first) : first);
+  return (*image_vectors_)(context, pooler_ ? (*norm_)(context, first) : first);
 }
 
 Tensor Blip::TextVectors(Context& context, const Tensor& states, const Sequences& texts) const {
@@ -200,9 +200,9 @@ void Describe(ConfigTable& table, BlipVisionConfig& config) {
   table.Note("model_type", "blip_vision_model");
   DescribeTower(table, config);
   std::int64_t channels = 3;
-  DescribePictures(table, config.picture, config.patch, channels);
+  DescribeImages(table, config.image, config.patch, channels);
   if (table.reads())
-    Check(channels == 3, "{}: pictures must have 3 channels, not {}", table.json()["num_channels"].place(), channels);
+    Check(channels == 3, "{}: images must have 3 channels, not {}", table.json()["num_channels"].place(), channels);
 }
 
 namespace {
@@ -248,7 +248,7 @@ void Describe(ConfigTable& table, BlipConfig& config) {
   table.Only("tie_word_embeddings", true, "an output table of its own");
   table.Harmless({"initializer_factor", "label_smoothing", "logit_scale_init_value", "text_config", "vision_config"});
   table.Rule(config.task != BlipTask::answers || config.text.model == config.vision.model,
-             "the answers' decoder reads questions of a width of {}, and its cross-attention pictures of {}",
+             "the answers' decoder reads questions of a width of {}, and its cross-attention images of {}",
              config.text.model, config.vision.model);
 }
 

@@ -1,5 +1,5 @@
 // BLIP (Li et al., "BLIP: Bootstrapping Language-Image Pre-training for Unified Vision-Language Understanding and
-// Generation", 2022): a Vision Transformer that reads a picture, and BERTs with cross-attention that read a text beside
+// Generation", 2022): a Vision Transformer that reads an image, and BERTs with cross-attention that read a text beside
 // it or write one about it (figure 2).
 #pragma once
 
@@ -14,15 +14,15 @@
 #include "headlight/kinds/caption_model.h"
 #include "headlight/models/bert.h"
 #include "headlight/nn/attention.h"
+#include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_embedding.h"
 
 namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// captions: a decoder that reads the picture. answers: an encoder reads the question beside the picture, and the
-// decoder reads the encoder (figure 5). matching: an encoder with a head that says whether the text is of the picture,
+// captions: a decoder that reads the image. answers: an encoder reads the question beside the image, and the
+// decoder reads the encoder (figure 5). matching: an encoder with a head that says whether the text is of the image,
 // and vectors of both. vectors: vectors alone, as Transformers' BlipModel makes them.
 enum class BlipTask { captions, answers, matching, vectors };
 
@@ -35,7 +35,7 @@ struct BlipVisionConfig {
   Activation activation = Activation::gelu;
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
-  Grid picture = {384, 384}, patch = {16, 16};  // pixels
+  Grid image = {384, 384}, patch = {16, 16};  // pixels
 };
 struct BlipConfig {
   BlipTask task = BlipTask::captions;
@@ -51,7 +51,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
 class HEADLIGHT_API BlipVisionLayer {
  public:
   BlipVisionLayer(const Scope& scope, const BlipVisionConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  // [tokens, model] to the same
 
  private:
   LayerNorm attention_norm_;
@@ -60,7 +60,7 @@ class HEADLIGHT_API BlipVisionLayer {
   FeedForward feed_forward_;
 };
 
-// LayerNorm(x + Attention(x)), then the same with cross-attention on a picture, then with a feed-forward network.
+// LayerNorm(x + Attention(x)), then the same with cross-attention on an image, then with a feed-forward network.
 class HEADLIGHT_API BlipTextLayer {
  public:
   BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
@@ -97,11 +97,11 @@ class HEADLIGHT_API Blip : public CaptionModel {
   // hyperparameter and the rule where there can be no such model.
   explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
+  EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
   Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
-                   const Memory* pictures) const override;
+                   const Memory* images) const override;
   Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const override;
-  Tensor PictureVectors(Context& context, const EncodedPictures& encoded) const override;
+  Tensor ImageVectors(Context& context, const EncodedImages& encoded) const override;
   Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
@@ -111,13 +111,13 @@ class HEADLIGHT_API Blip : public CaptionModel {
 
  private:
   BlipConfig config_;
-  PictureEmbedding embedding_;
+  ImageEmbedding embedding_;
   std::deque<BlipVisionLayer> layers_;
   std::optional<LayerNorm> norm_;
   std::optional<BlipText> encoder_, decoder_;  // of texts
   std::optional<Linear> output_dense_;         // below the decoder's output
   std::optional<LayerNorm> output_norm_;
-  std::optional<Linear> match_, pooler_, picture_vectors_, text_vectors_;
+  std::optional<Linear> match_, pooler_, image_vectors_, text_vectors_;
 };
 
 }  // namespace headlight

@@ -53,13 +53,13 @@ Tensor ClipTextTower::operator()(Context& context, std::span<const std::int32_t>
 
 namespace {
 
-PictureEmbeddingConfig EmbeddingOf(const ClipPictureConfig& config) {
+ImageEmbeddingConfig EmbeddingOf(const ClipImageConfig& config) {
   return {.model = config.model,
-          .picture = config.picture,
+          .image = config.image,
           .patch = config.patch,
           .channels = config.channels,
           .special = {{"class_embedding"}},
-          .waves = 1,  // its pictures' numbers and its projection are larger
+          .waves = 1,  // its images' numbers and its projection are larger
           .projection = "patch_embedding",
           .bias = false,
           .flat = true,
@@ -82,7 +82,7 @@ void InitialiseTower(Parameters& parameters, const std::string& scope, const Cli
 
 Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_((CheckConfig(config), config)) {
   const Scope root(parameters_);
-  const std::int64_t vector = config.vector.value_or(config.text ? config.text->model : config.picture->model);
+  const std::int64_t vector = config.vector.value_or(config.text ? config.text->model : config.image->model);
   limits_.vector = vector;
   const auto projection = [&](const char* name, const ClipTowerConfig& tower) {
     std::optional<Linear> made;
@@ -101,31 +101,31 @@ Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(
     limits_.text_model = text.model;
     limits_.causal = true;
   }
-  if (config.picture) {
-    const ClipPictureConfig& picture = *config.picture;
-    const Scope scope = root / config.picture_scope;
-    pictures_.emplace(PictureTower{PictureEmbedding(scope / "embeddings", EmbeddingOf(picture)),
-                                   LayerNorm(scope / "pre_layrnorm", picture.model, picture.norm_epsilon),
-                                   ClipLayers(scope / "encoder.layers", picture, /*causal=*/false),
-                                   LayerNorm(scope / "post_layernorm", picture.model, picture.norm_epsilon)});
-    InitialiseTower(parameters_, config.picture_scope, picture);
-    picture_projection_ = projection("visual_projection", picture);
-    limits_.pictures = pictures_->embedding.limits();
+  if (config.image) {
+    const ClipImageConfig& image = *config.image;
+    const Scope scope = root / config.image_scope;
+    images_.emplace(ImageTower{ImageEmbedding(scope / "embeddings", EmbeddingOf(image)),
+                               LayerNorm(scope / "pre_layrnorm", image.model, image.norm_epsilon),
+                               ClipLayers(scope / "encoder.layers", image, /*causal=*/false),
+                               LayerNorm(scope / "post_layernorm", image.model, image.norm_epsilon)});
+    InitialiseTower(parameters_, config.image_scope, image);
+    image_projection_ = projection("visual_projection", image);
+    limits_.images = images_->embedding.limits();
   }
-  if (config.text && config.picture)
+  if (config.text && config.image)
     logit_scale_ = &root.Declare("logit_scale", {}, Initialisation::Constant(config.logit_scale));
 }
 
-EncodedPictures Clip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
-  CheckPictures();
-  EncodedPictures encoded = pictures_->embedding(context, pictures);
-  encoded.hidden = pictures_->layers(context, pictures_->first_norm(context, encoded.hidden), encoded.pictures);
+EncodedImages Clip::EncodeImages(Context& context, std::span<const Tensor> images) const {
+  CheckImages();
+  EncodedImages encoded = images_->embedding(context, images);
+  encoded.hidden = images_->layers(context, images_->first_norm(context, encoded.hidden), encoded.images);
   return encoded;
 }
 
-Tensor Clip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
-  CheckPictures();
-  return pictures_->pooled_norm(context, encoded.RowOfEach(0));
+Tensor Clip::PoolImages(Context& context, const EncodedImages& encoded) const {
+  CheckImages();
+  return images_->pooled_norm(context, encoded.RowOfEach(0));
 }
 
 Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
@@ -154,9 +154,9 @@ void Describe(ConfigTable& table, ClipTextConfig& config) {
   table.Integer("eos_token_id", config.end_id, "the id of the end", 0, kLargestSize);
 }
 
-void Describe(ConfigTable& table, ClipPictureConfig& config) {
+void Describe(ConfigTable& table, ClipImageConfig& config) {
   table.Note("model_type", "clip_vision_model");
-  DescribePictureTower(table, config);
+  DescribeImageTower(table, config);
 }
 
 void Describe(ConfigTable& table, ClipConfig& config) {
@@ -166,7 +166,7 @@ void Describe(ConfigTable& table, ClipConfig& config) {
   if (config.vector) config.vector = vector;
   table.Number("logit_scale_init_value", config.logit_scale, -100, 100);
   DescribeTowers(table, config);
-  table.Rule(config.vector || !config.text || !config.picture, "two towers need a projection into one space");
+  table.Rule(config.vector || !config.text || !config.image, "two towers need a projection into one space");
 }
 
 namespace {
@@ -174,7 +174,7 @@ namespace {
 std::unique_ptr<Clip> LoadClip(const ModelFolder& files, const LoadModelOptions& options) {
   ClipConfig config = ReadDualConfig<ClipConfig>(files, options.dropout);
   const char* const projection = config.text ? "text_projection.weight" : "visual_projection.weight";
-  if (!config.text || !config.picture) {
+  if (!config.text || !config.image) {
     config.vector.reset();
     if (files.weights.contains(projection))
       config.vector = files.config.Get("projection_dim", 512).Integer(1, kLargestSize);
@@ -194,7 +194,7 @@ extern const Family clip = MakeFamily<Clip, LoadClip>({"clip", "clip_text_model"
 
 void Clip::Save(const std::string& folder, Compute compute) const {
   Json json = WriteDualConfig(config_, "CLIP");
-  if (config_.vector && !(config_.text && config_.picture)) {
+  if (config_.vector && !(config_.text && config_.image)) {
     json.Set("projection_dim", *config_.vector);
     json.Set("architectures",
              Json::Array{config_.text ? "CLIPTextModelWithProjection" : "CLIPVisionModelWithProjection"});

@@ -1,5 +1,5 @@
 // CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021): a Vision
-// Transformer for pictures and a causal Transformer for texts, whose vectors lie in one space.
+// Transformer for images and a causal Transformer for texts, whose vectors lie in one space.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include "headlight/base/export.h"
 #include "headlight/kinds/dual_encoder.h"
 #include "headlight/nn/attention.h"
+#include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_embedding.h"
 
 namespace headlight {
 
@@ -42,21 +42,21 @@ struct ClipTextConfig : ClipTextTowerConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
 
-struct ClipPictureConfig : ClipTowerConfig {
-  ClipPictureConfig() : ClipTowerConfig{.model = 768, .heads = 12, .ffn = 3072} {}
-  Grid picture = {224, 224}, patch = {32, 32};  // pixels
+struct ClipImageConfig : ClipTowerConfig {
+  ClipImageConfig() : ClipTowerConfig{.model = 768, .heads = 12, .ffn = 3072} {}
+  Grid image = {224, 224}, patch = {32, 32};  // pixels
   std::int64_t channels = 3;
 };
-HEADLIGHT_API void Describe(ConfigTable& table, ClipPictureConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, ClipImageConfig& config);
 
 // The defaults are CLIP-ViT-B/32's.
 struct ClipConfig {
   std::optional<ClipTextConfig> text = ClipTextConfig();  // a folder may have one tower alone
-  std::optional<ClipPictureConfig> picture = ClipPictureConfig();
+  std::optional<ClipImageConfig> image = ClipImageConfig();
   std::optional<std::int64_t> vector = 512;  // of the common space; one tower may be without a projection into it
   double logit_scale = 2.6592;               // at the start: ln(1 / 0.07)
   // Of the towers' names. Newer folders of one tower alone have none.
-  std::string text_scope = "text_model", picture_scope = "vision_model";
+  std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);
 
@@ -98,8 +98,8 @@ class HEADLIGHT_API Clip : public DualEncoder {
   // hyperparameter and the rule where there can be no such model.
   explicit Clip(const ClipConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
-  Tensor PoolPictures(Context& context, const EncodedPictures& encoded) const override;
+  EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
+  Tensor PoolImages(Context& context, const EncodedImages& encoded) const override;
   Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                    const Sequences& texts) const override;
@@ -108,15 +108,15 @@ class HEADLIGHT_API Clip : public DualEncoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  struct PictureTower {
-    PictureEmbedding embedding;
+  struct ImageTower {
+    ImageEmbedding embedding;
     LayerNorm first_norm;
     ClipLayers layers;
     LayerNorm pooled_norm;
   };
 
   ClipConfig config_;
-  std::optional<PictureTower> pictures_;
+  std::optional<ImageTower> images_;
   std::optional<ClipTextTower> texts_;
 };
 

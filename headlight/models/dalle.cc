@@ -56,7 +56,7 @@ Tensor DalleLayer::operator()(Context& context, const Tensor& x, const GridPass&
 }
 
 Dalle::Dalle(const DalleConfig& config, DType dtype)
-    : DrawingModel(dtype),
+    : TextToImageModel(dtype),
       config_((CheckConfig(config), config)),
       layout_{config.text_positions + 1, {config.side, config.side}} {
   drawing_ = {.text_vocabulary = config.text_vocabulary,

@@ -1,5 +1,5 @@
 // DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2): one causal decoder reads a text and
-// writes the codes of a picture. As DALLE-pytorch builds it without its rotary positions and shifted tokens: unlike in
+// writes the codes of an image. As DALLE-pytorch builds it without its rotary positions and shifted tokens: unlike in
 // the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers", 2021, section 2) and
 // feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
 #pragma once
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/text_to_image_model.h"
 #include "headlight/nn/grid_attention.h"
 #include "headlight/nn/layers.h"
 
@@ -24,7 +24,7 @@ struct DalleConfig {
   std::int64_t text_vocabulary = 10000;  // the tokenizer's
   std::int32_t text_positions = 256;     // of every text, which is padded to it
   std::int64_t codes = 512;              // that the discrete VAE has
-  std::int32_t side = 32;                // codes of a picture's side
+  std::int32_t side = 32;                // codes of an image's side
   std::int64_t model = 512;
   int layers = 12;
   std::int32_t heads = 8;
@@ -54,7 +54,7 @@ class HEADLIGHT_API DalleLayer {
   const Parameter *attention_scale_, *feed_forward_scale_;
 };
 
-class HEADLIGHT_API Dalle : public DrawingModel {
+class HEADLIGHT_API Dalle : public TextToImageModel {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.

@@ -51,7 +51,7 @@ Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Seque
 }
 
 DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype)
-    : DrawingModel(dtype), config_((CheckConfig(config), config)) {
+    : TextToImageModel(dtype), config_((CheckConfig(config), config)) {
   drawing_ = {.text_vocabulary = config.text_vocabulary,
               .text_positions = config.text_positions - 2,
               .prompt = config.text_positions,
@@ -106,10 +106,10 @@ Tensor DalleMini::Encode(Context& context, std::span<const std::int32_t> ids, co
   return (*encoder_norm_)(context, hidden);
 }
 
-Tensor DalleMini::Write(Context& context, std::span<const std::int32_t> codes, const Sequences& pictures,
+Tensor DalleMini::Write(Context& context, std::span<const std::int32_t> codes, const Sequences& images,
                         const Memory& memory) const {
-  Tensor hidden = (*code_embedding_)(context, codes, pictures, BeginPass(context, pictures, &memory, decoder_.size()));
-  for (const DalleMiniLayer& layer : decoder_) hidden = layer(context, hidden, pictures, &memory);
+  Tensor hidden = (*code_embedding_)(context, codes, images, BeginPass(context, images, &memory, decoder_.size()));
+  for (const DalleMiniLayer& layer : decoder_) hidden = layer(context, hidden, images, &memory);
   return (*decoder_norm_)(context, hidden);
 }
 
@@ -122,7 +122,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
   }
   const auto continues = [&](std::size_t i) { return cache != nullptr && cache->length(cache->active()[i]) > 0; };
   const std::int32_t pad = TextId(config_.text_pad_id);
-  std::vector<std::int32_t> words, codes, text_lengths, picture_lengths;
+  std::vector<std::int32_t> words, codes, text_lengths, image_lengths;
   std::vector<std::size_t> begun;  // the texts of this pass that have a prompt
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const Sequence& text = texts[i];
@@ -130,7 +130,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
         ids.subspan(static_cast<std::size_t>(text.begin), static_cast<std::size_t>(text.length));
     if (continues(i)) {
       codes.insert(codes.end(), all.begin(), all.end());
-      picture_lengths.push_back(text.length);
+      image_lengths.push_back(text.length);
       continue;
     }
     Check(text.length >= config_.text_positions, "a prompt of {} ids, which has {} and is read at once", text.length,
@@ -147,10 +147,10 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     text_lengths.push_back(static_cast<std::int32_t>(end - prompt.begin()));
     codes.push_back(config_.start_id);
     codes.insert(codes.end(), drawn.begin(), drawn.end());
-    picture_lengths.push_back(static_cast<std::int32_t>(drawn.size()) + 1);
+    image_lengths.push_back(static_cast<std::int32_t>(drawn.size()) + 1);
   }
-  const Sequences read = PackedSequences(text_lengths), pictures = PackedSequences(picture_lengths);
-  if (begun.empty()) return Write(context, codes, pictures, {});
+  const Sequences read = PackedSequences(text_lengths), images = PackedSequences(image_lengths);
+  if (begun.empty()) return Write(context, codes, images, {});
   Context reading = context;  // without the cache, which is the decoder's
   reading.cache = nullptr;
   const Memory memory = {Encode(cache == nullptr ? context : reading, words, read), read};
@@ -159,7 +159,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     cache->SetMemory(cache->active()[begun[i]], own);
     cache->RemoveMemory(own);
   }
-  const Tensor written = Write(context, codes, pictures, memory);
+  const Tensor written = Write(context, codes, images, memory);
   std::vector<std::int32_t> rows;  // of both, one after the other
   for (std::size_t i = 0, next = 0; i < texts.size(); ++i) {
     const bool has_prompt = next < begun.size() && begun[next] == i;
@@ -167,8 +167,8 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     // Padding is not read: its rows are the text's last.
     for (std::int32_t position = 0; has_prompt && position + 1 < config_.text_positions; ++position)
       rows.push_back(text.row(std::min(position, text.length - 1)));
-    for (std::int32_t cell = 0; cell < pictures[i].length; ++cell)
-      rows.push_back(static_cast<std::int32_t>(words.size()) + pictures[i].row(cell));
+    for (std::int32_t cell = 0; cell < images[i].length; ++cell)
+      rows.push_back(static_cast<std::int32_t>(words.size()) + images[i].row(cell));
   }
   return ops::Embedding(ops::Concatenate(memory.rows, written), rows);
 }

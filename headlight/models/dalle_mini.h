@@ -1,5 +1,5 @@
 // DALL-E mini (Dayma et al., 2021) as min-dalle lays it out: an encoder reads a text, and a decoder writes the codes of
-// a picture beside it. Its layers are BART's with gated feed-forward networks (Shazeer, "GLU Variants Improve
+// an image beside it. Its layers are BART's with gated feed-forward networks (Shazeer, "GLU Variants Improve
 // Transformer", 2020), without biases, and with a second norm in every sublayer (Shleifer et al., "NormFormer: Improved
 // Transformer Pretraining with Extra Normalization", 2021, figure 1).
 #pragma once
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/text_to_image_model.h"
 #include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
@@ -32,7 +32,7 @@ struct DalleMiniConfig {
   std::int32_t text_positions = 64;  // of every text with its start and end, which is padded to it
   std::int32_t text_start_id = 0, text_end_id = 2, text_pad_id = 1;
   std::int64_t codes = 16384;
-  std::int32_t side = 16;         // codes of a picture's side
+  std::int32_t side = 16;         // codes of an image's side
   std::int32_t start_id = 16383;  // the code that the decoder begins with
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
@@ -65,7 +65,7 @@ class HEADLIGHT_API DalleMiniLayer {
   GatedFeedForward feed_forward_;
 };
 
-class HEADLIGHT_API DalleMini : public DrawingModel {
+class HEADLIGHT_API DalleMini : public TextToImageModel {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
@@ -82,7 +82,7 @@ class HEADLIGHT_API DalleMini : public DrawingModel {
 
  private:
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
-  Tensor Write(Context& context, std::span<const std::int32_t> codes, const Sequences& pictures,
+  Tensor Write(Context& context, std::span<const std::int32_t> codes, const Sequences& images,
                const Memory& memory) const;
 
   DalleMiniConfig config_;

@@ -53,10 +53,10 @@ DetrEncoderLayer::DetrEncoderLayer(const Scope& scope, const DetrConfig& config,
       feed_forward_norm_(scope / "final_layer_norm", config.model) {}
 
 Tensor DetrEncoderLayer::operator()(Context& context, const Tensor& x, const Tensor& positions,
-                                    const Sequences& pictures) const {
+                                    const Sequences& images) const {
   const Tensor attended = PostNorm(context, x, self_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
     const Tensor positioned = ops::Add(input, positions);
-    return self_attention_(context, positioned, positioned, input, pictures, pictures);
+    return self_attention_(context, positioned, positioned, input, images, images);
   });
   return PostNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
@@ -78,13 +78,13 @@ Tensor DetrDecoderLayer::operator()(Context& context, const Tensor& x, const Ten
   });
   hidden = PostNorm(context, hidden, cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
     return cross_attention_(context, ops::Add(input, positions), memory.positioned, memory.rows, queries,
-                            memory.pictures);
+                            memory.images);
   });
   return PostNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
 }
 
 Detr::Detr(const DetrConfig& config, DType dtype)
-    : ObjectDetector(dtype),
+    : DetectionModel(dtype),
       config_((CheckConfig(config), config)),
       backbone_(RootOf(parameters_, config.masks) / "model" / "backbone" / "conv_encoder" / "model", config.backbone,
                 config.timm_backbone.empty() ? ResnetNames::transformers : ResnetNames::timm,
@@ -127,20 +127,20 @@ namespace {
 // Cell i of `cells` cells is seen where the nearest of a mask's `pixels` is.
 std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
 
-// Fills `pictures` with the cells of the maps that the masks leave, and where they lie.
-void FindCells(std::span<const Tensor> pictures, std::span<const ObjectDetector::PixelMask> masks,
-               const std::vector<Grid>& grids, DetectedPictures& found) {
-  Check(masks.empty() || masks.size() == pictures.size(), "there are {} pictures, and {} masks", pictures.size(),
+// Fills `images` with the cells of the maps that the masks leave, and where they lie.
+void FindCells(std::span<const Tensor> images, std::span<const DetectionModel::PixelMask> masks,
+               const std::vector<Grid>& grids, DetectedImages& found) {
+  Check(masks.empty() || masks.size() == images.size(), "there are {} images, and {} masks", images.size(),
         masks.size());
   found.grids = grids;
   std::vector<std::int32_t> lengths;
-  for (std::size_t picture = 0; picture < grids.size(); ++picture) {
-    const auto [height, width] = grids[picture];
-    const std::int64_t pixel_rows = pictures[picture].shape()[0], pixel_columns = pictures[picture].shape()[1];
-    const auto* mask = masks.empty() || masks[picture].empty() ? nullptr : masks[picture].data();
-    Check(mask == nullptr || std::ssize(masks[picture]) == pixel_rows * pixel_columns,
-          "a mask of {} pixels does not fit a picture of {} x {}", masks.empty() ? 0 : masks[picture].size(),
-          pixel_rows, pixel_columns);
+  for (std::size_t image = 0; image < grids.size(); ++image) {
+    const auto [height, width] = grids[image];
+    const std::int64_t pixel_rows = images[image].shape()[0], pixel_columns = images[image].shape()[1];
+    const auto* mask = masks.empty() || masks[image].empty() ? nullptr : masks[image].data();
+    Check(mask == nullptr || std::ssize(masks[image]) == pixel_rows * pixel_columns,
+          "a mask of {} pixels does not fit an image of {} x {}", masks.empty() ? 0 : masks[image].size(), pixel_rows,
+          pixel_columns);
     std::int32_t length = 0;
     for (std::int64_t y = 0; y < height; ++y)
       for (std::int64_t x = 0; x < width; ++x) {
@@ -150,10 +150,10 @@ void FindCells(std::span<const Tensor> pictures, std::span<const ObjectDetector:
         found.cells.push_back(static_cast<std::int32_t>(y * width + x));
         ++length;
       }
-    Check(length > 0, "a mask hides all of its picture");
+    Check(length > 0, "a mask hides all of its image");
     lengths.push_back(length);
   }
-  found.pictures = PackedSequences(lengths);
+  found.images = PackedSequences(lengths);
 }
 
 // Adds d numbers for a place along one axis, of which the sines and cosines are beside each other.
@@ -170,14 +170,14 @@ T* WriteSines(double place, std::int64_t d, T* to) {
 // Of the seen cells: how many of its column lie above and at a cell, as a share of all of them, times 2 pi; and to the
 // left in its row (section A.4 and the authors' code).
 template <typename T>
-void WriteSinePositions(const DetectedPictures& pictures, const Tensor& positions) {
+void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();
-  for (std::size_t picture = 0; picture < pictures.grids.size(); ++picture) {
-    const auto [height, width] = pictures.grids[picture];
-    const auto [begin, length, step] = pictures.pictures[picture];
+  for (std::size_t image = 0; image < images.grids.size(); ++image) {
+    const auto [height, width] = images.grids[image];
+    const auto [begin, length, step] = images.images[image];
     std::vector<double> in_row(static_cast<std::size_t>(height)), in_column(static_cast<std::size_t>(width));
     const std::span cells =
-        std::span(pictures.cells).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
+        std::span(images.cells).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
     for (const std::int32_t cell : cells) {
       ++in_row[static_cast<std::size_t>(cell / width)];
       ++in_column[static_cast<std::size_t>(cell % width)];
@@ -195,28 +195,28 @@ void WriteSinePositions(const DetectedPictures& pictures, const Tensor& position
 }  // namespace
 
 // [cells, model]
-Tensor Detr::CellPositions(Context& context, const DetectedPictures& pictures) const {
+Tensor Detr::CellPositions(Context& context, const DetectedImages& images) const {
   if (!config_.learned_positions) {
-    const Tensor positions = Tensor::Empty({std::ssize(pictures.cells), config_.model}, parameters_.dtype());
-    Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(pictures, positions); });
+    const Tensor positions = Tensor::Empty({std::ssize(images.cells), config_.model}, parameters_.dtype());
+    Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(images, positions); });
     return positions;
   }
   // The column's vector, then the row's, from one table.
   const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
   std::vector<std::int32_t> halves;
-  for (std::size_t picture = 0; picture < pictures.grids.size(); ++picture) {
-    const auto [height, width] = pictures.grids[picture];
+  for (std::size_t image = 0; image < images.grids.size(); ++image) {
+    const auto [height, width] = images.grids[image];
     Check(height <= kLearnedPositions && width <= kLearnedPositions,
-          "{}: a picture's map has {} x {} cells, and the model positions for {} x {}", parameters_.source(), height,
+          "{}: an image's map has {} x {} cells, and the model positions for {} x {}", parameters_.source(), height,
           width, kLearnedPositions, kLearnedPositions);
-    const Sequence& rows = pictures.pictures[picture];
+    const Sequence& rows = images.images[image];
     for (std::int32_t i = 0; i < rows.length; ++i) {
-      const std::int32_t cell = pictures.cells[static_cast<std::size_t>(rows.row(i))];
+      const std::int32_t cell = images.cells[static_cast<std::size_t>(rows.row(i))];
       halves.push_back(cell % static_cast<std::int32_t>(width));
       halves.push_back(static_cast<std::int32_t>(kLearnedPositions) + cell / static_cast<std::int32_t>(width));
     }
   }
-  return ops::Reshape(ops::Embedding(table, halves), {std::ssize(pictures.cells), config_.model});
+  return ops::Reshape(ops::Embedding(table, halves), {std::ssize(images.cells), config_.model});
 }
 
 QueryAnswers Detr::Answer(Context& context, const Tensor& states) const {
@@ -225,41 +225,41 @@ QueryAnswers Detr::Answer(Context& context, const Tensor& states) const {
   return {.logits = (*classes_)(context, states), .boxes = ops::Sigmoid(boxes)};
 }
 
-DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks,
-                              bool all_layers) const {
-  Check(!pictures.empty(), "there is no picture");
-  std::vector<FeatureMaps> maps = backbone_(context, MapsOf(pictures, config_.backbone.channels, parameters_.dtype()));
-  DetectedPictures found;
-  FindCells(pictures, masks, maps.back().grids, found);
+DetectedImages Detr::Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks,
+                            bool all_layers) const {
+  Check(!images.empty(), "there is no image");
+  std::vector<FeatureMaps> maps = backbone_(context, MapsOf(images, config_.backbone.channels, parameters_.dtype()));
+  DetectedImages found;
+  FindCells(images, masks, maps.back().grids, found);
   const Tensor projected =
       ops::Linear(maps.back().rows, context.UseWeight(*projection_weight_), context.Use(*projection_bias_));
   if (masks_) found.maps = {{projected, found.grids}, std::move(maps[3]), std::move(maps[2]), std::move(maps[1])};
   Tensor hidden = projected;
   if (std::ssize(found.cells) < projected.rows()) {
     std::vector<std::int32_t> seen;
-    std::int32_t first = 0;  // row of a picture's map
-    for (std::size_t picture = 0; picture < found.grids.size(); ++picture) {
-      const Sequence& rows = found.pictures[picture];
+    std::int32_t first = 0;  // row of an image's map
+    for (std::size_t image = 0; image < found.grids.size(); ++image) {
+      const Sequence& rows = found.images[image];
       for (std::int32_t i = 0; i < rows.length; ++i)
         seen.push_back(first + found.cells[static_cast<std::size_t>(rows.row(i))]);
-      first += static_cast<std::int32_t>(found.grids[picture].cells());
+      first += static_cast<std::int32_t>(found.grids[image].cells());
     }
     hidden = ops::Embedding(projected, seen);
   }
 
   const Tensor positions = CellPositions(context, found);
-  for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.pictures);
+  for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.images);
   found.memory = hidden;
 
   // The decoder's input is zero; only their positions distinguish the queries.
   std::vector<std::int32_t> ids, lengths;
-  for (std::size_t picture = 0; picture < pictures.size(); ++picture) {
+  for (std::size_t image = 0; image < images.size(); ++image) {
     for (std::int32_t query = 0; query < config_.queries; ++query) ids.push_back(query);
     lengths.push_back(static_cast<std::int32_t>(config_.queries));
   }
   const Sequences queries = PackedSequences(lengths);
   const Tensor query_positions = ops::Embedding(context.Use(*queries_), ids);
-  const DetrMemory memory = {hidden, ops::Add(hidden, positions), found.pictures};
+  const DetrMemory memory = {hidden, ops::Add(hidden, positions), found.images};
   hidden = Tensor::Zeros({std::ssize(ids), config_.model}, parameters_.dtype());
   for (std::size_t layer = 0; layer < decoder_.size(); ++layer) {
     hidden = decoder_[layer](context, hidden, query_positions, queries, memory);
@@ -272,7 +272,7 @@ DetectedPictures Detr::Detect(Context& context, std::span<const Tensor> pictures
   return found;
 }
 
-FeatureMaps Detr::Masks(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const {
+FeatureMaps Detr::Masks(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const {
   Check(masks_.has_value(), "{}: this model has no masks, only boxes", parameters_.source());
   return (*masks_)(context, found, queries);
 }

@@ -1,5 +1,5 @@
 // DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020): a convolutional backbone makes a map of
-// a picture, a Transformer's encoder reads its cells, and its decoder turns learned queries into boxes with classes,
+// an image, a Transformer's encoder reads its cells, and its decoder turns learned queries into boxes with classes,
 // all at once.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/object_detector.h"
+#include "headlight/kinds/detection_model.h"
 #include "headlight/models/resnet.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
@@ -68,7 +68,7 @@ class DetrAttention {
 class DetrEncoderLayer {
  public:
   DetrEncoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& pictures) const;
+  Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& images) const;
 
  private:
   double dropout_;
@@ -81,13 +81,13 @@ class DetrEncoderLayer {
 // The encoder's states of the cells, alone and with their positions.
 struct DetrMemory {
   Tensor rows, positioned;  // [cells, model]
-  Sequences pictures;
+  Sequences images;
 };
 
 class DetrDecoderLayer {
  public:
   DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  // x and the queries' positions [pictures * queries, model] to the same.
+  // x and the queries' positions [images * queries, model] to the same.
   Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& queries,
                     const DetrMemory& memory) const;
 
@@ -101,16 +101,16 @@ class DetrDecoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-class HEADLIGHT_API Detr : public ObjectDetector {
+class HEADLIGHT_API Detr : public DetectionModel {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
   explicit Detr(const DetrConfig& config, DType dtype = DType::float32);
 
-  DetectedPictures Detect(Context& context, std::span<const Tensor> pictures, std::span<const PixelMask> masks = {},
-                          bool all_layers = false) const override;
+  DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
+                        bool all_layers = false) const override;
   QueryAnswers Answer(Context& context, const Tensor& states) const override;
-  ops::FeatureMaps Masks(Context& context, const DetectedPictures& found,
+  ops::FeatureMaps Masks(Context& context, const DetectedImages& found,
                          std::span<const std::int32_t> queries) const override;
   const DetectionLossOptions& loss() const override { return config_.loss; }
 
@@ -118,7 +118,7 @@ class HEADLIGHT_API Detr : public ObjectDetector {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  Tensor CellPositions(Context& context, const DetectedPictures& pictures) const;
+  Tensor CellPositions(Context& context, const DetectedImages& images) const;
 
   DetrConfig config_;
   ResnetBackbone backbone_;

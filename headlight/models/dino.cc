@@ -9,7 +9,7 @@
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/picture_settings.h"
+#include "headlight/models/files/image_settings.h"
 #include "headlight/nn/drop_path.h"
 #include "headlight/nn/labels.h"
 #include "headlight/ops/activation.h"
@@ -57,11 +57,11 @@ MultiHeadAttentionConfig AttentionOf(const DinoConfig& config) {
           .output_bias = config.output_bias};
 }
 
-PictureEmbeddingConfig EmbeddingOf(const DinoConfig& config) {
+ImageEmbeddingConfig EmbeddingOf(const DinoConfig& config) {
   const bool v3 = config.kind == DinoKind::v3;
-  PictureEmbeddingConfig embedding{
+  ImageEmbeddingConfig embedding{
       .model = config.model,
-      .picture = config.picture,
+      .image = config.image,
       .patch = config.patch,
       .channels = config.channels,
       .dropout = config.dropout,
@@ -89,22 +89,22 @@ DinoLayer::DinoLayer(const Scope& scope, const DinoConfig& config, int layer)
       feed_forward_(FeedForwardOf(scope / "mlp", config)),
       feed_forward_scale_(&DeclareScale(scope / "layer_scale2", config)) {}
 
-Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures,
+Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences& images,
                              const ops::RotaryAngles* angles) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, 0, [&](Context&, const Tensor& input) {
-    const Tensor scaled = ops::Multiply(attention_.Self(context, input, pictures, /*causal=*/false, {}, angles),
+    const Tensor scaled = ops::Multiply(attention_.Self(context, input, images, /*causal=*/false, {}, angles),
                                         context.Use(*attention_scale_));
-    return DropPath(context, scaled, pictures, layer_, layers_);
+    return DropPath(context, scaled, images, layer_, layers_);
   });
   return PreNorm(context, attended, feed_forward_norm_, 0, [&](Context&, const Tensor& input) {
     const Tensor changed = std::visit([&](const auto& network) { return network(context, input); }, feed_forward_);
     const Tensor scaled = ops::Multiply(changed, context.Use(*feed_forward_scale_));
-    return DropPath(context, scaled, pictures, layer_, layers_);
+    return DropPath(context, scaled, images, layer_, layers_);
   });
 }
 
 Dino::Dino(const DinoConfig& config, DType dtype)
-    : PictureEncoder(dtype),
+    : ImageEncoder(dtype),
       config_((CheckConfig(config), config)),
       embedding_(Scope(parameters_) / config.scope / "embeddings", EmbeddingOf(config)) {
   const bool v3 = config.kind == DinoKind::v3;
@@ -119,9 +119,9 @@ Dino::Dino(const DinoConfig& config, DType dtype)
     classes_.emplace(root, std::vector<std::string>{"classifier"}, 2 * config.model, std::ssize(config.labels));
 }
 
-// For v3: of each patch those of its centre's height, then of its width, from -1 to 1 over the picture, by frequencies
+// For v3: of each patch those of its centre's height, then of its width, from -1 to 1 over the image, by frequencies
 // that fall from 1 by powers of the base. The special tokens, at place 0, are not turned.
-ops::RotaryAngles Dino::Angles(const EncodedPictures& encoded) const {
+ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {
   const std::int64_t head_dim = config_.model / config_.heads, each = head_dim / 4;
   ops::RotaryAngles angles;
   std::vector<double> all(static_cast<std::size_t>(head_dim / 2));
@@ -156,44 +156,44 @@ ops::RotaryAngles Dino::Angles(const EncodedPictures& encoded) const {
   return angles;
 }
 
-EncodedPictures Dino::Encode(Context& context, std::span<const Tensor> pictures,
-                             std::span<const std::uint8_t> masked) const {
-  EncodedPictures encoded = embedding_(context, pictures, masked);
+EncodedImages Dino::Encode(Context& context, std::span<const Tensor> images,
+                           std::span<const std::uint8_t> masked) const {
+  EncodedImages encoded = embedding_(context, images, masked);
   const bool rotary = config_.kind == DinoKind::v3;
   const ops::RotaryAngles angles = rotary ? Angles(encoded) : ops::RotaryAngles{};
   for (const DinoLayer& layer : layers_)
-    encoded.hidden = layer(context, encoded.hidden, encoded.pictures, rotary ? &angles : nullptr);
+    encoded.hidden = layer(context, encoded.hidden, encoded.images, rotary ? &angles : nullptr);
   encoded.hidden = (*norm_)(context, encoded.hidden);
   return encoded;
 }
 
 Json::Object Dino::Description() const {
-  Json::Object description = PictureEncoder::Description();
+  Json::Object description = ImageEncoder::Description();
   description.push_back({"ffn", InnerSize(config_)});
   if (config_.registers > 0) description.push_back({"registers", config_.registers});
   return description;
 }
 
-Tensor Dino::Pool(Context&, const EncodedPictures& encoded) const { return encoded.RowOfEach(0); }
+Tensor Dino::Pool(Context&, const EncodedImages& encoded) const { return encoded.RowOfEach(0); }
 
-Tensor Dino::ClassLogits(Context& context, const EncodedPictures& encoded) const {
+Tensor Dino::ClassLogits(Context& context, const EncodedImages& encoded) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
-  // Of each picture two rows: the class token's state, and the mean of its patches'.
+  // Of each image two rows: the class token's state, and the mean of its patches'.
   std::int64_t terms = 1;
   for (const Grid& grid : encoded.grids) terms = std::max(terms, grid.cells());
   std::vector<std::int32_t> rows;
   std::vector<double> weights;
-  for (const Sequence& picture : encoded.pictures)
-    for (const auto& [first, count] : {std::pair(0, 1), std::pair(limits_.special, picture.length - limits_.special)})
+  for (const Sequence& image : encoded.images)
+    for (const auto& [first, count] : {std::pair(0, 1), std::pair(limits_.special, image.length - limits_.special)})
       for (std::int32_t i = 0; i < terms; ++i) {
-        rows.push_back(picture.begin + first + (i < count ? i : 0));
+        rows.push_back(image.begin + first + (i < count ? i : 0));
         weights.push_back(i < count ? 1.0 / count : 0);
       }
   const Tensor both = ops::WeightedRows(encoded.hidden, rows, weights, terms);
-  return (*classes_)(context, ops::Reshape(both, {std::ssize(encoded.pictures), 2 * config_.model}));
+  return (*classes_)(context, ops::Reshape(both, {std::ssize(encoded.images), 2 * config_.model}));
 }
 
-std::unique_ptr<PictureEncoder> Dino::WithClasses(const std::vector<std::string>& labels) const {
+std::unique_ptr<ImageEncoder> Dino::WithClasses(const std::vector<std::string>& labels) const {
   const bool v3 = config_.kind == DinoKind::v3;
   Check(labels.empty() || !v3, "{}: DINOv3 has no head for classes", parameters_.source());
   DinoConfig config = config_;
@@ -203,7 +203,7 @@ std::unique_ptr<PictureEncoder> Dino::WithClasses(const std::vector<std::string>
   return std::make_unique<Dino>(config);
 }
 
-Tensor Dino::Pixels(Context&, const EncodedPictures&) const {
+Tensor Dino::Pixels(Context&, const EncodedImages&) const {
   Fail("{}: this model has no head for masked pixels", parameters_.source());
 }
 
@@ -227,7 +227,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
   table.Choice("hidden_act", config.activation, kActivationNames);
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
   table.Number("layerscale_value", config.layer_scale, 0, 1e3);
-  DescribePictures(table, config.picture, config.patch, config.channels);
+  DescribeImages(table, config.image, config.patch, config.channels);
   if (config.kind != DinoKind::v2)
     table.Integer("num_register_tokens", config.registers, "the number of registers", 0, 1024);
   if (v3) {

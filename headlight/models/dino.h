@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 #include "headlight/nn/attention.h"
+#include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_embedding.h"
 
 namespace headlight {
 
@@ -40,7 +40,7 @@ struct DinoConfig {
   double attention_dropout = 0;  // of attention weights
   double norm_epsilon = 1e-6;
   double layer_scale = 1;  // at the start
-  Grid picture = {224, 224}, patch = {14, 14};
+  Grid image = {224, 224}, patch = {14, 14};
   std::int64_t channels = 3;
   std::int64_t registers = 0;
   bool mask = true;  // a learned token stands for masked patches
@@ -58,8 +58,7 @@ class HEADLIGHT_API DinoLayer {
  public:
   DinoLayer(const Scope& scope, const DinoConfig& config, int layer);
   // [tokens, model] to the same. `angles` is null without rotary positions.
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures,
-                    const ops::RotaryAngles* angles) const;
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& images, const ops::RotaryAngles* angles) const;
 
  private:
   int layer_, layers_;
@@ -71,28 +70,28 @@ class HEADLIGHT_API DinoLayer {
   const Parameter* feed_forward_scale_;
 };
 
-class HEADLIGHT_API Dino : public PictureEncoder {
+class HEADLIGHT_API Dino : public ImageEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
   explicit Dino(const DinoConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
-                         std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedPictures& encoded) const override;  // the class token's state
-  Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
-  Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
+  EncodedImages Encode(Context& context, std::span<const Tensor> images,
+                       std::span<const std::uint8_t> masked = {}) const override;
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the class token's state
+  Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
+  Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 
   const DinoConfig& config() const { return config_; }
-  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
+  std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  ops::RotaryAngles Angles(const EncodedPictures& encoded) const;
+  ops::RotaryAngles Angles(const EncodedImages& encoded) const;
 
   DinoConfig config_;
-  PictureEmbedding embedding_;
+  ImageEmbedding embedding_;
   std::deque<DinoLayer> layers_;
   std::optional<LayerNorm> norm_;
   std::optional<Linear> classes_;

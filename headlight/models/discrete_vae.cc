@@ -24,8 +24,8 @@ FeatureMaps VaeBlock::operator()(Context& context, const FeatureMaps& x) const {
 }
 
 DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype)
-    : PictureCoder(dtype), config_((CheckConfig(config), config)) {
-  limits_ = {config.picture, std::int64_t{1} << config.layers, config.codes, config.distribution};
+    : ImageCoder(dtype), config_((CheckConfig(config), config)) {
+  limits_ = {config.image, std::int64_t{1} << config.layers, config.codes, config.distribution};
   const Scope root(parameters_);
   // A product takes the weights of the codes to the mean of their vectors.
   Parameter& codebook = root.DeclareMatrix({"codebook.weight"}, {config.code_width, config.codes},
@@ -66,7 +66,7 @@ FeatureMaps DiscreteVae::Decode(Context& context, const FeatureMaps& weights) co
 void Describe(ConfigTable& table, DiscreteVaeConfig& config) {
   table.Note("model_type", "discrete_vae");
   table.RefuseUnknown();
-  table.Integer("image_size", config.picture, "the size of pictures", 1, 1 << 12);
+  table.Integer("image_size", config.image, "the size of images", 1, 1 << 12);
   table.Integer("num_tokens", config.codes, "the number of codes", 2, kLargestSize);
   table.Size("codebook_dim", config.code_width, "the size of codes' vectors");
   table.Integer("num_layers", config.layers, "the number of layers", 1, 8);
@@ -74,9 +74,9 @@ void Describe(ConfigTable& table, DiscreteVaeConfig& config) {
   table.Size("hidden_dim", config.hidden, "the number of channels");
   table.Choice("pixel_distribution", config.distribution,
                {{"normal", PixelDistribution::normal}, {"logit_laplace", PixelDistribution::logit_laplace}});
-  table.Only("channels", 3, "pictures of other channels");
-  table.Rule(config.picture % (std::int64_t{1} << config.layers) == 0,
-             "the size of pictures, {}, must be a multiple of {}, the pixels of a code's side", config.picture,
+  table.Only("channels", 3, "images of other channels");
+  table.Rule(config.image % (std::int64_t{1} << config.layers) == 0,
+             "the size of images, {}, must be a multiple of {}, the pixels of a code's side", config.image,
              std::int64_t{1} << config.layers);
 }
 

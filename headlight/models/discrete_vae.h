@@ -1,5 +1,5 @@
 // The discrete variational autoencoder of DALLE-pytorch, a smaller one than that of DALL-E's authors (Ramesh et al.,
-// "Zero-Shot Text-to-Image Generation", 2021, section 2.1): convolutions that halve a picture, scores of the codes, the
+// "Zero-Shot Text-to-Image Generation", 2021, section 2.1): convolutions that halve an image, scores of the codes, the
 // codes' vectors, and transposed convolutions that double it.
 #pragma once
 
@@ -9,14 +9,14 @@
 #include <string>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/image_coder.h"
 
 namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
 struct DiscreteVaeConfig {
-  std::int64_t picture = 256;  // pixels of a side
+  std::int64_t image = 256;  // pixels of a side
   std::int64_t codes = 512;
   std::int64_t code_width = 512;  // of a code's vector
   int layers = 3;                 // each halves, or doubles, the sides
@@ -36,7 +36,7 @@ class VaeBlock {
   Convolution first_, second_, third_;
 };
 
-class HEADLIGHT_API DiscreteVae : public PictureCoder {
+class HEADLIGHT_API DiscreteVae : public ImageCoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.

@@ -11,12 +11,12 @@
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/config_part.h"
-#include "headlight/nn/gated_attention.h"
 #include "headlight/nn/recomputed.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/ops/view.h"
+#include "headlight/protein/nn/gated_attention.h"
 #include "headlight/protein/predicted_error.h"
 #include "headlight/protein/residues.h"
 

@@ -13,8 +13,8 @@
 #include "headlight/base/export.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/esm.h"
-#include "headlight/nn/esmfold_block.h"
-#include "headlight/nn/structure_module.h"
+#include "headlight/protein/nn/esmfold_block.h"
+#include "headlight/protein/nn/structure_module.h"
 
 namespace headlight {
 

@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 constexpr const char* kShard = "model-00001-of-00001.safetensors";
 
 // A copy of a folder in which the weights are called a shard.
-struct Folder {
+struct StructurePredictor {
   fs::path from;     // the weights in the tests' data
   std::string path;  // empty until it is copied
   Json::Object config, index;
 };
 
-std::vector<Folder> FindFolders() {
-  std::vector<Folder> folders;
+std::vector<StructurePredictor> FindFolders() {
+  std::vector<StructurePredictor> folders;
   const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests/testdata"))
     if (entry.path().filename() == "model.safetensors") folders.push_back({entry.path(), {}, {}, {}});
@@ -35,7 +35,7 @@ std::vector<Folder> FindFolders() {
 }
 
 // When it is used first: all at once would take as long as an input may.
-void Copy(Folder& folder) {
+void Copy(StructurePredictor& folder) {
   folder.path = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
   Ensure(mkdtemp(folder.path.data()) != nullptr, "cannot create {}", folder.path);
   fs::copy_file(folder.from, folder.path + "/" + kShard);
@@ -116,15 +116,15 @@ void Compute(const Model& model) {
     pairs->Pool(context, pairs->Encode(context, ids, {}, texts, regions));
   }
   if (const auto* const captions = dynamic_cast<const CaptionModel*>(&model)) {
-    const Tensor picture = Tensor::Zeros({16, 16, 3});
-    const Memory memory = captions->MemoryOf(context, captions->EncodePictures(context, {&picture, 1}));
+    const Tensor image = Tensor::Zeros({16, 16, 3});
+    const Memory memory = captions->MemoryOf(context, captions->EncodeImages(context, {&image, 1}));
     if (captions->uses().captions) captions->Decode(context, ids, {{0, 3}}, memory);
   }
 }
 
 void Run(Choices choices) {
-  static std::vector<Folder> folders = FindFolders();
-  Folder& folder = folders[choices.Below(folders.size())];
+  static std::vector<StructurePredictor> folders = FindFolders();
+  StructurePredictor& folder = folders[choices.Below(folders.size())];
   if (folder.path.empty()) Copy(folder);
   Json::Object config = folder.config, index = folder.index;
   for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)

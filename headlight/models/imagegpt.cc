@@ -27,9 +27,9 @@ ImageGptLayer::ImageGptLayer(const Scope& scope, const ImageGptConfig& config, i
 
 // "n^l = layer_norm(h^l), a^l = h^l + multihead attention(n^l), h^(l+1) = a^l + mlp(layer_norm(a^l))" (section 2.3).
 // The norms of the published program subtract no mean and have no bias.
-Tensor ImageGptLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures) const {
+Tensor ImageGptLayer::operator()(Context& context, const Tensor& x, const Sequences& images) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return attention_.Self(context, input, pictures, /*causal=*/true);
+    return attention_.Self(context, input, images, /*causal=*/true);
   });
   return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
@@ -53,25 +53,25 @@ ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype)
   InitialiseAsGpt(parameters_, 2 * config.layers, kGptOutputs);
 }
 
-Tensor ImageGpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& pictures) const {
+Tensor ImageGpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const {
   std::vector<std::int32_t> first_positions;
-  if (context.cache != nullptr) first_positions = context.cache->Append(pictures);
-  Tensor hidden = (*embedding_)(context, ids, pictures, first_positions);
-  for (const ImageGptLayer& layer : layers_) hidden = layer(context, hidden, pictures);
+  if (context.cache != nullptr) first_positions = context.cache->Append(images);
+  Tensor hidden = (*embedding_)(context, ids, images, first_positions);
+  for (const ImageGptLayer& layer : layers_) hidden = layer(context, hidden, images);
   return (*final_norm_)(context, hidden);
 }
 
 // "We average pool n^L across the sequence dimension to extract a d-dimensional vector of features per example", and
 // learn a projection to class logits (section 2.4).
-Tensor ImageGpt::ClassLogits(Context& context, const Tensor& hidden, const Sequences& pictures) const {
+Tensor ImageGpt::ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
-  const std::int32_t longest = std::ranges::max_element(pictures, {}, &Sequence::length)->length;
+  const std::int32_t longest = std::ranges::max_element(images, {}, &Sequence::length)->length;
   std::vector<std::int32_t> rows;
   std::vector<double> weights;
-  for (const Sequence& picture : pictures)
+  for (const Sequence& image : images)
     for (std::int32_t i = 0; i < longest; ++i) {
-      rows.push_back(picture.row(std::min(i, picture.length - 1)));
-      weights.push_back(i < picture.length ? 1.0 / picture.length : 0.0);
+      rows.push_back(image.row(std::min(i, image.length - 1)));
+      weights.push_back(i < image.length ? 1.0 / image.length : 0.0);
     }
   return (*classes_)(context, ops::WeightedRows(hidden, rows, weights, longest));
 }
@@ -115,8 +115,8 @@ namespace families {
 extern const Family imagegpt = MakeFamily<ImageGpt, LoadImageGpt>({"imagegpt"});
 }  // namespace families
 
-void ImageGpt::AddOutputs(Context& context, const Tensor& hidden, const Sequences& pictures, NamedTensors& out) const {
-  if (config_.classes) out.tensors["logits"] = ClassLogits(context, hidden, pictures);
+void ImageGpt::AddOutputs(Context& context, const Tensor& hidden, const Sequences& images, NamedTensors& out) const {
+  if (config_.classes) out.tensors["logits"] = ClassLogits(context, hidden, images);
 }
 
 void ImageGpt::Save(const std::string& folder, Compute compute) const {

@@ -1,4 +1,4 @@
-// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on pictures, whose tokens are the pixels,
+// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on images, whose tokens are the pixels,
 // row by row, each one of a few colours.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the paper's iGPT-S, for pictures of 32 x 32 pixels in 512 colours.
+// The defaults are the paper's iGPT-S, for images of 32 x 32 pixels in 512 colours.
 struct ImageGptConfig {
   std::int64_t model = 512;
   int layers = 24;
@@ -30,7 +30,7 @@ struct ImageGptConfig {
   double embedding_dropout = 0.1;  // of the sum of embeddings
   double attention_dropout = 0.1;  // of attention weights
   double norm_epsilon = 1e-5;
-  std::int64_t vocabulary = 513;          // the colours, and after them the start of a picture
+  std::int64_t vocabulary = 513;          // the colours, and after them the start of an image
   std::int64_t positions = 1024;          // the start and all pixels but the last
   bool scale_attention = true;            // scores by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;  // and by 1 / (layer + 1)
@@ -47,7 +47,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, ImageGptConfig& config);
 class HEADLIGHT_API ImageGptLayer {
  public:
   ImageGptLayer(const Scope& scope, const ImageGptConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  // [tokens, model] to the same
 
  private:
   double dropout_;
@@ -57,24 +57,24 @@ class HEADLIGHT_API ImageGptLayer {
   FeedForward feed_forward_;
 };
 
-// As a LanguageModel, its texts are pictures: the start and the colours.
+// As a LanguageModel, its texts are images: the start and the colours.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "generator of pictures";  // it has no tokenizer
+  static constexpr std::string_view kKind = "generator of images";  // it has no tokenizer
 
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
   explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
 
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& pictures) const override;
-  // From the mean state of each picture, [pictures, labels]. Throws Error where the model has no classes.
-  Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& pictures) const;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const override;
+  // From the mean state of each image, [images, labels]. Throws Error where the model has no classes.
+  Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const;
 
   const ImageGptConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  protected:
-  void AddOutputs(Context& context, const Tensor& hidden, const Sequences& pictures, NamedTensors& out) const override;
+  void AddOutputs(Context& context, const Tensor& hidden, const Sequences& images, NamedTensors& out) const override;
 
  private:
   ImageGptConfig config_;

@@ -51,20 +51,20 @@ LxmertCrossLayer::LxmertCrossLayer(const Scope& scope, const LxmertConfig& confi
       output_(scope / "visual_attention" / "output", {"dense"}, config.bert.model, config.bert.model),
       norm_(scope / "visual_attention" / "output" / "LayerNorm", config.bert.model, kEpsilon),
       text_(scope, StreamOf(config.bert, "lang"), config.bert.layers + layer),
-      picture_(scope, StreamOf(config.bert, "visn"), config.picture_layers + layer) {}
+      image_(scope, StreamOf(config.bert, "visn"), config.image_layers + layer) {}
 
 void LxmertCrossLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = query_key_value_(context, states.text);
   const Tensor regions = query_key_value_(context, states.regions);
-  const AttentionAcross to_regions = {heads_, attention_dropout_, AttentionKind::text_to_picture, layer_},
-                        to_words = {heads_, attention_dropout_, AttentionKind::picture_to_text, layer_};
-  const Tensor seen = to_regions(context, words, regions, states.texts, states.pictures);
-  const Tensor read = to_words(context, regions, words, states.pictures, states.texts);
+  const AttentionAcross to_regions = {heads_, attention_dropout_, AttentionKind::text_to_image, layer_},
+                        to_words = {heads_, attention_dropout_, AttentionKind::image_to_text, layer_};
+  const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
+  const Tensor read = to_words(context, regions, words, states.images, states.texts);
   states.text =
       text_(context, norm_.AfterResidual(context, states.text, output_(context, seen), dropout_), states.texts);
-  AsKind(context, AttentionKind::picture_self, [&] {
-    states.regions = picture_(context, norm_.AfterResidual(context, states.regions, output_(context, read), dropout_),
-                              states.pictures);
+  AsKind(context, AttentionKind::image_self, [&] {
+    states.regions =
+        image_(context, norm_.AfterResidual(context, states.regions, output_(context, read), dropout_), states.images);
   });
 }
 
@@ -96,8 +96,8 @@ Lxmert::Lxmert(const LxmertConfig& config, DType dtype)
   for (int i = 0; i < config.bert.layers; ++i)
     text_layers_.emplace_back(encoder / "layer" / i, BertLayerOf(config.bert), i);
   for (int i = 0; i < config.cross_layers; ++i) cross_layers_.emplace_back(encoder / "x_layers" / i, config, i);
-  for (int i = 0; i < config.picture_layers; ++i)
-    picture_layers_.emplace_back(encoder / "r_layers" / i, BertLayerOf(config.bert), i);
+  for (int i = 0; i < config.image_layers; ++i)
+    image_layers_.emplace_back(encoder / "r_layers" / i, BertLayerOf(config.bert), i);
 
   DeclareHeads(parameters_, EmbeddingsOf(config).on_top, HeadsOf(config), embeddings_.tokens());
   if (config.pretraining) alignment_.emplace(root, std::vector<std::string>{"cls.seq_relationship"}, model, 2);
@@ -122,15 +122,15 @@ EncodedPairs Lxmert::Encode(Context& context, std::span<const std::int32_t> ids,
   Check(tasks.empty(), "this model has no tokens for tasks");
   // Here every vector is trained. Transformers never changes those of position 0 and of type 0, which it takes for
   // padding's, though a text's first token has the one and a question all of the other.
-  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
+  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   // Equation 1: the mean of both, each normalized.
   const Tensor features = region_features_norm_(context, region_features_(context, regions.features));
   const Tensor boxes = region_boxes_norm_(context, region_boxes_(context, regions.boxes));
   states.regions = ops::Drop(ops::Scale(ops::Add(features, boxes), 0.5), context.NextDropout(config_.bert.dropout));
 
   for (const EncoderLayer& layer : text_layers_) states.text = layer(context, states.text, texts);
-  AsKind(context, AttentionKind::picture_self, [&] {
-    for (const EncoderLayer& layer : picture_layers_) states.regions = layer(context, states.regions, regions.pictures);
+  AsKind(context, AttentionKind::image_self, [&] {
+    for (const EncoderLayer& layer : image_layers_) states.regions = layer(context, states.regions, regions.images);
   });
   for (const LxmertCrossLayer& layer : cross_layers_) layer(context, states);
   return states;
@@ -173,7 +173,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Probability("hidden_dropout_prob", bert.dropout);
   table.Probability("attention_probs_dropout_prob", bert.attention_dropout);
   table.Layers("l_layers", bert.layers, "the text's number of layers");
-  table.Layers("r_layers", config.picture_layers, "the picture's number of layers");
+  table.Layers("r_layers", config.image_layers, "the image's number of layers");
   table.Layers("x_layers", config.cross_layers, "the number of cross-modality layers");
   table.Size("vocab_size", bert.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", bert.positions, "the number of positions");
@@ -234,7 +234,7 @@ extern const Family lxmert = MakeFamily<Lxmert, LoadLxmert>({"lxmert"});
 }  // namespace families
 
 const RegionTextEncoder::TensorNames& Lxmert::tensor_names() const {
-  // Of the cross-modality layers Transformers gives the attention from text to picture alone.
+  // Of the cross-modality layers Transformers gives the attention from text to image alone.
   static constexpr TensorNames names = {
       .features = "visual_feats",
       .boxes = "visual_pos",

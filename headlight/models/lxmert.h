@@ -1,5 +1,5 @@
 // LXMERT (Tan and Bansal, "LXMERT: Learning Cross-Modality Encoder Representations from Transformers", 2019): an
-// encoder of a text, one of a picture's regions, and layers in which the two attend to each other.
+// encoder of a text, one of an image's regions, and layers in which the two attend to each other.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ConfigTable;  // io/config_table.h
 // The defaults are the paper's.
 struct LxmertConfig {
   BertConfig bert{.layers = 9, .on_top = {}, .scope = "lxmert"};  // of the text; every layer is of its sizes
-  int picture_layers = 5, cross_layers = 5;
+  int image_layers = 5, cross_layers = 5;
   std::int64_t features = 2048, box_numbers = 4;  // of a region
   std::int64_t objects = 1600, attributes = 400;  // what a region may show, and how it may be
   std::int64_t answers = 9500;
@@ -49,7 +49,7 @@ class LxmertCrossLayer {
   Linear query_key_value_;  // [rows, 3 * model]
   Linear output_;
   LayerNorm norm_;
-  EncoderLayer text_, picture_;
+  EncoderLayer text_, image_;
 };
 
 class HEADLIGHT_API Lxmert : public RegionTextEncoder {
@@ -58,7 +58,7 @@ class HEADLIGHT_API Lxmert : public RegionTextEncoder {
   // hyperparameter and the rule where there can be no such model.
   explicit Lxmert(const LxmertConfig& config, DType dtype = DType::float32);
 
-  // The boxes' numbers are left, top, right and bottom as shares of the picture's sides.
+  // The boxes' numbers are left, top, right and bottom as shares of the image's sides.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
@@ -92,7 +92,7 @@ class HEADLIGHT_API Lxmert : public RegionTextEncoder {
   LayerNorm region_features_norm_;
   Linear region_boxes_;
   LayerNorm region_boxes_norm_;
-  std::deque<EncoderLayer> text_layers_, picture_layers_;
+  std::deque<EncoderLayer> text_layers_, image_layers_;
   std::deque<LxmertCrossLayer> cross_layers_;
   Linear pooler_;
   std::optional<RegionHead> region_head_;

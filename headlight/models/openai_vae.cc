@@ -43,8 +43,8 @@ FeatureMaps OpenAiVaeBlock::operator()(Context& context, const FeatureMaps& x) c
 }
 
 OpenAiVae::OpenAiVae(const OpenAiVaeConfig& config, DType dtype)
-    : PictureCoder(dtype), config_((CheckConfig(config), config)) {
-  limits_ = {config.picture, 1 << (kGroups - 1), config.codes, PixelDistribution::logit_laplace};
+    : ImageCoder(dtype), config_((CheckConfig(config), config)) {
+  limits_ = {config.image, 1 << (kGroups - 1), config.codes, PixelDistribution::logit_laplace};
   const Scope root(parameters_);
   encoder_ = DeclareHalf(root / "encoder" / "blocks", /*encoder=*/true);
   decoder_ = DeclareHalf(root / "decoder" / "blocks", /*encoder=*/false);
@@ -91,13 +91,13 @@ FeatureMaps OpenAiVae::Decode(Context& context, const FeatureMaps& weights) cons
 void Describe(ConfigTable& table, OpenAiVaeConfig& config) {
   table.Note("model_type", "openai_vae");
   table.RefuseUnknown();
-  table.Integer("image_size", config.picture, "the size of pictures", 8, 1 << 12);
+  table.Integer("image_size", config.image, "the size of images", 8, 1 << 12);
   table.Integer("vocab_size", config.codes, "the number of codes", 2, kLargestSize);
   table.Integer("n_hid", config.hidden, "the number of channels", 4, 1 << 16);
   table.Integer("n_init", config.decoder, "the number of channels of the decoder's input", 1, 1 << 16);
   table.Integer("n_blk_per_group", config.blocks, "the number of blocks of a group", 1, 1024);
   table.Only("group_count", kGroups, "other than four groups of blocks");
-  table.Rule(config.picture % 8 == 0, "the size of pictures, {}, must be a multiple of 8", config.picture);
+  table.Rule(config.image % 8 == 0, "the size of images, {}, must be a multiple of 8", config.image);
   table.Rule(config.hidden % 4 == 0, "the number of channels, {}, must be a multiple of 4", config.hidden);
 }
 

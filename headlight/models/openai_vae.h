@@ -8,15 +8,15 @@
 #include <string>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/image_coder.h"
 
 namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the published model's: pictures of 256 x 256 pixels become 32 x 32 codes.
+// The defaults are the published model's: images of 256 x 256 pixels become 32 x 32 codes.
 struct OpenAiVaeConfig {
-  std::int64_t picture = 256;  // pixels of a side
+  std::int64_t image = 256;  // pixels of a side
   std::int64_t codes = 8192;
   std::int64_t hidden = 256;   // channels of the first group of the encoder, of the last one of the decoder
   std::int64_t decoder = 128;  // channels of the decoder's input
@@ -37,7 +37,7 @@ class OpenAiVaeBlock {
   std::deque<Convolution> residual_;
 };
 
-class HEADLIGHT_API OpenAiVae : public PictureCoder {
+class HEADLIGHT_API OpenAiVae : public ImageCoder {
  public:
   explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);  // as DiscreteVae's
 

@@ -86,10 +86,10 @@ ResnetBackbone::ResnetBackbone(const Scope& scope, const ResnetConfig& config, R
   }
 }
 
-std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const FeatureMaps& pictures) const {
+std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const FeatureMaps& images) const {
   std::vector<FeatureMaps> maps;
   maps.push_back(
-      ops::MaxPool(stem_(context, pictures, activation_), {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}));
+      ops::MaxPool(stem_(context, images, activation_), {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}));
   for (const std::deque<ResnetLayer>& stage : stages_) {
     FeatureMaps x = maps.back();
     for (const ResnetLayer& layer : stage) x = layer(context, x);
@@ -99,11 +99,11 @@ std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const Feat
 }
 
 Resnet::Resnet(const ResnetConfig& config, DType dtype)
-    : PictureEncoder(dtype),
+    : ImageEncoder(dtype),
       config_((CheckConfig(config), config)),
       backbone_(Scope(parameters_) / config.scope, config) {
-  // Pictures of any size, of which the published checkpoints' training had this one.
-  limits_ = {.picture = {224, 224},
+  // Images of any size, of which the published checkpoints' training had this one.
+  limits_ = {.image = {224, 224},
              .patch = {1, 1},
              .channels = config.channels,
              .special = 0,
@@ -116,25 +116,25 @@ Resnet::Resnet(const ResnetConfig& config, DType dtype)
                      std::ssize(config.labels));
 }
 
-EncodedPictures Resnet::Encode(Context& context, std::span<const Tensor> pictures,
-                               std::span<const std::uint8_t> masked) const {
+EncodedImages Resnet::Encode(Context& context, std::span<const Tensor> images,
+                             std::span<const std::uint8_t> masked) const {
   Check(masked.empty(), "{}: this model has no token for masked patches", parameters_.source());
-  FeatureMaps maps = backbone_(context, MapsOf(pictures, config_.channels, parameters_.dtype())).back();
+  FeatureMaps maps = backbone_(context, MapsOf(images, config_.channels, parameters_.dtype())).back();
   std::vector<std::int32_t> lengths;
   for (const Grid& grid : maps.grids) lengths.push_back(static_cast<std::int32_t>(grid.cells()));
   return {std::move(maps.rows), PackedSequences(lengths), std::move(maps.grids)};
 }
 
-Tensor Resnet::Pool(Context&, const EncodedPictures& encoded) const {
+Tensor Resnet::Pool(Context&, const EncodedImages& encoded) const {
   return ops::MeanOfMaps({encoded.hidden, encoded.grids});
 }
 
-Tensor Resnet::ClassLogits(Context& context, const EncodedPictures& encoded) const {
+Tensor Resnet::ClassLogits(Context& context, const EncodedImages& encoded) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
   return (*classes_)(context, Pool(context, encoded));
 }
 
-Tensor Resnet::Pixels(Context&, const EncodedPictures&) const {
+Tensor Resnet::Pixels(Context&, const EncodedImages&) const {
   Fail("{}: this model has no head for masked pixels", parameters_.source());
 }
 
@@ -228,7 +228,7 @@ std::unique_ptr<Resnet> LoadResnet(const ModelFolder& files, const LoadModelOpti
 
 }  // namespace
 
-std::unique_ptr<PictureEncoder> Resnet::WithClasses(const std::vector<std::string>& labels) const {
+std::unique_ptr<ImageEncoder> Resnet::WithClasses(const std::vector<std::string>& labels) const {
   ResnetConfig config = config_;
   config.classes = !labels.empty();
   config.labels = labels;

@@ -12,7 +12,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 #include "headlight/nn/convolution.h"
 #include "headlight/nn/layers.h"
 
@@ -23,7 +23,7 @@ class JsonView;     // base/json.h
 
 // The defaults are those of ResNet-50.
 struct ResnetConfig {
-  std::int64_t channels = 3;                                  // of pictures
+  std::int64_t channels = 3;                                  // of images
   std::int64_t embedding = 64;                                // channels after the stem
   std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  // channels of each stage
   std::vector<std::int64_t> depths = {3, 4, 6, 3};            // layers of each stage
@@ -63,8 +63,8 @@ class HEADLIGHT_API ResnetBackbone {
   ResnetBackbone(const Scope& scope, const ResnetConfig& config, ResnetNames names = ResnetNames::transformers,
                  BatchStatistics statistics = BatchStatistics::trained);
 
-  // The maps after the stem and after each stage, of pictures as MapsOf has them.
-  std::vector<FeatureMaps> operator()(Context& context, const FeatureMaps& pictures) const;
+  // The maps after the stem and after each stage, of images as MapsOf has them.
+  std::vector<FeatureMaps> operator()(Context& context, const FeatureMaps& images) const;
 
  private:
   Activation activation_;
@@ -75,23 +75,23 @@ class HEADLIGHT_API ResnetBackbone {
 // Tensors of published checkpoints that count the batches of training, for LoadWeights to leave out.
 HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
-class HEADLIGHT_API Resnet : public PictureEncoder {
+class HEADLIGHT_API Resnet : public ImageEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
   explicit Resnet(const ResnetConfig& config, DType dtype = DType::float32);
 
-  // The last stage's map of each picture; there are no special tokens.
-  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
-                         std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedPictures& encoded) const override;  // the mean of each map
-  Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
-  Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
+  // The last stage's map of each image; there are no special tokens.
+  EncodedImages Encode(Context& context, std::span<const Tensor> images,
+                       std::span<const std::uint8_t> masked = {}) const override;
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the mean of each map
+  Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
+  Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 
   const ResnetBackbone& backbone() const { return backbone_; }
   const ResnetConfig& config() const { return config_; }
   Json::Object Description() const override;
-  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
+  std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:

@@ -16,9 +16,9 @@
 namespace headlight {
 namespace {
 
-PictureEmbeddingConfig EmbeddingOf(const SiglipPictureConfig& config) {
+ImageEmbeddingConfig EmbeddingOf(const SiglipImageConfig& config) {
   return {.model = config.model,
-          .picture = config.picture,
+          .image = config.image,
           .patch = config.patch,
           .channels = config.channels,
           .special = {},
@@ -44,56 +44,56 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
     limits_.filled = static_cast<std::int32_t>(text.positions);
     limits_.text_model = text.model;
   }
-  if (config.picture) {
-    const SiglipPictureConfig& picture = *config.picture;
-    const Scope scope = root / config.picture_scope, head = scope / "head", attention = head / "attention";
-    limits_.vector = picture.model;
-    PictureEmbedding embedding(scope / "embeddings", EmbeddingOf(picture));
-    ClipLayers layers(scope / "encoder.layers", picture, /*causal=*/false);
-    LayerNorm norm(scope / "post_layernorm", picture.model, picture.norm_epsilon);
-    pictures_.emplace(
-        PictureTower{std::move(embedding), std::move(layers), norm,
-                     AttentionPool{&head.Declare("probe", {1, 1, picture.model}, Initialisation::Normal(0.02)),
-                                   &attention.DeclareMatrix({"in_proj_weight"}, {3 * picture.model, picture.model}),
-                                   &attention.DeclareVector({"in_proj_bias"}, 3 * picture.model),
-                                   Linear(attention, {"out_proj"}, picture.model, picture.model),
-                                   LayerNorm(head / "layernorm", picture.model, picture.norm_epsilon),
-                                   FeedForward(head / "mlp", picture.model, picture.ffn, picture.activation)}});
-    limits_.pictures = pictures_->embedding.limits();
+  if (config.image) {
+    const SiglipImageConfig& image = *config.image;
+    const Scope scope = root / config.image_scope, head = scope / "head", attention = head / "attention";
+    limits_.vector = image.model;
+    ImageEmbedding embedding(scope / "embeddings", EmbeddingOf(image));
+    ClipLayers layers(scope / "encoder.layers", image, /*causal=*/false);
+    LayerNorm norm(scope / "post_layernorm", image.model, image.norm_epsilon);
+    images_.emplace(
+        ImageTower{std::move(embedding), std::move(layers), norm,
+                   AttentionPool{&head.Declare("probe", {1, 1, image.model}, Initialisation::Normal(0.02)),
+                                 &attention.DeclareMatrix({"in_proj_weight"}, {3 * image.model, image.model}),
+                                 &attention.DeclareVector({"in_proj_bias"}, 3 * image.model),
+                                 Linear(attention, {"out_proj"}, image.model, image.model),
+                                 LayerNorm(head / "layernorm", image.model, image.norm_epsilon),
+                                 FeedForward(head / "mlp", image.model, image.ffn, image.activation)}});
+    limits_.images = images_->embedding.limits();
   }
-  if (config.text && config.picture) {
+  if (config.text && config.image) {
     // Section 3.2: nearly all pairs of a batch do not belong together, and the first logits say so.
     logit_scale_ = &root.Declare("logit_scale", {1}, Initialisation::Constant(std::log(10.0)));
     logit_bias_ = &root.Declare("logit_bias", {1}, Initialisation::Constant(-10));
   }
 }
 
-EncodedPictures Siglip::EncodePictures(Context& context, std::span<const Tensor> pictures) const {
-  CheckPictures();
-  EncodedPictures encoded = pictures_->embedding(context, pictures);
-  encoded.hidden = pictures_->norm(context, pictures_->layers(context, encoded.hidden, encoded.pictures));
+EncodedImages Siglip::EncodeImages(Context& context, std::span<const Tensor> images) const {
+  CheckImages();
+  EncodedImages encoded = images_->embedding(context, images);
+  encoded.hidden = images_->norm(context, images_->layers(context, encoded.hidden, encoded.images));
   return encoded;
 }
 
-Tensor Siglip::PoolPictures(Context& context, const EncodedPictures& encoded) const {
-  CheckPictures();
-  const AttentionPool& pool = pictures_->pool;
-  const std::int64_t model = config_.picture->model;
-  const auto pictures = encoded.pictures.size();
+Tensor Siglip::PoolImages(Context& context, const EncodedImages& encoded) const {
+  CheckImages();
+  const AttentionPool& pool = images_->pool;
+  const std::int64_t model = config_.image->model;
+  const auto images = encoded.images.size();
   const Tensor probe = ops::Reshape(context.Use(*pool.probe), {1, model});
   const Tensor projected =
       ops::Linear(ops::Concatenate(encoded.hidden, probe), context.UseWeight(*pool.weight), context.Use(*pool.bias));
-  // The probe's row, behind all states, is the query of every picture.
+  // The probe's row, behind all states, is the query of every image.
   const auto probe_row = static_cast<std::int32_t>(encoded.hidden.rows());
-  const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(pictures, probe_row));
-  const ScaledDotProductAttention attention{.heads = config_.picture->heads};
+  const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(images, probe_row));
+  const ScaledDotProductAttention attention{.heads = config_.image->heads};
   const Tensor probes = ops::Columns(query, 0, model), keys = ops::Columns(projected, model, model),
                values = ops::Columns(projected, 2 * model, model);
-  const Sequences each = PackedSequences(std::vector<std::int32_t>(pictures, 1));
-  Tensor attended = attention(context, probes, keys, values, each, encoded.pictures);
+  const Sequences each = PackedSequences(std::vector<std::int32_t>(images, 1));
+  Tensor attended = attention(context, probes, keys, values, each, encoded.images);
   if (context.hooks.attention_gradient)
-    attended = attention.WithGradients(context, attended, probes, keys, values, each, encoded.pictures,
-                                       {AttentionKind::cross, config_.picture->layers});
+    attended = attention.WithGradients(context, attended, probes, keys, values, each, encoded.images,
+                                       {AttentionKind::cross, config_.image->layers});
   return PreNorm(context, pool.output(context, attended), pool.norm, 0, pool.feed_forward);
 }
 
@@ -123,19 +123,19 @@ void Describe(ConfigTable& table, SiglipTextConfig& config) {
   }
 }
 
-void Describe(ConfigTable& table, SiglipPictureConfig& config) {
+void Describe(ConfigTable& table, SiglipImageConfig& config) {
   table.Note("model_type", "siglip_vision_model");
-  DescribePictureTower(table, config);
+  DescribeImageTower(table, config);
   table.Only("vision_use_head", true, "a tower without its attention pooling");
 }
 
 void Describe(ConfigTable& table, SiglipConfig& config) {
   table.Note("model_type", "siglip");
   DescribeTowers(table, config);
-  if (config.text && config.picture)
-    table.Rule(config.text->vector.value_or(config.text->model) == config.picture->model,
-               "texts' vectors of {} numbers and pictures' of {} are not in one space",
-               config.text->vector.value_or(config.text->model), config.picture->model);
+  if (config.text && config.image)
+    table.Rule(config.text->vector.value_or(config.text->model) == config.image->model,
+               "texts' vectors of {} numbers and images' of {} are not in one space",
+               config.text->vector.value_or(config.text->model), config.image->model);
 }
 
 namespace {

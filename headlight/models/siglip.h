@@ -1,4 +1,4 @@
-// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, where pictures are
+// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, where images are
 // pooled by attention and texts, which see both ways, from their last token; and each pair is scored by itself.
 // SigLIP 2 of fixed sizes (Tschannen et al., 2025) is the same.
 #pragma once
@@ -25,19 +25,19 @@ struct SiglipTextConfig : ClipTextTowerConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipTextConfig& config);
 
-struct SiglipPictureConfig : ClipTowerConfig {
-  SiglipPictureConfig() : ClipTowerConfig(kSiglipTower) {}
-  Grid picture = {224, 224}, patch = {16, 16};  // pixels
+struct SiglipImageConfig : ClipTowerConfig {
+  SiglipImageConfig() : ClipTowerConfig(kSiglipTower) {}
+  Grid image = {224, 224}, patch = {16, 16};  // pixels
   std::int64_t channels = 3;
 };
-HEADLIGHT_API void Describe(ConfigTable& table, SiglipPictureConfig& config);
+HEADLIGHT_API void Describe(ConfigTable& table, SiglipImageConfig& config);
 
 // The defaults are SigLIP-B/16's.
 struct SiglipConfig {
   std::optional<SiglipTextConfig> text = SiglipTextConfig();  // a folder may have one tower alone
-  std::optional<SiglipPictureConfig> picture = SiglipPictureConfig();
+  std::optional<SiglipImageConfig> image = SiglipImageConfig();
   // Of the towers' names. Newer folders of one tower alone have none.
-  std::string text_scope = "text_model", picture_scope = "vision_model";
+  std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);
 
@@ -47,8 +47,8 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   // hyperparameter and the rule where there can be no such model.
   explicit Siglip(const SiglipConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override;
-  Tensor PoolPictures(Context& context, const EncodedPictures& encoded) const override;
+  EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
+  Tensor PoolImages(Context& context, const EncodedImages& encoded) const override;
   Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   // The last state of each text through a linear layer, which is its vector but for the length.
   Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
@@ -58,15 +58,15 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  // One learned query for all pictures: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
+  // One learned query for all images: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
   struct AttentionPool {
     const Parameter *probe, *weight, *bias;  // the latter two of query, key and value, one after another
     Linear output;
     LayerNorm norm;
     FeedForward feed_forward;
   };
-  struct PictureTower {
-    PictureEmbedding embedding;
+  struct ImageTower {
+    ImageEmbedding embedding;
     ClipLayers layers;
     LayerNorm norm;
     AttentionPool pool;
@@ -77,7 +77,7 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   };
 
   SiglipConfig config_;
-  std::optional<PictureTower> pictures_;
+  std::optional<ImageTower> images_;
   std::optional<TextTower> texts_;
 };
 

@@ -68,22 +68,22 @@ CoAttentionLayer::Stream::Stream(const Scope& scope, const VilbertStream& sizes,
 CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer)
     : heads_(config.joint_heads),
       layer_(layer),
-      picture_(scope, config.picture, config.joint, 1, "v"),
+      image_(scope, config.image, config.joint, 1, "v"),
       text_(scope, config.text, config.joint, 2, "t") {}
 
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
-  const Tensor regions = picture_.query_key_value(context, states.regions);
+  const Tensor regions = image_.query_key_value(context, states.regions);
   // The authors drop weights by the stream whose keys they are of.
-  const AttentionAcross to_regions = {heads_, picture_.attention_dropout, AttentionKind::text_to_picture, layer_},
-                        to_words = {heads_, text_.attention_dropout, AttentionKind::picture_to_text, layer_};
-  const Tensor seen = to_regions(context, words, regions, states.texts, states.pictures);
-  const Tensor read = to_words(context, regions, words, states.pictures, states.texts);
+  const AttentionAcross to_regions = {heads_, image_.attention_dropout, AttentionKind::text_to_image, layer_},
+                        to_words = {heads_, text_.attention_dropout, AttentionKind::image_to_text, layer_};
+  const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
+  const Tensor read = to_words(context, regions, words, states.images, states.texts);
   const auto end = [&](const Stream& stream, Tensor& rows, const Tensor& attended) {
     rows = stream.attention_norm.AfterResidual(context, rows, stream.output(context, attended), stream.dropout);
     rows = PostNorm(context, rows, stream.feed_forward_norm, stream.dropout, stream.feed_forward);
   };
-  end(picture_, states.regions, read);
+  end(image_, states.regions, read);
   end(text_, states.text, seen);
 }
 
@@ -92,7 +92,7 @@ Vilbert::TaskHeads::TaskHeads(const Scope& root, const VilbertConfig& config)
       binary(root / "vil_binary_prediction", 2 * config.joint, 2 * config.joint, 2),
       logit(root, {"vil_logit"}, config.joint, 1),
       three(root, {"vil_tri_prediction"}, config.joint, 3),
-      region_logit(root, {"vision_logit"}, config.picture.model, 1),
+      region_logit(root, {"vision_logit"}, config.image.model, 1),
       token_logit(root, {"linguisic_logit"}, config.text.model, 1) {}
 
 Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
@@ -100,13 +100,12 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
       config_((CheckConfig(config), config)),
       embeddings_(Scope(parameters_) / config.scope / "embeddings", BertOf(config)),
       region_features_(Scope(parameters_) / config.scope / "v_embeddings", {"image_embeddings"}, config.features,
-                       config.picture.model),
+                       config.image.model),
       region_places_(Scope(parameters_) / config.scope / "v_embeddings", {"image_location_embeddings"}, kBoxNumbers,
-                     config.picture.model),
-      region_norm_(Scope(parameters_) / config.scope / "v_embeddings" / "LayerNorm", config.picture.model,
-                   kNormEpsilon),
+                     config.image.model),
+      region_norm_(Scope(parameters_) / config.scope / "v_embeddings" / "LayerNorm", config.image.model, kNormEpsilon),
       text_pooler_(Scope(parameters_) / config.scope, {"t_pooler.dense"}, config.text.model, config.joint),
-      picture_pooler_(Scope(parameters_) / config.scope, {"v_pooler.dense"}, config.picture.model, config.joint) {
+      image_pooler_(Scope(parameters_) / config.scope, {"v_pooler.dense"}, config.image.model, config.joint) {
   const Scope root(parameters_), base = root / config.scope, encoder = base / "encoder";
   limits_ = {.vocabulary = config.vocabulary,
              .positions = config.positions,
@@ -122,18 +121,17 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
                   .Declare("weight", {kTasks, config.text.model}, Initialisation::Normal(0.02));
   for (int i = 0; i < config.text.layers; ++i)
     text_layers_.emplace_back(encoder / "layer" / i, LayerOf(config.text), i);
-  for (int i = 0; i < config.picture.layers; ++i)
-    picture_layers_.emplace_back(encoder / "v_layer" / i, LayerOf(config.picture), i);
+  for (int i = 0; i < config.image.layers; ++i)
+    image_layers_.emplace_back(encoder / "v_layer" / i, LayerOf(config.image), i);
   for (int i = 0; i < std::ssize(config.text.joins); ++i)
     joint_layers_.emplace_back(encoder / "c_layer" / i, config, i);
 
   DeclareHeads(parameters_, {.masked_words = config.pretraining}, HeadsOf(config), embeddings_.tokens());
   if (config.pretraining) {
     const Scope regions = root / "cls" / "imagePredictions";
-    region_head_.emplace(
-        RegionHead{Linear(regions / "transform", {"dense"}, config.picture.model, config.picture.model),
-                   LayerNorm(regions / "transform" / "LayerNorm", config.picture.model, kNormEpsilon),
-                   Linear(regions, {"decoder"}, config.picture.model, config.region_classes)});
+    region_head_.emplace(RegionHead{Linear(regions / "transform", {"dense"}, config.image.model, config.image.model),
+                                    LayerNorm(regions / "transform" / "LayerNorm", config.image.model, kNormEpsilon),
+                                    Linear(regions, {"decoder"}, config.image.model, config.region_classes)});
     alignment_.emplace(root / "cls", std::vector<std::string>{"bi_seq_relationship"}, config.joint, 2);
   }
   if (!config.labels.empty())
@@ -144,7 +142,7 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
 EncodedPairs Vilbert::Embed(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                             const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const {
   CheckPairs(texts, regions);
-  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
+  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   states.regions = ops::Drop(region_norm_.AfterResidual(context, region_features_(context, regions.features),
                                                         region_places_(context, regions.boxes), 0),
                              context.NextDropout(config_.text.dropout));  // which is the text's in both
@@ -173,20 +171,20 @@ EncodedPairs Vilbert::Encode(Context& context, std::span<const std::int32_t> ids
                              std::span<const std::int32_t> tasks) const {
   EncodedPairs states = Embed(context, ids, types, texts, regions, tasks);
   auto text_layer = text_layers_.begin();
-  auto picture_layer = picture_layers_.begin();
-  const auto run_to = [&](std::int64_t text_end, std::int64_t picture_end) {
+  auto image_layer = image_layers_.begin();
+  const auto run_to = [&](std::int64_t text_end, std::int64_t image_end) {
     for (; text_layer < text_layers_.begin() + text_end; ++text_layer)
       states.text = (*text_layer)(context, states.text, states.texts);
-    AsKind(context, AttentionKind::picture_self, [&] {
-      for (; picture_layer < picture_layers_.begin() + picture_end; ++picture_layer)
-        states.regions = (*picture_layer)(context, states.regions, states.pictures);
+    AsKind(context, AttentionKind::image_self, [&] {
+      for (; image_layer < image_layers_.begin() + image_end; ++image_layer)
+        states.regions = (*image_layer)(context, states.regions, states.images);
     });
   };
   for (std::size_t i = 0; i < joint_layers_.size(); ++i) {
-    run_to(config_.text.joins[i], config_.picture.joins[i]);
+    run_to(config_.text.joins[i], config_.image.joins[i]);
     joint_layers_[i](context, states);
   }
-  run_to(config_.text.layers, config_.picture.layers);
+  run_to(config_.text.layers, config_.image.layers);
   return states;
 }
 
@@ -194,13 +192,13 @@ Tensor Vilbert::PoolText(Context& context, const EncodedPairs& encoded) const {
   return text_pooler_(context, FirstStates(encoded.text, encoded.texts), Activation::relu);
 }
 
-Tensor Vilbert::PoolPicture(Context& context, const EncodedPairs& encoded) const {
-  return picture_pooler_(context, FirstStates(encoded.regions, encoded.pictures), Activation::relu);
+Tensor Vilbert::PoolImage(Context& context, const EncodedPairs& encoded) const {
+  return image_pooler_(context, FirstStates(encoded.regions, encoded.images), Activation::relu);
 }
 
 Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {
-  const Tensor text = PoolText(context, encoded), picture = PoolPicture(context, encoded);
-  return ops::Drop(config_.multiplied ? ops::Multiply(text, picture) : ops::Add(text, picture),
+  const Tensor text = PoolText(context, encoded), image = PoolImage(context, encoded);
+  return ops::Drop(config_.multiplied ? ops::Multiply(text, image) : ops::Add(text, image),
                    context.NextDropout(kPooledDropout));
 }
 
@@ -253,7 +251,7 @@ void DescribeJoins(ConfigTable& table, const char* key, std::vector<std::int64_t
 }
 
 void DescribeStream(ConfigTable& table, const std::string& prefix, VilbertStream& stream) {
-  const std::string whose = prefix.empty() ? "the text's " : "the picture's ";
+  const std::string whose = prefix.empty() ? "the text's " : "the image's ";
   table.Size(prefix + "hidden_size", stream.model, whose + "model dimension");
   table.Layers(prefix + "num_hidden_layers", stream.layers, whose + "number of layers");
   table.Heads(prefix + "num_attention_heads", stream.heads, stream.model, whose + "number of heads");
@@ -269,12 +267,12 @@ void Describe(ConfigTable& table, VilbertConfig& config) {
   table.Note("model_type", "vilbert");
   table.RefuseUnknown();
   DescribeStream(table, "", config.text);
-  DescribeStream(table, "v_", config.picture);
+  DescribeStream(table, "v_", config.image);
   DescribeJoins(table, "t_biattention_id", config.text.joins, config.text.layers);
-  DescribeJoins(table, "v_biattention_id", config.picture.joins, config.picture.layers);
-  table.Rule(config.text.joins.size() == config.picture.joins.size(),
+  DescribeJoins(table, "v_biattention_id", config.image.joins, config.image.layers);
+  table.Rule(config.text.joins.size() == config.image.joins.size(),
              "t_biattention_id and v_biattention_id must be equally long, not {} and {}", config.text.joins.size(),
-             config.picture.joins.size());
+             config.image.joins.size());
   table.Size("bi_hidden_size", config.joint, "the dimension between the streams");
   table.Heads("bi_num_attention_heads", config.joint_heads, config.joint);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
@@ -287,10 +285,10 @@ void Describe(ConfigTable& table, VilbertConfig& config) {
   table.Only("model", "bert", "positions as RoBERTa counts them");
   table.Only("dynamic_attention", false, "queries and keys of regions that are gated by the text");
   table.Only("with_coattention", true, "two streams that never meet");
-  table.Only("in_batch_pairs", false, "each text with each picture of a batch");
+  table.Only("in_batch_pairs", false, "each text with each image of a batch");
   table.Only("visual_target", 0, "regions that are told by other things than classes");
   table.Only("fixed_t_layer", 0, "text layers that are not trained");
-  table.Only("fixed_v_layer", 0, "picture layers that are not trained");
+  table.Only("fixed_v_layer", 0, "image layers that are not trained");
   // Read by no line of the authors' program, or by its training and drawing alone.
   table.Harmless({"pooling_method", "bi_intermediate_size", "bi_attention_type", "v_initializer_range", "fast_mode",
                   "objective", "num_negative", "visualization"});
@@ -347,7 +345,7 @@ const RegionTextEncoder::TensorNames& Vilbert::tensor_names() const {
 std::vector<RegionTextEncoder::OtherOutput> Vilbert::OtherOutputs(Context& context, const EncodedPairs& encoded,
                                                                   const Tensor& pooled) const {
   std::vector<OtherOutput> outputs = {{"pooled_output_t", PoolText(context, encoded)},
-                                      {"pooled_output_v", PoolPicture(context, encoded)}};
+                                      {"pooled_output_v", PoolImage(context, encoded)}};
   for (const auto& [name, logits] : TaskLogits(context, encoded, pooled))
     outputs.push_back({name, logits,
                        name == "vision_logit"      ? OtherOutput::regions

@@ -1,5 +1,5 @@
 // ViLBERT (Lu et al., "ViLBERT: Pretraining Task-Agnostic Visiolinguistic Representations for Vision-and-Language
-// Tasks", 2019): two encoders side by side, one of a text and one of a picture's regions, which attend to each other in
+// Tasks", 2019): two encoders side by side, one of a text and one of an image's regions, which attend to each other in
 // some of their layers.
 #pragma once
 
@@ -38,7 +38,7 @@ struct VilbertStream {
 // The defaults are those of the authors' bert_base_6layer_6conect.json.
 struct VilbertConfig {
   VilbertStream text;
-  VilbertStream picture = {.model = 1024, .layers = 6, .heads = 8, .ffn = 1024, .joins = {0, 1, 2, 3, 4, 5}};
+  VilbertStream image = {.model = 1024, .layers = 6, .heads = 8, .ffn = 1024, .joins = {0, 1, 2, 3, 4, 5}};
   std::int64_t joint = 1024;  // of queries, keys and values between the streams, and of their pooled states
   std::int32_t joint_heads = 8;
   std::int64_t vocabulary = 30522, positions = 512, types = 2;
@@ -76,7 +76,7 @@ class CoAttentionLayer {
 
   std::int32_t heads_;
   int layer_;
-  Stream picture_, text_;
+  Stream image_, text_;
 };
 
 class HEADLIGHT_API Vilbert : public RegionTextEncoder {
@@ -85,19 +85,19 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   // hyperparameter and the rule where there can be no such model.
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
-  // The boxes' numbers are left, top, right and bottom as shares of the picture's sides, and the share of its area; a
-  // picture's first region is the whole of it, with the mean of the others' features.
+  // The boxes' numbers are left, top, right and bottom as shares of the image's sides, and the share of its area; an
+  // image's first region is the whole of it, with the mean of the others' features.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
   // The two that Pool joins: relu(W first + b) of each stream, [pairs, joint].
   Tensor PoolText(Context& context, const EncodedPairs& encoded) const;
-  Tensor PoolPicture(Context& context, const EncodedPairs& encoded) const;
+  Tensor PoolImage(Context& context, const EncodedPairs& encoded) const;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  // Of the other heads for tasks, by the authors' names: those of GQA's answers, of two pictures with one text (where
+  // Of the other heads for tasks, by the authors' names: those of GQA's answers, of two images with one text (where
   // there are pairs of pairs), of a pair's score, of three classes, and of each region and token. None without them.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
@@ -132,9 +132,9 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   const Parameter* tasks_ = nullptr;
   Linear region_features_, region_places_;
   LayerNorm region_norm_;
-  std::deque<EncoderLayer> text_layers_, picture_layers_;
+  std::deque<EncoderLayer> text_layers_, image_layers_;
   std::deque<CoAttentionLayer> joint_layers_;
-  Linear text_pooler_, picture_pooler_;
+  Linear text_pooler_, image_pooler_;
   std::optional<RegionHead> region_head_;
   std::optional<Linear> alignment_;
   std::optional<AnswerHead> answers_;

@@ -5,7 +5,7 @@
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/picture_settings.h"
+#include "headlight/models/files/image_settings.h"
 #include "headlight/models/files/stacks.h"
 #include "headlight/nn/labels.h"
 #include "headlight/ops/activation.h"
@@ -29,9 +29,9 @@ BertConfig BertOf(const ViltConfig& config) {
           .on_top = {.masked_words = config.task == ViltTask::masked_words}};
 }
 
-PictureEmbeddingConfig PatchesOf(const ViltConfig& config) {
+ImageEmbeddingConfig PatchesOf(const ViltConfig& config) {
   return {.model = config.vit.model,
-          .picture = config.vit.picture,
+          .image = config.vit.image,
           .patch = config.vit.patch,
           .channels = config.vit.channels,
           .dropout = config.vit.dropout,
@@ -53,7 +53,7 @@ Vilt::Vilt(const ViltConfig& config, DType dtype)
     : RegionTextEncoder(dtype),
       config_((CheckConfig(config), config)),
       text_embeddings_(Scope(parameters_) / config.vit.scope / "embeddings" / "text_embeddings", BertOf(config)),
-      picture_embedding_(Scope(parameters_) / config.vit.scope / "embeddings", PatchesOf(config)),
+      image_embedding_(Scope(parameters_) / config.vit.scope / "embeddings", PatchesOf(config)),
       modalities_(&(Scope(parameters_) / config.vit.scope / "embeddings" / "token_type_embeddings")
                        .Declare("weight", {config.modalities, config.vit.model}, Initialisation::Normal(0.02))),
       norm_(Scope(parameters_) / config.vit.scope / "layernorm", config.vit.model, config.vit.norm_epsilon),
@@ -86,9 +86,9 @@ EncodedPairs Vilt::Encode(Context& context, std::span<const std::int32_t> ids, s
     const std::vector<std::int32_t> types_of_rows(static_cast<std::size_t>(rows.rows()), modality);
     return ops::Add(rows, ops::Embedding(context.Use(*modalities_), types_of_rows));
   };
-  const EncodedPictures patches = picture_embedding_.Embed(context, regions.features, GridsOf(regions));
+  const EncodedImages patches = image_embedding_.Embed(context, regions.features, GridsOf(regions));
   const EncodedPairs states{of_modality(text_embeddings_(context, ids, types, texts, {}), 0),
-                            of_modality(patches.hidden, 1), texts, patches.pictures};
+                            of_modality(patches.hidden, 1), texts, patches.images};
 
   JoinedPairs joined = JoinPairs(states);
   for (const VitLayer& layer : layers_) joined.rows = layer(context, joined.rows, joined.pairs);
@@ -121,17 +121,17 @@ Tensor Vilt::RankScores(Context& context, const Tensor& pooled) const {
 void Describe(ConfigTable& table, ViltConfig& config) {
   table.Note("model_type", "vilt");
   DescribeEncoderStack(table, config.vit);
-  DescribePictures(table, config.vit.picture, config.vit.patch, config.vit.channels);
+  DescribeImages(table, config.vit.image, config.vit.patch, config.vit.channels);
   table.Flag("qkv_bias", config.vit.biases);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.positions, "the number of positions");
   table.Size("type_vocab_size", config.types, "the number of segment types");
   table.Size("modality_type_vocab_size", config.modalities, "the number of modalities");
-  table.Rule(config.modalities >= 2, "there must be two modalities, text and picture");
-  table.Rule(config.vit.picture.height == config.vit.picture.width && config.vit.patch.height == config.vit.patch.width,
-             "the pictures of positions and the patches must be squares");
+  table.Rule(config.modalities >= 2, "there must be two modalities, text and image");
+  table.Rule(config.vit.image.height == config.vit.image.width && config.vit.patch.height == config.vit.patch.width,
+             "the images of positions and the patches must be squares");
   table.Only("max_image_length", -1, "patches that are drawn at random");
-  table.Only("num_images", -1, "several pictures with one text");
+  table.Only("num_images", -1, "several images with one text");
   table.Harmless({"tie_word_embeddings"});  // which Transformers holds for true, whatever a file says
   if (config.task == ViltTask::answers) CheckLabels(config.labels);
 }

@@ -1,5 +1,5 @@
 // ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021): one
-// Vision Transformer that reads a text and the patches of a whole picture as a single sequence.
+// Vision Transformer that reads a text and the patches of a whole image as a single sequence.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@
 #include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/vit.h"
+#include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_embedding.h"
 
 namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
 // masked_words: the head for words. answers: classes of a question. ranking: one score that tells how well a text fits
-// a picture.
+// an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
 // The defaults are the paper's.
 struct ViltConfig {
   ViltTask task = ViltTask::none;
-  VitConfig vit{.picture = {384, 384}, .patch = {32, 32}, .scope = "vilt"};
+  VitConfig vit{.image = {384, 384}, .patch = {32, 32}, .scope = "vilt"};
   std::int64_t vocabulary = 30522, positions = 40, types = 2;  // of the text
-  std::int64_t modalities = 2;                                 // types of rows: text, picture
+  std::int64_t modalities = 2;                                 // types of rows: text, image
   std::vector<std::string> labels = {};                        // of the answers
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ViltConfig& config);
@@ -41,7 +41,7 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
   // hyperparameter and the rule where there can be no such model.
   explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
 
-  // The regions are those of PatchRegions; a picture's states begin with that of its class token. Throws Error, too,
+  // The regions are those of PatchRegions; an image's states begin with that of its class token. Throws Error, too,
   // where the patches are not those of a grid.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
@@ -50,7 +50,7 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  // How well each text fits its picture, [pairs, 1]. Throws Error where the model has no such head.
+  // How well each text fits its image, [pairs, 1]. Throws Error where the model has no such head.
   Tensor RankScores(Context& context, const Tensor& pooled) const;
 
   const ViltConfig& config() const { return config_; }
@@ -72,7 +72,7 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
 
   ViltConfig config_;
   BertEmbeddings text_embeddings_;
-  PictureEmbedding picture_embedding_;
+  ImageEmbedding image_embedding_;
   const Parameter* modalities_;
   std::deque<VitLayer> layers_;
   LayerNorm norm_;

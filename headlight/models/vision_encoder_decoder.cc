@@ -21,7 +21,7 @@ VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& con
              .end_id = config.end_id,
              .pad_id = -1};
   uses_.captions = true;
-  picture_limits_ = encoder_.limits();
+  image_limits_ = encoder_.limits();
   const Scope root(parameters_);
   output_ = config.decoder.tie_output ? &decoder_.table()
                                       : &(root / "decoder").DeclareMatrix({"lm_head.weight"}, decoder_.table().shape);
@@ -31,8 +31,8 @@ VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& con
     projection_.emplace(root, std::vector<std::string>{"enc_to_dec_proj"}, config.encoder.model, config.decoder.model);
 }
 
-Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedPictures& encoded) const {
-  return {projection_ ? (*projection_)(context, encoded.hidden) : encoded.hidden, encoded.pictures};
+Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedImages& encoded) const {
+  return {projection_ ? (*projection_)(context, encoded.hidden) : encoded.hidden, encoded.images};
 }
 
 namespace {
@@ -72,7 +72,7 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
     Describe(table, config.decoder);
   }
   table.Harmless({"encoder", "decoder", "tie_word_embeddings"});  // the last: the decoder's own says so
-  table.Rule(config.decoder.cross_attention, "a decoder without cross-attention sees no picture: add_cross_attention");
+  table.Rule(config.decoder.cross_attention, "a decoder without cross-attention sees no image: add_cross_attention");
   table.Rule(config.decoder.layout == GptLayout::gpt2, "the decoder must be a GPT-2");
   for (const auto& [name, id] :
        {std::pair("decoder_start_token_id", config.start_id), std::pair("eos_token_id", config.end_id)})
@@ -91,7 +91,7 @@ std::unique_ptr<VisionEncoderDecoder> LoadVisionEncoderDecoder(const ModelFolder
   auto model = std::make_unique<VisionEncoderDecoder>(config);
   OtherTensors others{.tied = {{"decoder.lm_head.weight", decoder + "wte.weight"}},
                       .unused = GptMasks(config.decoder, decoder)};
-  others.unused.push_back("encoder.pooler.");  // what it makes of a picture is not read
+  others.unused.push_back("encoder.pooler.");  // what it makes of an image is not read
   LoadWeights(files, options, model->parameters(), others);
   return model;
 }

@@ -1,4 +1,4 @@
-// A Vision Transformer that reads a picture, and a GPT-2 with cross-attention that describes it, as Transformers'
+// A Vision Transformer that reads an image, and a GPT-2 with cross-attention that describes it, as Transformers'
 // VisionEncoderDecoder joins them. The idea is that of Xu et al., "Show, Attend and Tell: Neural Image Caption
 // Generation with Visual Attention", 2015.
 #pragma once
@@ -32,10 +32,10 @@ class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
   // hyperparameter and the rule where there can be no such model.
   explicit VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures EncodePictures(Context& context, std::span<const Tensor> pictures) const override {
-    return encoder_(context, pictures);
+  EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override {
+    return encoder_(context, images);
   }
-  Memory MemoryOf(Context& context, const EncodedPictures& encoded) const override;
+  Memory MemoryOf(Context& context, const EncodedImages& encoded) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override {
     return decoder_(context, ids, sentences, &memory);
@@ -48,7 +48,7 @@ class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
   VisionEncoderDecoderConfig config_;
   VitEncoder encoder_;
   GptStack decoder_;
-  std::optional<Linear> projection_;  // of the picture's states, where the widths differ
+  std::optional<Linear> projection_;  // of the image's states, where the widths differ
 };
 
 }  // namespace headlight

@@ -77,7 +77,7 @@ EncodedPairs VisualBert::Encode(Context& context, std::span<const std::int32_t> 
                                 std::span<const std::int32_t> tasks) const {
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
-  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.pictures};
+  EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   // Regions are of the second type unless given, and all at the first position.
   const std::vector<std::int32_t> first(static_cast<std::size_t>(regions.features.rows()));
   std::vector<std::int32_t> types_of_regions = regions.types;

@@ -1,5 +1,5 @@
 // VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019): one BERT that
-// reads a text and a picture's regions as a single sequence.
+// reads a text and an image's regions as a single sequence.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
-#include "headlight/models/files/picture_settings.h"
+#include "headlight/models/files/image_settings.h"
 #include "headlight/models/files/stacks.h"
 #include "headlight/nn/drop_path.h"
 #include "headlight/nn/labels.h"
@@ -33,23 +33,23 @@ VitLayer::VitLayer(const Scope& scope, const VitConfig& config, int layer)
       feed_forward_norm_(scope / "layernorm_after", config.model, config.norm_epsilon),
       feed_forward_(scope, config.model, config.ffn, config.activation, {"intermediate.dense", "output.dense"}) {}
 
-Tensor VitLayer::operator()(Context& context, const Tensor& x, const Sequences& pictures) const {
+Tensor VitLayer::operator()(Context& context, const Tensor& x, const Sequences& images) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return DropPath(context, attention_.Self(context, input, pictures, /*causal=*/false), pictures, layer_, layers_);
+    return DropPath(context, attention_.Self(context, input, images, /*causal=*/false), images, layer_, layers_);
   });
   return PreNorm(context, attended, feed_forward_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return DropPath(context, feed_forward_(context, input), pictures, layer_, layers_);
+    return DropPath(context, feed_forward_(context, input), images, layer_, layers_);
   });
 }
 
 namespace {
 
-PictureEmbeddingConfig EmbeddingOf(const VitConfig& config) {
-  PictureEmbeddingConfig embedding{.model = config.model,
-                                   .picture = config.picture,
-                                   .patch = config.patch,
-                                   .channels = config.channels,
-                                   .dropout = config.dropout};
+ImageEmbeddingConfig EmbeddingOf(const VitConfig& config) {
+  ImageEmbeddingConfig embedding{.model = config.model,
+                                 .image = config.image,
+                                 .patch = config.patch,
+                                 .channels = config.channels,
+                                 .dropout = config.dropout};
   if (config.distillation) embedding.special.push_back({"distillation_token"});
   if (config.mask) embedding.mask = {1, 1, config.model};
   return embedding;
@@ -64,18 +64,16 @@ VitEncoder::VitEncoder(const Scope& scope, const VitConfig& config)
   norm_.emplace(scope / "layernorm", config.model, config.norm_epsilon);
 }
 
-EncodedPictures VitEncoder::operator()(Context& context, std::span<const Tensor> pictures,
-                                       std::span<const std::uint8_t> masked) const {
-  EncodedPictures encoded = embedding_(context, pictures, masked);
-  for (const VitLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.pictures);
+EncodedImages VitEncoder::operator()(Context& context, std::span<const Tensor> images,
+                                     std::span<const std::uint8_t> masked) const {
+  EncodedImages encoded = embedding_(context, images, masked);
+  for (const VitLayer& layer : layers_) encoded.hidden = layer(context, encoded.hidden, encoded.images);
   encoded.hidden = (*norm_)(context, encoded.hidden);
   return encoded;
 }
 
 Vit::Vit(const VitConfig& config, DType dtype)
-    : PictureEncoder(dtype),
-      config_((CheckConfig(config), config)),
-      encoder_(Scope(parameters_) / config.scope, config) {
+    : ImageEncoder(dtype), config_((CheckConfig(config), config)), encoder_(Scope(parameters_) / config.scope, config) {
   const Scope root(parameters_), encoder = root / config.scope;
   limits_ = encoder_.limits();
   labels_ = config.labels;
@@ -97,29 +95,29 @@ Vit::Vit(const VitConfig& config, DType dtype)
   }
 }
 
-Tensor Vit::Pool(Context& context, const EncodedPictures& encoded) const {
+Tensor Vit::Pool(Context& context, const EncodedImages& encoded) const {
   Check(pooler_.has_value(), "{}: this model has no pooler", parameters_.source());
   return (*pooler_)(context, encoded.RowOfEach(0), config_.pooler_activation);
 }
 
-Tensor Vit::ClassLogits(Context& context, const EncodedPictures& encoded) const {
+Tensor Vit::ClassLogits(Context& context, const EncodedImages& encoded) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
   const Tensor logits = (*classes_)(context, encoded.RowOfEach(0));
   if (!distilled_classes_) return logits;
   return ops::Scale(ops::Add(logits, (*distilled_classes_)(context, encoded.RowOfEach(1))), 0.5);
 }
 
-void Vit::AddOutputs(Context& context, const EncodedPictures& encoded, NamedTensors& out) const {
+void Vit::AddOutputs(Context& context, const EncodedImages& encoded, NamedTensors& out) const {
   if (!distilled_classes_) return;
   out.tensors["cls_logits"] = (*classes_)(context, encoded.RowOfEach(0));
   out.tensors["distillation_logits"] = (*distilled_classes_)(context, encoded.RowOfEach(1));
 }
 
-Tensor Vit::Pixels(Context& context, const EncodedPictures& encoded) const {
+Tensor Vit::Pixels(Context& context, const EncodedImages& encoded) const {
   Check(pixels_weight_ != nullptr, "{}: this model has no head for masked pixels", parameters_.source());
   std::vector<std::int32_t> patches;
-  for (const Sequence& picture : encoded.pictures)
-    for (std::int32_t i = limits_.special; i < picture.length; ++i) patches.push_back(picture.begin + i);
+  for (const Sequence& image : encoded.images)
+    for (std::int32_t i = limits_.special; i < image.length; ++i) patches.push_back(image.begin + i);
   return ops::Linear(ops::Embedding(encoded.hidden, patches), context.UseWeight(*pixels_weight_),
                      context.Use(*pixels_bias_));
 }
@@ -127,7 +125,7 @@ Tensor Vit::Pixels(Context& context, const EncodedPictures& encoded) const {
 void Describe(ConfigTable& table, VitConfig& config) {
   table.Note("model_type", config.distillation ? "deit" : "vit");
   DescribeEncoderStack(table, config);
-  DescribePictures(table, config.picture, config.patch, config.channels);
+  DescribeImages(table, config.image, config.patch, config.channels);
   table.Flag("qkv_bias", config.biases);
   if (!table.reads() || table.json()["pooler_output_size"].present()) {
     std::int64_t pooled = config.pooled.value_or(config.model);
@@ -135,7 +133,7 @@ void Describe(ConfigTable& table, VitConfig& config) {
     config.pooled = pooled;
   }
   table.Choice("pooler_act", config.pooler_activation, kActivationNames);
-  // Transformers' decoder of masked pictures unfolds by this factor, which it checks against the patch.
+  // Transformers' decoder of masked images unfolds by this factor, which it checks against the patch.
   if (table.reads() && config.masked_pixels) {
     const JsonView stride = table.json().Get("encoder_stride", 16);
     Check(stride.Integer() == config.patch.height && config.patch.height == config.patch.width,
@@ -169,7 +167,7 @@ std::unique_ptr<Vit> LoadVit(const ModelFolder& files, const LoadModelOptions& o
 
 }  // namespace
 
-std::unique_ptr<PictureEncoder> Vit::WithClasses(const std::vector<std::string>& labels) const {
+std::unique_ptr<ImageEncoder> Vit::WithClasses(const std::vector<std::string>& labels) const {
   VitConfig config = config_;
   config.classes = !labels.empty();
   config.labels = labels;

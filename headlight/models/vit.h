@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 #include "headlight/nn/attention.h"
+#include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
-#include "headlight/nn/picture_embedding.h"
 
 namespace headlight {
 
@@ -31,7 +31,7 @@ struct VitConfig {
   double dropout = 0;            // of embeddings and sublayers
   double attention_dropout = 0;  // of attention weights
   double norm_epsilon = 1e-12;
-  Grid picture = {224, 224}, patch = {16, 16};  // pixels
+  Grid image = {224, 224}, patch = {16, 16};  // pixels
   std::int64_t channels = 3;
   bool biases = true;         // of query, key and value
   bool distillation = false;  // DeiT: a second token, whose state is taught by another model
@@ -50,7 +50,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);
 class HEADLIGHT_API VitLayer {
  public:
   VitLayer(const Scope& scope, const VitConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& pictures) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  // [tokens, model] to the same
 
  private:
   int layer_, layers_;
@@ -65,37 +65,37 @@ class HEADLIGHT_API VitLayer {
 class HEADLIGHT_API VitEncoder {
  public:
   VitEncoder(const Scope& scope, const VitConfig& config);
-  // As PictureEncoder::Encode.
-  EncodedPictures operator()(Context& context, std::span<const Tensor> pictures,
-                             std::span<const std::uint8_t> masked = {}) const;
-  PictureEncoder::Limits limits() const { return embedding_.limits(); }
+  // As ImageEncoder::Encode.
+  EncodedImages operator()(Context& context, std::span<const Tensor> images,
+                           std::span<const std::uint8_t> masked = {}) const;
+  ImageEncoder::Limits limits() const { return embedding_.limits(); }
 
  private:
-  PictureEmbedding embedding_;
+  ImageEmbedding embedding_;
   std::deque<VitLayer> layers_;
   std::optional<LayerNorm> norm_;
 };
 
-class HEADLIGHT_API Vit : public PictureEncoder {
+class HEADLIGHT_API Vit : public ImageEncoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.
   explicit Vit(const VitConfig& config, DType dtype = DType::float32);
 
-  EncodedPictures Encode(Context& context, std::span<const Tensor> pictures,
-                         std::span<const std::uint8_t> masked = {}) const override {
-    return encoder_(context, pictures, masked);
+  EncodedImages Encode(Context& context, std::span<const Tensor> images,
+                       std::span<const std::uint8_t> masked = {}) const override {
+    return encoder_(context, images, masked);
   }
-  Tensor Pool(Context& context, const EncodedPictures& encoded) const override;
-  Tensor ClassLogits(Context& context, const EncodedPictures& encoded) const override;
-  Tensor Pixels(Context& context, const EncodedPictures& encoded) const override;
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;
+  Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
+  Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 
   const VitConfig& config() const { return config_; }
-  std::unique_ptr<PictureEncoder> WithClasses(const std::vector<std::string>& labels) const override;
+  std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  protected:
-  void AddOutputs(Context& context, const EncodedPictures& encoded, NamedTensors& out) const override;
+  void AddOutputs(Context& context, const EncodedImages& encoded, NamedTensors& out) const override;
 
  private:
   VitConfig config_;

@@ -39,7 +39,7 @@ VqganAttention::VqganAttention(const Scope& scope, std::int64_t channels, std::i
                   .heads = 1,
                   .dropout = 0,
                   .names = {.query = "q", .key = "k", .value = "v", .output = "proj_out"}},
-                 AttentionKind::picture_self, layer) {}
+                 AttentionKind::image_self, layer) {}
 
 FeatureMaps VqganAttention::operator()(Context& context, const FeatureMaps& x) const {
   std::vector<std::int32_t> lengths;
@@ -48,9 +48,9 @@ FeatureMaps VqganAttention::operator()(Context& context, const FeatureMaps& x) c
   return {ops::Add(x.rows, attended), x.grids};
 }
 
-Vqgan::Vqgan(const VqganConfig& config, DType dtype) : PictureCoder(dtype), config_((CheckConfig(config), config)) {
+Vqgan::Vqgan(const VqganConfig& config, DType dtype) : ImageCoder(dtype), config_((CheckConfig(config), config)) {
   const auto stages = static_cast<int>(config.factors.size());
-  limits_ = {config.picture, std::int64_t{1} << (stages - 1), config.codes, PixelDistribution::normal};
+  limits_ = {config.image, std::int64_t{1} << (stages - 1), config.codes, PixelDistribution::normal};
   const Scope root(parameters_), decoder = root / "decoder";
   std::int64_t channels = config.channels * config.factors.back();
   int attentions = 0;
@@ -68,7 +68,7 @@ Vqgan::Vqgan(const VqganConfig& config, DType dtype) : PictureCoder(dtype), conf
   for (int number = stages - 1; number >= 0; --number) {
     const Scope scope = decoder / "up" / number;
     const std::int64_t outputs = config.channels * config.factors[static_cast<std::size_t>(number)];
-    const bool attends = std::ranges::find(config.attentions, config.picture >> number) != config.attentions.end();
+    const bool attends = std::ranges::find(config.attentions, config.image >> number) != config.attentions.end();
     Stage& stage = stages_.emplace_back();
     for (int block = 0; block <= config.blocks; ++block) {
       stage.blocks.emplace_back(scope / "block" / block, channels, outputs, config.groups);
@@ -98,7 +98,7 @@ FeatureMaps Vqgan::Decode(Context& context, const FeatureMaps& weights) const {
 void Describe(ConfigTable& table, VqganConfig& config) {
   table.Note("model_type", "vqgan");
   table.RefuseUnknown();
-  table.Integer("resolution", config.picture, "the size of pictures", 1, 1 << 12);
+  table.Integer("resolution", config.image, "the size of images", 1, 1 << 12);
   table.Integer("n_embed", config.codes, "the number of codes", 2, kLargestSize);
   table.Size("embed_dim", config.code_width, "the size of codes' vectors");
   table.Size("z_channels", config.inputs, "the number of channels of the decoder's input");
@@ -109,8 +109,8 @@ void Describe(ConfigTable& table, VqganConfig& config) {
   table.Integer("norm_num_groups", config.groups, "the number of a norm's groups", 1, 1 << 16);
   table.Rule(!config.factors.empty(), "ch_mult must have a factor for each stage");
   const std::int64_t cell = (std::int64_t{1} << config.factors.size()) / 2;
-  table.Rule(cell > 0 && config.picture % cell == 0,
-             "the size of pictures, {}, must be a multiple of {}, the pixels of a code's side", config.picture, cell);
+  table.Rule(cell > 0 && config.image % cell == 0,
+             "the size of images, {}, must be a multiple of {}, the pixels of a code's side", config.image, cell);
   for (const std::int64_t factor : config.factors)
     table.Rule(config.channels * factor % config.groups == 0, "{} groups of a norm must divide {} channels",
                config.groups, config.channels * factor);

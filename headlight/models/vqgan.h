@@ -1,5 +1,5 @@
 // The decoder of a VQGAN (Esser et al., "Taming Transformers for High-Resolution Image Synthesis", 2021, table 7),
-// which makes the pictures of DALL-E mini's codes: residual blocks and attention between cells, with group norms, and
+// which makes the images of DALL-E mini's codes: residual blocks and attention between cells, with group norms, and
 // nearest neighbours that double the sides.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/image_coder.h"
 #include "headlight/nn/attention.h"
 
 namespace headlight {
@@ -19,7 +19,7 @@ class ConfigTable;  // io/config_table.h
 
 // The defaults are those of DALL-E mini.
 struct VqganConfig {
-  std::int64_t picture = 256;  // pixels of a side
+  std::int64_t image = 256;  // pixels of a side
   std::int64_t codes = 16384;
   std::int64_t code_width = 256;  // of a code's vector
   std::int64_t inputs = 256;      // channels of the decoder's input
@@ -54,7 +54,7 @@ class HEADLIGHT_API VqganAttention {
   MultiHeadAttention attention_;
 };
 
-class HEADLIGHT_API Vqgan : public PictureCoder {
+class HEADLIGHT_API Vqgan : public ImageCoder {
  public:
   // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
   // hyperparameter and the rule where there can be no such model.

@@ -9,9 +9,9 @@
 namespace headlight {
 
 // The three attentions of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3), and those
-// that an encoder of texts with pictures has besides encoder_self, which is that of its text: within the picture, and
+// that an encoder of texts with images has besides encoder_self, which is that of its text: within the image, and
 // from each of the two to the other.
-enum class AttentionKind { encoder_self, decoder_self, cross, picture_self, text_to_picture, picture_to_text };
+enum class AttentionKind { encoder_self, decoder_self, cross, image_self, text_to_image, image_to_text };
 
 /// Which of a model's attentions it is.
 struct AttentionSource {

@@ -55,20 +55,20 @@ Tensor Shift(const Tensor& gain, const Tensor& bias, const Tensor& mean, const T
 
 }  // namespace
 
-FeatureMaps MapsOf(std::span<const Tensor> pictures, std::int64_t channels, DType dtype) {
+FeatureMaps MapsOf(std::span<const Tensor> images, std::int64_t channels, DType dtype) {
   FeatureMaps maps;
   std::int64_t cells = 0;
-  for (const Tensor& picture : pictures) {
-    Check(picture.shape().rank() == 3 && picture.shape()[2] == channels && picture.elements() > 0,
-          "a picture must be [height, width, {}], not {}", channels, ToString(picture.shape()));
-    maps.grids.push_back({picture.shape()[0], picture.shape()[1]});
+  for (const Tensor& image : images) {
+    Check(image.shape().rank() == 3 && image.shape()[2] == channels && image.elements() > 0,
+          "an image must be [height, width, {}], not {}", channels, ToString(image.shape()));
+    maps.grids.push_back({image.shape()[0], image.shape()[1]});
     cells += maps.grids.back().cells();
   }
   maps.rows = Tensor::Empty({cells, channels}, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
     T* to = maps.rows.data<T>();
-    for (const Tensor& picture : pictures)
-      to = std::ranges::transform(picture.span<float>(), to, [](float value) { return static_cast<T>(value); }).out;
+    for (const Tensor& image : images)
+      to = std::ranges::transform(image.span<float>(), to, [](float value) { return static_cast<T>(value); }).out;
   });
   return maps;
 }

@@ -1,5 +1,5 @@
 // The parts of convolutional networks: Convolution, TransposedConvolution, BatchNorm, NormedConvolution, GroupNorm.
-// They work on the feature maps of pictures of any sizes.
+// They work on the feature maps of images of any sizes.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace headlight {
 using ops::ConvolutionShape;
 using ops::FeatureMaps;
 
-// Pictures [height, width, channels] as maps. Throws Error for other channels and for a picture without pixels.
-HEADLIGHT_API FeatureMaps MapsOf(std::span<const Tensor> pictures, std::int64_t channels, DType dtype);
+// Images [height, width, channels] as maps. Throws Error for other channels and for an image without pixels.
+HEADLIGHT_API FeatureMaps MapsOf(std::span<const Tensor> images, std::int64_t channels, DType dtype);
 
 // The names of a convolution's parameters in a checkpoint.
 struct ConvolutionNames {

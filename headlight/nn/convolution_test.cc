@@ -138,13 +138,13 @@ TEST(Convolution, AddsItsBiasAndTheResidual) {
               Pointwise(DoubleNear(1e-12), expected));
 }
 
-TEST(MapsOf, PacksPicturesOfAnySizes) {
-  const std::vector<Tensor> pictures = {Tensor::From({1.0F, 2.0F}, {1, 1, 2}),
-                                        Tensor::From({3.0F, 4.0F, 5.0F, 6.0F}, {2, 1, 2})};
-  const FeatureMaps maps = MapsOf(pictures, 2, DType::float32);
+TEST(MapsOf, PacksImagesOfAnySizes) {
+  const std::vector<Tensor> images = {Tensor::From({1.0F, 2.0F}, {1, 1, 2}),
+                                      Tensor::From({3.0F, 4.0F, 5.0F, 6.0F}, {2, 1, 2})};
+  const FeatureMaps maps = MapsOf(images, 2, DType::float32);
   EXPECT_EQ(maps.rows.ToVector<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(maps.grids, (std::vector<Grid>{{1, 1}, {2, 1}}));
-  EXPECT_THAT(ErrorOf([&] { MapsOf(pictures, 3, DType::float32); }), testing::HasSubstr("[height, width, 3]"));
+  EXPECT_THAT(ErrorOf([&] { MapsOf(images, 3, DType::float32); }), testing::HasSubstr("[height, width, 3]"));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace headlight {
 DetectionLossSums DetectionLossSums::Of(std::span<const TrueObjects> batch, std::int64_t queries,
                                         const DetectionLossOptions& options) {
   double boxes = 0, weights = 0;
-  for (const TrueObjects& picture : batch) {
-    const auto objects = std::ssize(picture.labels), matched = std::min<std::int64_t>(objects, queries);
+  for (const TrueObjects& image : batch) {
+    const auto objects = std::ssize(image.labels), matched = std::min<std::int64_t>(objects, queries);
     boxes += static_cast<double>(objects);
     weights += static_cast<double>(matched) + options.nothing_weight * static_cast<double>(queries - matched);
   }
@@ -52,23 +52,22 @@ std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t
   return kernels::Assign({costs.data(), count, queries, queries});
 }
 
-Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> pictures, const DetectionLossSums& sums,
+Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images, const DetectionLossSums& sums,
                      const DetectionLossOptions& options, double scale) {
   const std::int64_t rows = answers.logits.rows(), classes = answers.logits.columns();
-  Check(
-      !pictures.empty() && rows % std::ssize(pictures) == 0 && answers.boxes.shape() == Shape({rows, 4}) && classes > 1,
-      "DetectionLoss: logits {} and boxes {} are not answers for {} pictures", ToString(answers.logits.shape()),
-      ToString(answers.boxes.shape()), pictures.size());
-  const std::int64_t queries = rows / std::ssize(pictures);
+  Check(!images.empty() && rows % std::ssize(images) == 0 && answers.boxes.shape() == Shape({rows, 4}) && classes > 1,
+        "DetectionLoss: logits {} and boxes {} are not answers for {} images", ToString(answers.logits.shape()),
+        ToString(answers.boxes.shape()), images.size());
+  const std::int64_t queries = rows / std::ssize(images);
   MatchedObjects matches = {
       std::vector(static_cast<std::size_t>(rows), static_cast<std::int32_t>(classes - 1)), {}, {}};
-  for (std::size_t picture = 0; picture < pictures.size(); ++picture) {
-    const TrueObjects& objects = pictures[picture];
+  for (std::size_t image = 0; image < images.size(); ++image) {
+    const TrueObjects& objects = images[image];
     Check(objects.labels.size() == objects.boxes.size(), "DetectionLoss: {} labels of {} boxes", objects.labels.size(),
           objects.boxes.size());
     for (const std::int32_t label : objects.labels)
       Check(label >= 0 && label < classes - 1, "DetectionLoss: class {} of {}", label, classes - 1);
-    const std::int64_t first = static_cast<std::int64_t>(picture) * queries;
+    const std::int64_t first = static_cast<std::int64_t>(image) * queries;
     const std::vector<std::int32_t> query = MatchQueries(answers, first, queries, objects, options);
     for (std::size_t object = 0; object < query.size(); ++object)
       if (query[object] >= 0) matches.Add(first + query[object], objects, object);

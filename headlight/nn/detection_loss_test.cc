@@ -24,17 +24,17 @@ std::vector<double> NumbersOf(const JsonView& array) {
   return numbers;
 }
 
-std::vector<TrueObjects> PicturesOf(const JsonView& golden) {
-  std::vector<TrueObjects> pictures;
-  for (const JsonView& picture : golden["pictures"].Items()) {
-    TrueObjects& objects = pictures.emplace_back();
-    for (const JsonView& label : picture["labels"].Items())
+std::vector<TrueObjects> ImagesOf(const JsonView& golden) {
+  std::vector<TrueObjects> images;
+  for (const JsonView& image : golden["images"].Items()) {
+    TrueObjects& objects = images.emplace_back();
+    for (const JsonView& label : image["labels"].Items())
       objects.labels.push_back(static_cast<std::int32_t>(label.Integer()));
-    const std::vector<double> numbers = NumbersOf(picture["boxes"]);
+    const std::vector<double> numbers = NumbersOf(image["boxes"]);
     for (std::size_t i = 0; i < numbers.size(); i += 4)
       objects.boxes.push_back({numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]});
   }
-  return pictures;
+  return images;
 }
 
 double Largest(const std::vector<double>& a, const std::vector<double>& b) {
@@ -57,9 +57,9 @@ TEST(DetectionLoss, IsTransformersWithItsGradients) {
                                           .box_weight = option("bbox_loss_coefficient", 5),
                                           .giou_weight = option("giou_loss_coefficient", 2),
                                           .nothing_weight = option("eos_coefficient", 0.1)};
-    const std::vector<TrueObjects> pictures = PicturesOf(golden);
-    const std::int64_t queries = golden["queries"].Integer(), rows = queries * std::ssize(pictures);
-    const DetectionLossSums sums = DetectionLossSums::Of(pictures, queries, options);
+    const std::vector<TrueObjects> images = ImagesOf(golden);
+    const std::int64_t queries = golden["queries"].Integer(), rows = queries * std::ssize(images);
+    const DetectionLossSums sums = DetectionLossSums::Of(images, queries, options);
     Tape tape;
     std::vector<std::array<Tensor, 2>> layers;
     Tensor loss;
@@ -68,7 +68,7 @@ TEST(DetectionLoss, IsTransformersWithItsGradients) {
         return tape.Watch(Tensor::From(std::span<const double>(NumbersOf(layer[name])), {rows, columns}));
       };
       layers.push_back({leaf("logits", golden["classes"].Integer() + 1), leaf("boxes", 4)});
-      const Tensor own = DetectionLoss({layers.back()[0], layers.back()[1]}, pictures, sums, options, 1);
+      const Tensor own = DetectionLoss({layers.back()[0], layers.back()[1]}, images, sums, options, 1);
       loss = loss.empty() ? own : ops::Add(loss, own);
     }
     EXPECT_NEAR(loss.ToVector<double>()[0], golden["loss"].Number(),
@@ -82,20 +82,20 @@ TEST(DetectionLoss, IsTransformersWithItsGradients) {
   }
 }
 
-// A batch's loss is the sum of those of its pictures, so that it can be computed a few at a time.
-TEST(DetectionLoss, IsASumOverPictures) {
+// A batch's loss is the sum of those of its images, so that it can be computed a few at a time.
+TEST(DetectionLoss, IsASumOverImages) {
   const Tensor logits = RandomTensor({8, 4}, 1, 2), raw = RandomTensor({8, 4}, 2, 0.2);
   const Tensor boxes = ops::Add(raw, Tensor::From<double>({0.5, 0.5, 0.3, 0.3}, {4}));
-  const std::vector<TrueObjects> pictures = {{{0, 2}, {{0.4, 0.4, 0.2, 0.3}, {0.6, 0.5, 0.5, 0.1}}}, {{}, {}}};
+  const std::vector<TrueObjects> images = {{{0, 2}, {{0.4, 0.4, 0.2, 0.3}, {0.6, 0.5, 0.5, 0.1}}}, {{}, {}}};
   const DetectionLossOptions options;
-  const DetectionLossSums sums = DetectionLossSums::Of(pictures, 4, options);
+  const DetectionLossSums sums = DetectionLossSums::Of(images, 4, options);
   EXPECT_DOUBLE_EQ(sums.boxes, 2);
   EXPECT_DOUBLE_EQ(sums.weights, 2 + 0.1 * 6);
-  const double all = DetectionLoss({logits, boxes}, pictures, sums, options, 0.7).ToVector<double>()[0];
+  const double all = DetectionLoss({logits, boxes}, images, sums, options, 0.7).ToVector<double>()[0];
   double sum = 0;
   for (std::int64_t i = 0; i < 2; ++i)
     sum += DetectionLoss({logits.ViewRows(4 * i, 4), boxes.ViewRows(4 * i, 4)},
-                         std::span(pictures).subspan(static_cast<std::size_t>(i), 1), sums, options, 0.7)
+                         std::span(images).subspan(static_cast<std::size_t>(i), 1), sums, options, 0.7)
                .ToVector<double>()[0];
   EXPECT_NEAR(all, sum, 1e-12);
 }
@@ -110,9 +110,9 @@ TEST(DetectionLoss, MoreThingsThanQueriesLeaveSomeUnmatched) {
 }
 
 TEST(DetectionLoss, RefusesForeignClasses) {
-  const std::vector<TrueObjects> pictures = {{{2}, {{0.5, 0.5, 0.1, 0.1}}}};
+  const std::vector<TrueObjects> images = {{{2}, {{0.5, 0.5, 0.1, 0.1}}}};
   EXPECT_EQ(ErrorOf([&] {
-              DetectionLoss({RandomTensor({2, 3}, 1), RandomTensor({2, 4}, 2)}, pictures, {}, {}, 1);
+              DetectionLoss({RandomTensor({2, 3}, 1), RandomTensor({2, 4}, 2)}, images, {}, {}, 1);
             }),
             "DetectionLoss: class 2 of 2");
 }

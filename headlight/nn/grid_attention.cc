@@ -95,7 +95,7 @@ Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPa
       context, context.cache == nullptr ? Attend(context, projected, pass) : AttendOverCache(context, projected, pass));
 }
 
-// Columns are the rows of the transposed grid. As rows of a picture they lie near one another, so that whole tiles of
+// Columns are the rows of the transposed grid. As rows of an image they lie near one another, so that whole tiles of
 // queries and keys do not see one another and are skipped, where a tile with steps of a row's width would see a little
 // of every other.
 Tensor GridAttention::Attend(Context& context, const Tensor& projected, const GridPass& pass) const {

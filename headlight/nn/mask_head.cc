@@ -25,18 +25,18 @@ Convolution Square(const Scope& scope, std::int64_t inputs, std::int64_t outputs
 
 std::string Numbered(const char* name, int index) { return name + std::to_string(index); }
 
-// The rows of each query's picture in maps of all pictures, and their grids.
+// The rows of each query's image in maps of all images, and their grids.
 struct RepeatedMaps {
   std::vector<std::int32_t> rows;
   std::vector<Grid> grids;
 };
 
-RepeatedMaps Repeat(const FeatureMaps& maps, std::span<const std::int32_t> pictures) {
+RepeatedMaps Repeat(const FeatureMaps& maps, std::span<const std::int32_t> images) {
   std::vector<std::int32_t> first = {0};
   for (const Grid& grid : maps.grids) first.push_back(first.back() + static_cast<std::int32_t>(grid.cells()));
   RepeatedMaps repeated;
-  for (const std::int32_t picture : pictures) {
-    const auto index = static_cast<std::size_t>(picture);
+  for (const std::int32_t image : images) {
+    const auto index = static_cast<std::size_t>(image);
     for (std::int32_t row = first[index]; row < first[index + 1]; ++row) repeated.rows.push_back(row);
     repeated.grids.push_back(maps.grids[index]);
   }
@@ -73,10 +73,9 @@ MaskHead::MaskHead(const Scope& scope, const MaskHeadSizes& sizes)
   }
 }
 
-// The weights of each query for the cells of its picture, [cells of all queries, heads]: a softmax over heads and cells
+// The weights of each query for the cells of its image, [cells of all queries, heads]: a softmax over heads and cells
 // together; 0 for cells that are not seen.
-Tensor MaskHead::Attention(Context& context, const DetectedPictures& found,
-                           std::span<const std::int32_t> queries) const {
+Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const {
   const auto heads = static_cast<std::int32_t>(heads_);
   const Tensor q = query_(context, ops::Embedding(found.queries, queries)), k = key_(context, found.memory);
   // A row for each head, which is 0 outside of the head's part: one product makes the scores of all heads.
@@ -95,18 +94,18 @@ Tensor MaskHead::Attention(Context& context, const DetectedPictures& found,
   Tensor weights = Tensor::Zeros({1, 1}, q.dtype());  // of the cells that are not seen
   std::vector<std::int32_t> places;                   // in `weights`, of each query, cell and head
   for (std::size_t begin = 0, end; begin < queries.size(); begin = end) {
-    const auto picture = static_cast<std::size_t>(queries[begin] / queries_);
+    const auto image = static_cast<std::size_t>(queries[begin] / queries_);
     for (end = begin + 1; end < queries.size() && queries[end] / queries_ == queries[begin] / queries_;) ++end;
     std::vector<std::int32_t> rows, keys;
     for (std::size_t row = begin * heads_; row < end * heads_; ++row) rows.push_back(static_cast<std::int32_t>(row));
-    const Sequence& seen = found.pictures[picture];
+    const Sequence& seen = found.images[image];
     for (std::int32_t key = 0; key < seen.length; ++key) keys.push_back(seen.row(key));
     const Tensor scores = ops::Linear(ops::Embedding(of_heads, rows), {.value = ops::Embedding(k, keys)});
     const auto first = static_cast<std::int32_t>(weights.rows());
     const auto count = static_cast<std::int64_t>(end - begin);
     weights = ops::Concatenate(weights, ops::Reshape(ops::Softmax(ops::Reshape(scores, {count, heads_ * seen.length})),
                                                      {scores.elements(), 1}));
-    std::vector<std::int32_t> key_of(static_cast<std::size_t>(found.grids[picture].cells()), -1);
+    std::vector<std::int32_t> key_of(static_cast<std::size_t>(found.grids[image].cells()), -1);
     for (std::int32_t key = 0; key < seen.length; ++key)
       key_of[static_cast<std::size_t>(found.cells[static_cast<std::size_t>(seen.row(key))])] = key;
     for (std::int32_t query = 0; query < count; ++query)
@@ -117,22 +116,22 @@ Tensor MaskHead::Attention(Context& context, const DetectedPictures& found,
   return ops::Reshape(ops::Embedding(weights, places), {std::ssize(places) / heads_, heads_});
 }
 
-FeatureMaps MaskHead::operator()(Context& context, const DetectedPictures& found,
+FeatureMaps MaskHead::operator()(Context& context, const DetectedImages& found,
                                  std::span<const std::int32_t> queries) const {
   const auto all = static_cast<std::int32_t>(found.queries.rows());
   Check(std::ranges::is_sorted(queries), "the queries whose masks are wanted must be in order");
   Check(!queries.empty() && queries.front() >= 0 && queries.back() < all, "masks of {} queries of {}", queries.size(),
         all);
-  std::vector<std::int32_t> pictures;
-  for (const std::int32_t query : queries) pictures.push_back(query / static_cast<std::int32_t>(queries_));
-  RepeatedMaps repeated = Repeat(found.maps[0], pictures);
+  std::vector<std::int32_t> images;
+  for (const std::int32_t query : queries) images.push_back(query / static_cast<std::int32_t>(queries_));
+  RepeatedMaps repeated = Repeat(found.maps[0], images);
   FeatureMaps x = {
       ops::ConcatenateColumns(ops::Embedding(found.maps[0].rows, repeated.rows), Attention(context, found, queries)),
       repeated.grids};
   x = second_(context, first_(context, x));
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     const FeatureMaps adapted = stages_[stage].adapter(context, found.maps[stage + 1]);
-    repeated = Repeat(adapted, pictures);
+    repeated = Repeat(adapted, images);
     x = ops::NearestResize(x, repeated.grids);
     x.rows = ops::Add(x.rows, ops::Embedding(adapted.rows, repeated.rows));
     x = stages_[stage].block(context, x);

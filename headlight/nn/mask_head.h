@@ -1,4 +1,4 @@
-// DETR's masks (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the picture,
+// DETR's masks (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the image,
 // refined step by step with the maps of the backbone's stages.
 #pragma once
 
@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "headlight/nn/convolution.h"
-#include "headlight/nn/detected_pictures.h"
+#include "headlight/nn/detected_images.h"
 #include "headlight/nn/layers.h"
 
 namespace headlight {
 
 struct MaskHeadSizes {
   std::int64_t model = 0, heads = 0;  // of the Transformer
-  std::int64_t queries = 0;           // of a picture
+  std::int64_t queries = 0;           // of an image
   std::vector<std::int64_t> stages;   // channels of the backbone's, coarse to fine
   Activation activation = Activation::relu;
 };
@@ -36,11 +36,11 @@ class MaskHead {
  public:
   MaskHead(const Scope& scope, const MaskHeadSizes& sizes);
 
-  // ObjectDetector::Masks.
-  FeatureMaps operator()(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const;
+  // DetectionModel::Masks.
+  FeatureMaps operator()(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
  private:
-  Tensor Attention(Context& context, const DetectedPictures& found, std::span<const std::int32_t> queries) const;
+  Tensor Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
   // A stage's map, to the channels that the masks have there, and what follows the sum with them.
   struct Stage {
@@ -48,7 +48,7 @@ class MaskHead {
     MaskBlock block;
   };
 
-  std::int64_t heads_, queries_;  // queries of a picture
+  std::int64_t heads_, queries_;  // queries of an image
   Linear query_, key_;
   MaskBlock first_, second_;
   std::deque<Stage> stages_;

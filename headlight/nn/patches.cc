@@ -65,23 +65,23 @@ Terms LinearTerms(std::int64_t from, std::int64_t to) {
 
 }  // namespace
 
-Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype) {
+Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels, DType dtype) {
   std::int64_t count = 0;
-  for (const Tensor& picture : pictures) {
-    Check(picture.shape().rank() == 3 && picture.shape()[2] == channels,
-          "a picture must be [height, width, {}], not {}", channels, ToString(picture.shape()));
-    const std::int64_t cells = GridOf(picture, patch).cells();
-    Check(cells > 0, "a picture of {} is smaller than a patch of {} x {}", ToString(picture.shape()), patch.height,
+  for (const Tensor& image : images) {
+    Check(image.shape().rank() == 3 && image.shape()[2] == channels, "an image must be [height, width, {}], not {}",
+          channels, ToString(image.shape()));
+    const std::int64_t cells = GridOf(image, patch).cells();
+    Check(cells > 0, "an image of {} is smaller than a patch of {} x {}", ToString(image.shape()), patch.height,
           patch.width);
     count += cells;
   }
   const Tensor patches = Tensor::Empty({count, channels * patch.cells()}, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
     T* to = patches.data<T>();
-    for (const Tensor& picture : pictures) {
-      const Grid grid = GridOf(picture, patch);
-      const std::int64_t width = picture.shape()[1];
-      const float* const pixels = picture.data<float>();
+    for (const Tensor& image : images) {
+      const Grid grid = GridOf(image, patch);
+      const std::int64_t width = image.shape()[1];
+      const float* const pixels = image.data<float>();
       for (std::int64_t row = 0; row < grid.height; ++row)
         for (std::int64_t column = 0; column < grid.width; ++column)
           for (std::int64_t channel = 0; channel < channels; ++channel)

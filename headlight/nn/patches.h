@@ -1,4 +1,4 @@
-// Pictures as rows: patches, and the positions of their grids.
+// Images as rows: patches, and the positions of their grids.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace headlight {
 
-// The whole patches of a picture.
-inline Grid GridOf(const Tensor& picture, Grid patch) {
-  return {picture.shape()[0] / patch.height, picture.shape()[1] / patch.width};
+// The whole patches of an image.
+inline Grid GridOf(const Tensor& image, Grid patch) {
+  return {image.shape()[0] / patch.height, image.shape()[1] / patch.width};
 }
 
-// Pictures [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each picture
-// row by row, one picture after another. A Linear with a convolution's weight [model, channels, height, width] is then
+// Images [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each image
+// row by row, one image after another. A Linear with a convolution's weight [model, channels, height, width] is then
 // that convolution with the patch as its stride; as there, what is left at the right and below is left out. Throws
-// Error for other channels and for a picture that is smaller than a patch.
-HEADLIGHT_API Tensor Patches(std::span<const Tensor> pictures, Grid patch, std::int64_t channels, DType dtype);
+// Error for other channels and for an image that is smaller than a patch.
+HEADLIGHT_API Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels, DType dtype);
 
 // How positions of another grid are found, as PyTorch computes it: bicubic with corners not aligned, plain or
 // antialiased, and bilinear with corners aligned.

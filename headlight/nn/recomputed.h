@@ -12,7 +12,7 @@
 namespace headlight {
 
 // The rows that compute(context, begin, end) gives for the parts of `count` examples, one part after another, such as
-// the vectors of pictures for a loss that compares them all (Gao et al., "Scaling Deep Contrastive Learning Batch Size
+// the vectors of images for a loss that compares them all (Gao et al., "Scaling Deep Contrastive Learning Batch Size
 // under Memory Limited Setup", 2021). Parts are of at most `at_once` examples, and alike in size. In a pass with a tape
 // every part is computed twice, and only one part's activations exist at a time; one part alone is computed once, as if
 // this were not there. Each part has dropout of its own, the same both times. `compute` gives the same for the same

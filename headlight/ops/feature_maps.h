@@ -1,4 +1,4 @@
-// Feature maps of pictures as packed rows, so that pictures of any sizes share a batch without padding.
+// Feature maps of images as packed rows, so that images of any sizes share a batch without padding.
 #pragma once
 
 #include <span>

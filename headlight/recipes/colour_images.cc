@@ -4,40 +4,40 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/data/pictures.h"
+#include "headlight/data/images.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/recipes/model_training.h"
 
 namespace headlight {
 
-std::vector<Picture> ReadFittedImages(const std::vector<std::string>& sources, const PictureProcessor& processor,
-                                      std::int64_t most_pixels, const TextShare& share) {
-  const std::vector<PictureSource> listed = ListUnlabelledPictures(sources);
-  std::vector<Picture> pictures(listed.size());
+std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
+                                    std::int64_t most_pixels, const TextShare& share) {
+  const std::vector<ImageSource> listed = ListUnlabelledImages(sources);
+  std::vector<Image> images(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
     const auto index = static_cast<std::size_t>(i);
-    pictures[index] = processor.Fit(ReadPicture(listed[index], most_pixels));
+    images[index] = processor.Fit(ReadImage(listed[index], most_pixels));
   });
-  std::erase_if(pictures, [&](const Picture& picture) {
-    return !share.Has({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()});
+  std::erase_if(images, [&](const Image& image) {
+    return !share.Has({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
   });
-  CheckNotEmpty(pictures.size(), "pictures", sources, share);
-  return pictures;
+  CheckNotEmpty(images.size(), "images", sources, share);
+  return images;
 }
 
-ColourPictures InColours(const std::vector<Picture>& fitted, const PictureProcessor& processor) {
-  ColourPictures pictures{.size = {fitted.front().height, fitted.front().width}};
-  pictures.colours.reserve(fitted.size() * static_cast<std::size_t>(pictures.pixels()));
+ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor) {
+  ColourImages images{.size = {fitted.front().height, fitted.front().width}};
+  images.colours.reserve(fitted.size() * static_cast<std::size_t>(images.pixels()));
   NearestColours nearest(processor);
-  for (const Picture& picture : fitted) nearest.Append(picture, pictures.colours);
-  return pictures;
+  for (const Image& image : fitted) nearest.Append(image, images.colours);
+  return images;
 }
 
-PictureProcessor LoadColourProcessor(const std::string& folder) {
-  PictureProcessor processor = LoadPictureProcessor(folder);
+ImageProcessor LoadColourProcessor(const std::string& folder) {
+  ImageProcessor processor = LoadImageProcessor(folder);
   Check(!processor.clusters.empty() && processor.resize.kind == ResizeRule::Kind::exact && !processor.crop,
-        "{}: the processor must resize pictures to one height and width, and have clusters of colours", folder);
+        "{}: the processor must resize images to one height and width, and have clusters of colours", folder);
   return processor;
 }
 

@@ -5,23 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "headlight/data/colour_pictures.h"
+#include "headlight/data/colour_images.h"
 #include "headlight/data/text_share.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 #include "headlight/image/processor.h"
 
 namespace headlight {
 
-/// The images of files, folders, patterns and IDX files (ListPictures), each resized as the processor says; of the
+/// The images of files, folders, patterns and IDX files (ListImages), each resized as the processor says; of the
 /// share, to which an image belongs by its resized pixels. Throws Error naming a file that cannot be read or has more
 /// pixels than `most_pixels`, and if there is no image in the share.
-std::vector<Picture> ReadFittedImages(const std::vector<std::string>& sources, const PictureProcessor& processor,
-                                      std::int64_t most_pixels, const TextShare& share = {});
+std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
+                                    std::int64_t most_pixels, const TextShare& share = {});
 
 /// The images, all from ReadFittedImages, in the processor's colours.
-ColourPictures InColours(const std::vector<Picture>& fitted, const PictureProcessor& processor);
+ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor);
 
 /// For a model's folder: how it resizes, and its colours. Throws Error if it does not have both.
-PictureProcessor LoadColourProcessor(const std::string& folder);
+ImageProcessor LoadColourProcessor(const std::string& folder);
 
 }  // namespace headlight

@@ -17,11 +17,11 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/bert.h"
 #include "headlight/models/family.h"
+#include "headlight/pipelines/sentence_modules.h"
 #include "headlight/recipes/text_training.h"
 #include "headlight/recipes/training_folder.h"
-#include "headlight/tasks/sentence_modules.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
-#include "headlight/train/tasks/sentence_vectors.h"
+#include "headlight/train/objectives/sentence_vectors.h"
 
 namespace headlight {
 namespace {

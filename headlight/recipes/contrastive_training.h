@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headlight/recipes/model_training.h"
-#include "headlight/train/tasks/contrastive.h"
+#include "headlight/train/objectives/contrastive.h"
 
 namespace headlight {
 
@@ -21,7 +21,7 @@ struct ContrastiveTraining : ModelTraining {
   std::int64_t part_size = ContrastiveOptions{}.part;  ///< pairs whose activations are in memory at a time
 
   // For images with texts.
-  std::vector<std::string> pictures;                    ///< folders of the images that COCO's files name
+  std::vector<std::string> images;                      ///< folders of the images that COCO's files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< of the texts' tower [`layers`, `heads`]
   std::optional<std::int64_t> text_model_dim;           ///< of the texts' tower [`model_dim`]

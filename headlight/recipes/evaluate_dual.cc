@@ -1,16 +1,16 @@
 #include "headlight/base/error.h"
-#include "headlight/data/picture_texts.h"
+#include "headlight/data/image_texts.h"
+#include "headlight/pipelines/dual_folder.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
-#include "headlight/tasks/dual_folder.h"
-#include "headlight/train/tasks/contrastive.h"
+#include "headlight/train/objectives/contrastive.h"
 
 namespace headlight {
 
 EvaluationResult EvaluateDualEncoder(const Evaluation& options, const EvaluationObserver& observer) {
   const DualFolder loaded = Loaded(observer, [&] { return LoadDualFolder(options.folder, options.load); });
   Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
-  const PictureTextSet pairs(ListPictureTexts(options.files, options.pictures), DecoderOf(options));
+  const ImageTextSet pairs(ListImageTexts(options.files, options.images), DecoderOf(options));
   const ValidationReport report =
       ValidatePairs(*loaded.model, *loaded.processor, *loaded.texts, pairs, Watch(observer, "pairs evaluated"));
   Show(observer, "");

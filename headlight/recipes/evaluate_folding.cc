@@ -7,15 +7,15 @@
 #include "headlight/data/protein_chains.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
-#include "headlight/nn/covariation.h"
 #include "headlight/protein/alignment_table.h"
 #include "headlight/protein/contacts.h"
 #include "headlight/protein/files/structure_files.h"
+#include "headlight/protein/nn/covariation.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
 #include "headlight/text/printable.h"
 #include "headlight/train/folding_baselines.h"
-#include "headlight/train/tasks/folding.h"
+#include "headlight/train/objectives/folding.h"
 
 namespace headlight {
 namespace {

@@ -9,46 +9,46 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/parallel.h"
-#include "headlight/data/pictures.h"
+#include "headlight/data/images.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/nn/heads.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/image_text_embedder.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
-#include "headlight/tasks/dual_embedder.h"
-#include "headlight/tasks/encoder_folder.h"
-#include "headlight/tasks/image_classifier.h"
-#include "headlight/tasks/picture_folder.h"
 #include "headlight/text/metrics/logit_scores.h"
 #include "headlight/text/printable.h"
 #include "headlight/train/feature_scores.h"
-#include "headlight/train/tasks/encoder_task.h"
+#include "headlight/train/objectives/encoder_task.h"
 
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kMostInMemory = 64;                    // pictures that are in memory at once
+constexpr std::int64_t kMostInMemory = 64;                    // images that are in memory at once
 constexpr std::size_t kMostPrinted = 20;                      // classes: a wider table does not fit a terminal
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;  // of all features: 4 GiB
 
-using FitImage = std::function<Picture(const Picture& picture)>;
-using FittedImages = std::function<void(std::span<const Picture> fitted, std::int64_t first)>;
+using FitImage = std::function<Image(const Image& image)>;
+using FittedImages = std::function<void(std::span<const Image> fitted, std::int64_t first)>;
 
-FitImage FitBy(const PictureProcessor& processor) {
-  return [&processor](const Picture& picture) { return processor.Fit(picture); };
+FitImage FitBy(const ImageProcessor& processor) {
+  return [&processor](const Image& image) { return processor.Fit(image); };
 }
 
-// Reads pictures and calls `done` with some of them at a time, in their order.
-void ForEachFitted(const FitImage& fit, const std::vector<PictureSource>& sources, const Evaluation& options,
+// Reads images and calls `done` with some of them at a time, in their order.
+void ForEachFitted(const FitImage& fit, const std::vector<ImageSource>& sources, const Evaluation& options,
                    const EvaluationObserver& observer, const FittedImages& done) {
-  constexpr const char* kProgress = "pictures evaluated";
+  constexpr const char* kProgress = "images evaluated";
   Show(observer, kProgress);
   for (std::int64_t begin = 0; begin < std::ssize(sources); begin += kMostInMemory) {
-    std::vector<Picture> fitted(static_cast<std::size_t>(std::min(kMostInMemory, std::ssize(sources) - begin)));
+    std::vector<Image> fitted(static_cast<std::size_t>(std::min(kMostInMemory, std::ssize(sources) - begin)));
     ParallelFor(std::ssize(fitted), [&](std::int64_t i) {
-      const PictureSource& source = sources[static_cast<std::size_t>(begin + i)];
-      const Picture picture = ReadPicture(source, options.most_pixels.value_or(kMostPixels));
+      const ImageSource& source = sources[static_cast<std::size_t>(begin + i)];
+      const Image image = ReadImage(source, options.most_pixels.value_or(kMostPixels));
       try {
-        fitted[static_cast<std::size_t>(i)] = fit(picture);
+        fitted[static_cast<std::size_t>(i)] = fit(image);
       } catch (const Error& error) {
         throw Error(source.name() + ": " + error.what(), error.blame());
       }
@@ -59,18 +59,18 @@ void ForEachFitted(const FitImage& fit, const std::vector<PictureSource>& source
   Show(observer, "");
 }
 
-void ForEachEncoded(const PictureFolder& folder, const std::vector<PictureSource>& sources, const Evaluation& options,
+void ForEachEncoded(const ImageFolder& folder, const std::vector<ImageSource>& sources, const Evaluation& options,
                     const EvaluationObserver& observer, const EncodedBatch& done) {
   ForEachFitted(FitBy(folder.processor), sources, options, observer,
-                [&](std::span<const Picture> fitted, std::int64_t first) {
-                  EncodePictures(folder, fitted, ImageOptions().batch_pixels,
-                                 [&](Context& context, const EncodedPictures& encoded, std::size_t place) {
-                                   done(context, encoded, static_cast<std::size_t>(first) + place);
-                                 });
+                [&](std::span<const Image> fitted, std::int64_t first) {
+                  EncodeImages(folder, fitted, ImageOptions().batch_pixels,
+                               [&](Context& context, const EncodedImages& encoded, std::size_t place) {
+                                 done(context, encoded, static_cast<std::size_t>(first) + place);
+                               });
                 });
 }
 
-void CheckNumbers(const Tensor& rows, const PictureFolder& folder, const std::vector<PictureSource>& sources,
+void CheckNumbers(const Tensor& rows, const ImageFolder& folder, const std::vector<ImageSource>& sources,
                   std::size_t first) {
   for (std::int64_t i = 0; i < rows.rows(); ++i)
     CheckFinite(rows.ViewRows(i, 1), *folder.model, sources[first + static_cast<std::size_t>(i)].name());
@@ -90,7 +90,7 @@ std::string Table(const std::vector<std::string>& labels, const std::vector<std:
 
 // Before the images are read.
 void CheckImages(const Evaluation& options, const EvaluationObserver& observer, const std::vector<std::string>& labels,
-                 const std::vector<PictureSource>& images) {
+                 const std::vector<ImageSource>& images) {
   Check(!options.confusion || labels.size() <= LogitScores::kMostConfused,
         "`confusion`: {}: {} classes; a confusion matrix has at most {}", options.folder, labels.size(),
         LogitScores::kMostConfused);
@@ -107,8 +107,8 @@ EvaluationResult ResultOfClasses(const std::vector<std::string>& labels, const L
   report.labels = scores.classes().count();
   report.classes = ClassesOf(labels, scores.classes());
   const std::vector<std::int64_t>& confusions = scores.confusions();
-  Evaluated evaluated{"image-classification", std::move(report), "pictures",
-                      static_cast<std::size_t>(scores.classes().count()), "pictures"};
+  Evaluated evaluated{"image-classification", std::move(report), "images",
+                      static_cast<std::size_t>(scores.classes().count()), "images"};
   if (!confusions.empty()) {
     if (labels.size() <= kMostPrinted) evaluated.lines = Table(labels, confusions);
     Json::Array rows;
@@ -123,49 +123,47 @@ EvaluationResult ResultOfClasses(const std::vector<std::string>& labels, const L
 }
 
 EvaluationResult EvaluateClasses(const Evaluation& options, const EvaluationObserver& observer) {
-  const PictureFolder folder = Loaded(observer, [&] { return LoadPictureFolder(options.folder, options.load); });
-  Check(
-      folder.model->heads().classes,
-      "{}: the model has no head for classes of pictures; `knn` or `linear_probe`, with `train`, evaluate its features",
-      options.folder);
+  const ImageFolder folder = Loaded(observer, [&] { return LoadImageFolder(options.folder, options.load); });
+  Check(folder.model->heads().classes,
+        "{}: the model has no head for classes of images; `knn` or `linear_probe`, with `train`, evaluate its features",
+        options.folder);
   std::vector<std::string> labels = folder.model->labels();
   Check(ReadProblem(ReadJson(options.folder + "/config.json"), labels.size()) == Problem::one_label,
-        "{}: a multi-label classifier or a regression; only classifiers with one class per picture can be evaluated",
+        "{}: a multi-label classifier or a regression; only classifiers with one class per image can be evaluated",
         options.folder);
-  const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::refused_but_numbers);
-  CheckImages(options, observer, labels, pictures.sources);
+  const ImageList images = ListLabelledImages(options.files, labels, NewLabels::refused_but_numbers);
+  CheckImages(options, observer, labels, images.sources);
   LogitScores scores(labels.size());
-  ForEachEncoded(folder, pictures.sources, options, observer,
-                 [&](Context& context, const EncodedPictures& encoded, std::size_t first) {
+  ForEachEncoded(folder, images.sources, options, observer,
+                 [&](Context& context, const EncodedImages& encoded, std::size_t first) {
                    const Tensor logits = folder.model->ClassLogits(context, encoded);
-                   CheckNumbers(logits, folder, pictures.sources, first);
+                   CheckNumbers(logits, folder, images.sources, first);
                    for (std::int64_t i = 0; i < logits.rows(); ++i)
-                     scores.Add(pictures.labels[first + static_cast<std::size_t>(i)],
+                     scores.Add(images.labels[first + static_cast<std::size_t>(i)],
                                 {logits.matrix<float>().row(i), labels.size()});
                  });
 
   return ResultOfClasses(labels, scores);
 }
 
-// A row for each picture: the encoder's vector, or its pixels as the model reads them.
-Tensor FeaturesOf(const PictureFolder& folder, const std::vector<PictureSource>& sources, const Evaluation& options,
+// A row for each image: the encoder's vector, or its pixels as the model reads them.
+Tensor FeaturesOf(const ImageFolder& folder, const std::vector<ImageSource>& sources, const Evaluation& options,
                   const EvaluationObserver& observer) {
   Tensor features;
   const auto add = [&](const Tensor& rows, std::size_t first) {
     if (features.empty()) {
       Check(std::ssize(sources) <= kMostNumbers / rows.columns(),
-            "{} pictures with features of {} numbers: no more than {} numbers are held in memory", sources.size(),
+            "{} images with features of {} numbers: no more than {} numbers are held in memory", sources.size(),
             rows.columns(), kMostNumbers);
       features = Tensor::Empty({std::ssize(sources), rows.columns()});
     }
     Check(rows.columns() == features.columns(),
-          "`pixels`: {}: the model's preprocessor_config.json gives pictures of different sizes",
-          sources[first].name());
+          "`pixels`: {}: the model's preprocessor_config.json gives images of different sizes", sources[first].name());
     features.ViewRows(static_cast<std::int64_t>(first), rows.rows()).CopyFrom(rows);
   };
   if (options.pixels) {
     ForEachFitted(FitBy(folder.processor), sources, options, observer,
-                  [&](std::span<const Picture> fitted, std::int64_t first) {
+                  [&](std::span<const Image> fitted, std::int64_t first) {
                     for (std::size_t i = 0; i < fitted.size(); ++i) {
                       const Tensor values = folder.processor.Values(fitted[i]);
                       add(values.ViewAs({1, values.elements()}), static_cast<std::size_t>(first) + i);
@@ -173,7 +171,7 @@ Tensor FeaturesOf(const PictureFolder& folder, const std::vector<PictureSource>&
                   });
     return features;
   }
-  ForEachEncoded(folder, sources, options, observer, [&](Context&, const EncodedPictures& encoded, std::size_t first) {
+  ForEachEncoded(folder, sources, options, observer, [&](Context&, const EncodedImages& encoded, std::size_t first) {
     const Tensor vectors = folder.model->Features(encoded);
     CheckNumbers(vectors, folder, sources, first);
     add(vectors, first);
@@ -189,20 +187,20 @@ double Accuracy(const std::vector<std::int32_t>& found, const std::vector<std::i
 
 EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObserver& observer) {
   std::vector<std::string> labels;
-  const PictureList known = ListLabelledPictures(options.train, labels, NewLabels::added);
-  const PictureList asked = ListLabelledPictures(options.files, labels, NewLabels::refused);
+  const ImageList known = ListLabelledImages(options.train, labels, NewLabels::added);
+  const ImageList asked = ListLabelledImages(options.files, labels, NewLabels::refused);
   const std::int64_t neighbours = options.knn.value_or(1);
-  Check(neighbours >= 1 && neighbours <= std::ssize(known.sources), "`knn` {}: `train` has {} pictures", neighbours,
+  Check(neighbours >= 1 && neighbours <= std::ssize(known.sources), "`knn` {}: `train` has {} images", neighbours,
         known.sources.size());
-  Check(!options.linear_probe || labels.size() > 1, "`linear_probe`: all pictures of `train` have the same class");
-  const PictureFolder folder = Loaded(observer, [&] { return LoadPictureFolder(options.folder, options.load); });
+  Check(!options.linear_probe || labels.size() > 1, "`linear_probe`: all images of `train` have the same class");
+  const ImageFolder folder = Loaded(observer, [&] { return LoadImageFolder(options.folder, options.load); });
   const LabelledFeatures learned{FeaturesOf(folder, known.sources, options, observer), known.labels};
   const Tensor vectors = FeaturesOf(folder, asked.sources, options, observer);
   Check(vectors.columns() == learned.vectors.columns(),
-        "`pixels`: the model's preprocessor_config.json gives pictures of different sizes");
-  const std::string of = fmt::format("of {} pictures; {} labelled pictures, {} {} each", asked.sources.size(),
+        "`pixels`: the model's preprocessor_config.json gives images of different sizes");
+  const std::string of = fmt::format("of {} images; {} labelled images, {} {} each", asked.sources.size(),
                                      known.sources.size(), vectors.columns(), options.pixels ? "pixels" : "features");
-  EvaluationResult result{Json::Object{{"task", "picture-features"}}, ""};
+  EvaluationResult result{Json::Object{{"task", "image-features"}}, ""};
   Show(observer, "comparing features");
   if (options.knn) {
     const double accuracy = Accuracy(NeighbourClasses(learned, vectors, neighbours), asked.labels);
@@ -218,8 +216,8 @@ EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObs
     result.text += fmt::format("linear probe: accuracy {:.2f} {}\n", accuracy, of);
     result.scores.Set("linear_probe_accuracy", accuracy);
   }
-  result.scores.Set("pictures", asked.sources.size());
-  result.scores.Set("train_pictures", known.sources.size());
+  result.scores.Set("images", asked.sources.size());
+  result.scores.Set("train_images", known.sources.size());
   result.scores.Set(options.pixels ? "pixels" : "features", vectors.columns());
   return result;
 }
@@ -237,23 +235,24 @@ EvaluationResult EvaluateImageEncoder(const Evaluation& options, const Evaluatio
 
 EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObserver& observer) {
   std::vector<std::string> labels;
-  const PictureList pictures = ListLabelledPictures(options.files, labels, NewLabels::added);
-  CheckImages(options, observer, labels, pictures.sources);
-  const DualEmbedder embedder = Loaded(observer, [&] { return DualEmbedder::Load(options.folder, options.load); });
-  Check(embedder.reads_texts() && embedder.reads_pictures(),
-        "{}: a model of one tower cannot tell which class a picture has", options.folder);
+  const ImageList images = ListLabelledImages(options.files, labels, NewLabels::added);
+  CheckImages(options, observer, labels, images.sources);
+  const ImageTextEmbedder embedder =
+      Loaded(observer, [&] { return ImageTextEmbedder::Load(options.folder, options.load); });
+  Check(embedder.reads_texts() && embedder.reads_images(),
+        "{}: a model of one tower cannot tell which class an image has", options.folder);
   const std::vector<std::string> plain = {"{}"};
   const Tensor classes = embedder.EmbedLabels(labels, options.templates.empty() ? plain : options.templates);
   LogitScores scores(labels.size());
-  ForEachFitted([&](const Picture& picture) { return embedder.Fit(picture); }, pictures.sources, options, observer,
-                [&](std::span<const Picture> fitted, std::int64_t first) {
+  ForEachFitted([&](const Image& image) { return embedder.Fit(image); }, images.sources, options, observer,
+                [&](std::span<const Image> fitted, std::int64_t first) {
                   const auto name = [&](std::size_t i) {
-                    return pictures.sources[static_cast<std::size_t>(first) + i].name();
+                    return images.sources[static_cast<std::size_t>(first) + i].name();
                   };
                   Tensor logits = embedder.Probabilities(embedder.EmbedFitted(fitted, {.name_of = name}), classes);
                   for (float& value : logits.span<float>()) value = std::log(value);
                   for (std::int64_t i = 0; i < logits.rows(); ++i)
-                    scores.Add(pictures.labels[static_cast<std::size_t>(first + i)],
+                    scores.Add(images.labels[static_cast<std::size_t>(first + i)],
                                {logits.matrix<float>().row(i), labels.size()});
                 });
   return ResultOfClasses(labels, scores);

@@ -17,8 +17,8 @@
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
 #include "headlight/text/printable.h"
-#include "headlight/train/tasks/detection.h"
-#include "headlight/train/tasks/image_generation.h"
+#include "headlight/train/objectives/detection.h"
+#include "headlight/train/objectives/image_generation.h"
 
 namespace headlight {
 
@@ -26,39 +26,39 @@ EvaluationResult EvaluateImageGenerator(const Evaluation& options, const Evaluat
   const auto model = Loaded(observer, [&] {
     return LoadModel<ImageGpt>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
   });
-  const PictureProcessor processor = LoadColourProcessor(options.folder);
-  const PassWatch watch = Watch(observer, "pictures evaluated");
-  const ColourPictures pictures =
+  const ImageProcessor processor = LoadColourProcessor(options.folder);
+  const PassWatch watch = Watch(observer, "images evaluated");
+  const ColourImages images =
       InColours(ReadFittedImages(options.files, processor, options.most_pixels.value_or(kMostPixels)), processor);
-  const ValidationReport report = ValidatePictures(*model, pictures, watch);
+  const ValidationReport report = ValidateImages(*model, images, watch);
   CheckLoss(*model, report.loss);
   const double bits = report.more_scores.front().value;
-  return {Json::Object{{"task", "image-generation"},
-                       {"bits_per_pixel", bits},
-                       {"loss", report.loss},
-                       {"pictures", pictures.count()},
-                       {"pixels", report.labels},
-                       {"colours", processor.clusters.size()}},
-          fmt::format("{:.4f} bits per pixel, loss {:.4f}, of {} pictures as the model reads them: {} x {} pixels in "
-                      "{} colours\n",
-                      bits, report.loss, pictures.count(), pictures.size.width, pictures.size.height,
-                      processor.clusters.size())};
+  return {
+      Json::Object{{"task", "image-generation"},
+                   {"bits_per_pixel", bits},
+                   {"loss", report.loss},
+                   {"images", images.count()},
+                   {"pixels", report.labels},
+                   {"colours", processor.clusters.size()}},
+      fmt::format("{:.4f} bits per pixel, loss {:.4f}, of {} images as the model reads them: {} x {} pixels in "
+                  "{} colours\n",
+                  bits, report.loss, images.count(), images.size.width, images.size.height, processor.clusters.size())};
 }
 
 EvaluationResult EvaluateDetector(const Evaluation& options, const EvaluationObserver& observer) {
   const auto model = Loaded(observer, [&] {
-    return LoadModel<ObjectDetector>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
+    return LoadModel<DetectionModel>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
   });
   std::vector<std::string> labels = model->labels();
-  const DetectionSet set = ReadDetectionSet(options.files, options.pictures, labels, NewLabels::refused, ReadVoc);
+  const DetectionSet set = ReadDetectionSet(options.files, options.images, labels, NewLabels::refused, ReadVoc);
   if (set.without_area > 0)
     Note(observer,
          fmt::format("{} of {} boxes have no area: they count as objects that are not found, as in pycocotools",
                      set.without_area, set.boxes + set.without_area));
   const std::int64_t most_pixels = options.most_pixels.value_or(kMostPixels);
   const auto [report, scores] = EvaluateDetection(
-      *model, LoadPictureProcessor(options.folder), set,
-      [=](const std::string& path) { return ReadPicture(path, most_pixels); }, Watch(observer, "pictures evaluated"));
+      *model, LoadImageProcessor(options.folder), set,
+      [=](const std::string& path) { return ReadImage(path, most_pixels); }, Watch(observer, "images evaluated"));
   const std::vector<std::pair<const char*, double>> all = {{"ap", scores.ap},
                                                            {"ap50", scores.ap50},
                                                            {"ap75", scores.ap75},
@@ -75,10 +75,10 @@ EvaluationResult EvaluateDetector(const Evaluation& options, const EvaluationObs
   result.scores = Json::Object{{"task", "detection"}};
   for (const auto& [name, score] : all) result.scores.Set(name, per_cent(score));
   result.scores.Set("loss", report.loss);
-  result.scores.Set("pictures", set.examples.size());
+  result.scores.Set("images", set.examples.size());
   result.scores.Set("boxes", set.boxes + set.without_area);
   result.text = fmt::format(
-      "AP {}, AP50 {}, AP75 {}; small {}, medium {}, large {}, of {} boxes in {} pictures\n"
+      "AP {}, AP50 {}, AP75 {}; small {}, medium {}, large {}, of {} boxes in {} images\n"
       "AR1 {}, AR10 {}, AR100 {}\nloss {:.4f}\n",
       in_words(scores.ap), in_words(scores.ap50), in_words(scores.ap75), in_words(scores.ap_small),
       in_words(scores.ap_medium), in_words(scores.ap_large), set.boxes + set.without_area, set.examples.size(),

@@ -11,17 +11,17 @@
 #include "headlight/base/json.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/text_pairs.h"
+#include "headlight/pipelines/translation_parts.h"
+#include "headlight/pipelines/translator.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
-#include "headlight/tasks/translation_parts.h"
-#include "headlight/tasks/translator.h"
 #include "headlight/text/metrics/bleu.h"
 #include "headlight/text/metrics/chrf.h"
 #include "headlight/text/metrics/rouge.h"
 #include "headlight/text/metrics/text_groups.h"
 #include "headlight/text/printable.h"
 #include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/train/tasks/teacher_forcing.h"
+#include "headlight/train/objectives/teacher_forcing.h"
 
 namespace headlight {
 namespace {

@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/data/picture_questions.h"
+#include "headlight/data/image_questions.h"
+#include "headlight/pipelines/region_folder.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
 #include "headlight/recipes/region_questions.h"
-#include "headlight/tasks/region_folder.h"
 #include "headlight/text/printable.h"
 
 namespace headlight {
 namespace {
 
-// The questions of a kind: how many, and how many of them are right without their pictures.
+// The questions of a kind: how many, and how many of them are right without their images.
 struct BlindCounts {
   std::int64_t questions = 0, by_question = 0, by_kind = 0;
 
@@ -36,12 +36,12 @@ void Count(const BlindAnswers& blind, std::size_t question, BlindCounts& counts)
 
 EvaluationResult EvaluateRegionTextEncoder(const Evaluation& options, const EvaluationObserver& observer) {
   Check(options.boxes.empty() != options.detector.empty(),
-        "either `boxes` FILE, with the boxes of the pictures, or `detector` DIR, which finds them");
-  const PictureQuestions asked = ReadPictureQuestions(options.files);
+        "either `boxes` FILE, with the boxes of the images, or `detector` DIR, which finds them");
+  const ImageQuestions asked = ReadImageQuestions(options.files);
   const BlindAnswers blind =
-      options.train.empty() ? AnswerBlindly(asked, asked) : AnswerBlindly(ReadPictureQuestions(options.train), asked);
+      options.train.empty() ? AnswerBlindly(asked, asked) : AnswerBlindly(ReadImageQuestions(options.train), asked);
   const RegionFolder loaded = Loaded(observer, [&] { return LoadRegionFolder(options.folder, options.load); });
-  const PictureBoxes boxes(options.boxes, options.detector);
+  const ImageBoxes boxes(options.boxes, options.detector);
   std::vector<std::string> kinds;
   VisualQuestions questions = InNumbers(asked, {loaded.tokenizer, *loaded.model, boxes, loaded.model->labels(), kinds});
   questions.kinds = kinds;
@@ -76,7 +76,7 @@ EvaluationResult EvaluateRegionTextEncoder(const Evaluation& options, const Eval
                    .count = questions.questions.size(),
                    .labels = "questions with a known answer",
                    .lines = std::move(lines),
-                   .members = {{"pictures", asked.pictures.size()}, {"kinds", std::move(rows)}}});
+                   .members = {{"images", asked.images.size()}, {"kinds", std::move(rows)}}});
 }
 
 }  // namespace headlight

@@ -7,16 +7,16 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/data/classified_texts.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/text_generator.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
 #include "headlight/recipes/text_training.h"
-#include "headlight/tasks/encoder_folder.h"
-#include "headlight/tasks/generator.h"
-#include "headlight/train/tasks/classification.h"
-#include "headlight/train/tasks/mask_baselines.h"
-#include "headlight/train/tasks/masked_language_model.h"
-#include "headlight/train/tasks/question_answering.h"
-#include "headlight/train/tasks/tagging.h"
+#include "headlight/train/objectives/classification.h"
+#include "headlight/train/objectives/mask_baselines.h"
+#include "headlight/train/objectives/masked_language_model.h"
+#include "headlight/train/objectives/question_answering.h"
+#include "headlight/train/objectives/tagging.h"
 
 namespace headlight {
 namespace {
@@ -83,7 +83,7 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
 }
 
 EvaluationResult EvaluateLanguageModel(const Evaluation& options, const EvaluationObserver& observer) {
-  const Generator generator = Loaded(observer, [&] { return Generator::Load(options.folder, options.load); });
+  const TextGenerator generator = Loaded(observer, [&] { return TextGenerator::Load(options.folder, options.load); });
   Show(observer, "texts evaluated");
   TextScore all;
   std::int64_t texts = 0;

@@ -7,17 +7,17 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/kinds/caption_model.h"
-#include "headlight/kinds/drawing_model.h"
+#include "headlight/kinds/detection_model.h"
 #include "headlight/kinds/dual_encoder.h"
 #include "headlight/kinds/folding_model.h"
-#include "headlight/kinds/object_detector.h"
-#include "headlight/kinds/picture_coder.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_coder.h"
+#include "headlight/kinds/image_encoder.h"
 #include "headlight/kinds/region_text_encoder.h"
+#include "headlight/kinds/text_to_image_model.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
+#include "headlight/pipelines/translation_options.h"
 #include "headlight/recipes/evaluate_kinds.h"
-#include "headlight/tasks/translation_options.h"
 
 namespace headlight {
 namespace {
@@ -40,21 +40,21 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
        {"--train", "--source", "--reference", "--rouge", "--stemmer", "--lowercase", "--output", "--shortlist",
         "--draft", "--beam-size", "--length-penalty", "--max-length", "--min-length", "--no-repeat-ngram-size",
         "--batch-tokens", "--task", "--prefix", "--source-language", "--target-language"}},
-      {PictureEncoder::kKind,
+      {ImageEncoder::kKind,
        EvaluateImageEncoder,
-       "pictures",
+       "images",
        {"--confusion", "--knn", "--linear-probe", "--train", "--pixels", "--most-pixels"}},
       {DualEncoder::kKind,
        EvaluateZeroShot,
-       "pictures",
+       "images",
        {"--zero-shot", "--template", "--confusion", "--most-pixels"},
        /*zero_shot=*/true},
-      {DualEncoder::kKind, EvaluateDualEncoder, "pictures", {"--pictures", "--most-pixels"}},
-      {CaptionModel::kKind, EvaluateCaptionModel, "pictures", {"--pictures", "--most-pixels"}},
-      {ObjectDetector::kKind, EvaluateDetector, "pictures", {"--pictures", "--most-pixels"}},
-      {ImageGpt::kKind, EvaluateImageGenerator, "pictures", {"--most-pixels"}},
-      {DrawingModel::kKind, EvaluateDrawer, "pictures", {"--pictures", "--most-pixels"}},
-      {PictureCoder::kKind, EvaluateImageCoder, "pictures", {"--most-pixels"}},
+      {DualEncoder::kKind, EvaluateDualEncoder, "images", {"--images", "--most-pixels"}},
+      {CaptionModel::kKind, EvaluateCaptionModel, "images", {"--images", "--most-pixels"}},
+      {DetectionModel::kKind, EvaluateDetector, "images", {"--images", "--most-pixels"}},
+      {ImageGpt::kKind, EvaluateImageGenerator, "images", {"--most-pixels"}},
+      {TextToImageModel::kKind, EvaluateDrawer, "images", {"--images", "--most-pixels"}},
+      {ImageCoder::kKind, EvaluateImageCoder, "images", {"--most-pixels"}},
       {RegionTextEncoder::kKind, EvaluateRegionTextEncoder, "questions", {"--boxes", "--detector", "--train"}},
       {FoldingModel::kKind, EvaluateFolding, "structures", {"--train"}},
   };
@@ -64,11 +64,11 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
 // Whose an option is that models of pairs of texts do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
-  if (option == "--pictures") return "detectors and models of pictures with texts";
-  if (option == "--most-pixels") return "models of pictures";
+  if (option == "--images") return "detectors and models of images with texts";
+  if (option == "--most-pixels") return "models of images";
   if (option == "--zero-shot" || option == "--template") return "CLIP and SigLIP";
   if (option == "--boxes" || option == "--detector") return "models that read regions";
-  return "encoders of pictures";
+  return "encoders of images";
 }
 
 std::string InBackquotes(std::string_view option) {
@@ -101,12 +101,12 @@ void Describe(OptionTable& table, Evaluation& options) {
   table.Add("DIR", options.folder, "The model's folder").Required().Check(ExistingFolder());
   table.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   table
-      .Add("--pictures", options.pictures,
-           "Detectors, CLIP, captions, DALL-E: folders of the pictures, unless they lie next to FILE")
+      .Add("--images", options.images,
+           "Detectors, CLIP, captions, DALL-E: folders of the images, unless they lie next to FILE")
       .Check(ExistingFolder())
       .Type("DIR");
   Option& zero_shot = table.Add("--zero-shot", options.zero_shot,
-                                "CLIP: FILE holds pictures by class, which are found by the classes' names");
+                                "CLIP: FILE holds images by class, which are found by the classes' names");
   table
       .Add("--template", options.templates,
            "A text with {} for a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
@@ -115,25 +115,24 @@ void Describe(OptionTable& table, Evaluation& options) {
       .OneAtATime()
       .Needs(zero_shot);
   table.Add("--knn", options.knn, AtLeast(1),
-            "Encoders of pictures: evaluate the features by k-NN, a vote of the N nearest pictures of `train` (20 in "
+            "Encoders of images: evaluate the features by k-NN, a vote of the N nearest images of `train` (20 in "
             "DINO's paper)");
   table.Add("--linear-probe", options.linear_probe,
-            "Encoders of pictures: evaluate the features by a logistic regression trained on `train`");
-  table.AddFile(
-      "--train", options.train,
-      "Labelled pictures for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
-      "without a picture, as a baseline; known structures, or texts for masked words, for baselines without a "
-      "model; or the texts that a translator has learned to read, for scores of groups: by length, by the "
-      "rarest word and by likeness to these texts");
+            "Encoders of images: evaluate the features by a logistic regression trained on `train`");
+  table.AddFile("--train", options.train,
+                "Labelled images for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
+                "without an image, as a baseline; known structures, or texts for masked words, for baselines without a "
+                "model; or the texts that a translator has learned to read, for scores of groups: by length, by the "
+                "rarest word and by likeness to these texts");
   table.AddFile("--boxes", options.boxes,
-                "ViLBERT: boxes in the pictures, as COCO's files (.json) or folders of Pascal VOC's");
+                "ViLBERT: boxes in the images, as COCO's files (.json) or folders of Pascal VOC's");
   table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
       .Check(ExistingFolder())
       .Type("DIR");
   table.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
   table
       .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),
-           "Models of pictures: refuse pictures with more pixels than this")
+           "Models of images: refuse images with more pixels than this")
       .Default(fmt::format("{}", kMostPixels));
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");

@@ -10,9 +10,9 @@
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/base/option_table.h"
-#include "headlight/image/picture_files.h"
-#include "headlight/tasks/load_options.h"
-#include "headlight/tasks/translator.h"
+#include "headlight/image/image_files.h"
+#include "headlight/pipelines/load_options.h"
+#include "headlight/pipelines/translator.h"
 
 namespace headlight {
 
@@ -23,7 +23,7 @@ struct Evaluation {
   LoadOptions load = {};
 
   // For models of images.
-  std::vector<std::string> pictures = {};        ///< folders of the images, unless they lie next to the files
+  std::vector<std::string> images = {};          ///< folders of the images, unless they lie next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images are refused before they are decoded [kMostPixels]
   bool confusion = false;                        ///< of classes: more than a confusion matrix has are refused
 
@@ -76,7 +76,7 @@ struct EvaluationObserver {
   std::function<void(const char* what, std::int64_t done, std::int64_t total)> progress = {};
   std::function<void(const std::string& text)> note = {};  ///< what a user should know
   /// The labelled images to classify, before they are read. May throw Error, as for a file that is also an output.
-  std::function<void(const std::vector<PictureSource>& images)> images = {};
+  std::function<void(const std::vector<ImageSource>& images)> images = {};
 };
 
 /// Evaluates the model. Throws Error if a file or an option is wrong.

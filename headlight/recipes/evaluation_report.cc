@@ -72,9 +72,8 @@ void CheckLoss(const Model& model, double loss) {
 }
 
 DecodeBytes DecoderOf(const Evaluation& options) {
-  return
-      [most_pixels = options.most_pixels.value_or(kMostPixels)](
-          std::span<const std::byte> file, const std::string& name) { return DecodePicture(file, name, most_pixels); };
+  return [most_pixels = options.most_pixels.value_or(kMostPixels)](
+             std::span<const std::byte> file, const std::string& name) { return DecodeImage(file, name, most_pixels); };
 }
 
 void Show(const EvaluationObserver& observer, const char* what, std::int64_t done, std::int64_t total) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "headlight/base/json.h"
-#include "headlight/data/pictures.h"
+#include "headlight/data/images.h"
 #include "headlight/kinds/model.h"
 #include "headlight/recipes/evaluation.h"
 #include "headlight/train/training_task.h"

@@ -4,7 +4,7 @@
 
 #include "headlight/base/option_checks.h"
 #include "headlight/recipes/model_training.h"
-#include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/objectives/image_classification.h"
 
 namespace headlight {
 namespace {
@@ -19,7 +19,7 @@ const std::map<std::string, std::map<std::string, std::string>> kAugmentations =
       {"--contrast", "0.3"},
       {"--saturation", "0.3"},
       {"--random-erasing", "0.1"}}},
-    // Of DeiT (Touvron et al., 2021, table 9), but for repeated pictures and a smaller least share.
+    // Of DeiT (Touvron et al., 2021, table 9), but for repeated images and a smaller least share.
     {"strong",
      {{"--random-resized-crop", "0.2"},
       {"--horizontal-flip", "0.5"},
@@ -69,7 +69,7 @@ void CompleteAugmentation(ImageAugmentation& options) {
     if (Option& option = table.Get(name); !option.has_value()) option.Give({value});
 }
 
-Augmentation AugmentationOf(const ImageAugmentation& options, const PictureProcessor& processor) {
+Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcessor& processor) {
   Augmentation augmentation{.size = FixedSize(processor),
                             .filter = processor.filter,
                             .padding = options.random_crop.value_or(0),

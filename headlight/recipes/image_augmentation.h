@@ -29,7 +29,7 @@ HEADLIGHT_API void Describe(OptionTable& table, ImageAugmentation& options);
 void CompleteAugmentation(ImageAugmentation& options);
 
 /// To images of the processor's size, resized with its filter.
-Augmentation AugmentationOf(const ImageAugmentation& options, const PictureProcessor& processor);
+Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcessor& processor);
 MixOptions MixOf(const ImageAugmentation& options);
 
 /// For what a resumed run must share.

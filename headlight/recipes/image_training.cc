@@ -80,28 +80,28 @@ template <typename Set, typename List>
 Set ReadSet(List list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
             const TextShare& share) {
   const auto decode = [most_pixels](std::span<const std::byte> file, const std::string& name) {
-    return DecodePicture(file, name, most_pixels);
+    return DecodeImage(file, name, most_pixels);
   };
   std::vector<std::string> skipped;
-  Set set(std::move(list), decode, share, PictureSet::kMemory, skip_errors ? &skipped : nullptr);
+  Set set(std::move(list), decode, share, ImageSet::kMemory, skip_errors ? &skipped : nullptr);
   for (const std::string& error : skipped) Note(observer, "warning: left out: " + error);
   return set;
 }
 
 }  // namespace
 
-PictureSet ReadImageSet(PictureList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
-                        const TextShare& share) {
-  return ReadSet<PictureSet>(std::move(list), skip_errors, most_pixels, observer, share);
+ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
+                      const TextShare& share) {
+  return ReadSet<ImageSet>(std::move(list), skip_errors, most_pixels, observer, share);
 }
 
-PictureTextSet ReadImageTextSet(PictureTextList list, bool skip_errors, std::int64_t most_pixels,
-                                const TrainingObserver& observer, const TextShare& share) {
-  return ReadSet<PictureTextSet>(std::move(list), skip_errors, most_pixels, observer, share);
+ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
+                              const TrainingObserver& observer, const TextShare& share) {
+  return ReadSet<ImageTextSet>(std::move(list), skip_errors, most_pixels, observer, share);
 }
 
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer) {
-  if (const std::int64_t count = CountOtherPictures(sources); count > 0)
+  if (const std::int64_t count = CountOtherImages(sources); count > 0)
     Note(observer, fmt::format("{}: {} file{} left out: JPEG, PNG and WebP are read, and not .bmp, .gif, .tiff and the "
                                "like",
                                fmt::join(sources, ", "), count, count == 1 ? " is" : "s are"));
@@ -141,19 +141,19 @@ VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan) {
   config.layers = sizes.layers;
   config.heads = sizes.heads;
   config.ffn = sizes.inner();
-  config.picture = {ImageSide(options), ImageSide(options)};
+  config.image = {ImageSide(options), ImageSide(options)};
   config.patch = {PatchSide(options), PatchSide(options)};
   config.dropout = plan.dropout;
   config.attention_dropout = plan.attention_dropout;
   return config;
 }
 
-std::unique_ptr<PictureEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
-                                              const std::vector<std::string>& labels) {
+std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
+                                            const std::vector<std::string>& labels) {
   const auto initialised = [&](auto config, auto make) {
     config.classes = !labels.empty();
     config.labels = labels;
-    std::unique_ptr<PictureEncoder> model = make(config);
+    std::unique_ptr<ImageEncoder> model = make(config);
     model->parameters().Initialise(options.seed);
     return model;
   };
@@ -182,10 +182,10 @@ Json NewPreprocessorConfig(const ImageTraining& options) {
                       {"image_std", half}};
 }
 
-PictureProcessor ProcessorOf(const ImageTraining& options) {
+ImageProcessor ProcessorOf(const ImageTraining& options) {
   return options.from_scratch()
-             ? ReadPictureProcessor(JsonView(NewPreprocessorConfig(options), "preprocessor_config.json"))
-             : LoadPictureProcessor(options.from);
+             ? ReadImageProcessor(JsonView(NewPreprocessorConfig(options), "preprocessor_config.json"))
+             : LoadImageProcessor(options.from);
 }
 
 void SaveBesideImageModel(const ImageTraining& options, const std::string& folder) {

@@ -10,11 +10,11 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
-#include "headlight/data/picture_texts.h"
-#include "headlight/data/pictures.h"
+#include "headlight/data/image_texts.h"
+#include "headlight/data/images.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
-#include "headlight/kinds/picture_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 #include "headlight/models/vit.h"
 #include "headlight/recipes/model_training.h"
 #include "headlight/recipes/training_folder.h"
@@ -51,10 +51,10 @@ void DescribeResnet(OptionTable& table, ImageTraining& options);
 
 /// The set of these images, perhaps with texts. With `skip_errors` damaged ones are left out, each with a
 /// warning.
-PictureSet ReadImageSet(PictureList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
-                        const TextShare& share = {});
-PictureTextSet ReadImageTextSet(PictureTextList list, bool skip_errors, std::int64_t most_pixels,
-                                const TrainingObserver& observer, const TextShare& share);
+ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
+                      const TextShare& share = {});
+ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
+                              const TrainingObserver& observer, const TextShare& share);
 
 /// Notes how many files of these folders are images in formats that are not read.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
@@ -69,7 +69,7 @@ struct BegunTraining {
 /// exclude each other, if the folder of `from` is of another kind, and for a folder that is taken.
 [[nodiscard]] BegunTraining BeginImageTraining(ImageTraining& options, const TrainingDefaults& defaults,
                                                const TrainingObserver& observer, bool validates,
-                                               std::string_view kind = PictureEncoder::kKind);
+                                               std::string_view kind = ImageEncoder::kKind);
 
 /// Checks and completes the sizes of a model from scratch. `chosen_by` says where `channels` are from, if they were not
 /// given.
@@ -78,12 +78,12 @@ void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by = "
 /// The configuration of a ViT from scratch.
 VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan);
 /// The model, initialised, with a head for classes if there are labels, and its preprocessor_config.json.
-std::unique_ptr<PictureEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
-                                              const std::vector<std::string>& labels);
+std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
+                                            const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const ImageTraining& options);
 
 /// How images are prepared: as the folder of `from` says, or NewPreprocessorConfig.
-PictureProcessor ProcessorOf(const ImageTraining& options);
+ImageProcessor ProcessorOf(const ImageTraining& options);
 
 /// Completes a folder that the model was saved into, with preprocessor_config.json.
 void SaveBesideImageModel(const ImageTraining& options, const std::string& folder);

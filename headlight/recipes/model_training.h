@@ -16,7 +16,7 @@
 #include "headlight/data/text_share.h"
 #include "headlight/io/config_table.h"
 #include "headlight/recipes/training_run.h"
-#include "headlight/train/tasks/teacher_forcing.h"
+#include "headlight/train/objectives/teacher_forcing.h"
 
 namespace headlight {
 

@@ -6,9 +6,9 @@
 
 namespace headlight {
 
-VisualQuestions InNumbers(const PictureQuestions& read, const QuestionReading& reading) {
+VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading) {
   VisualQuestions set;
-  set.pictures = RegionsOf(read.pictures, reading.boxes, reading.model);
+  set.images = RegionsOf(read.images, reading.boxes, reading.model);
   const std::int64_t longest = reading.model.limits().positions;
   for (const AnsweredQuestion& question : read.questions) {
     const Encoding encoding = reading.tokenizer.Encode(question.question, {.read_special = false});
@@ -20,7 +20,7 @@ VisualQuestions InNumbers(const PictureQuestions& read, const QuestionReading& r
     set.questions.push_back(
         {.ids = encoding.ids,
          .types = encoding.type_ids,
-         .picture = question.picture,
+         .image = question.image,
          .answer = label == reading.labels.end() ? -1 : static_cast<std::int32_t>(label - reading.labels.begin()),
          .kind = static_cast<std::size_t>(kind - reading.kinds.begin())});
   }

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "headlight/data/picture_questions.h"
+#include "headlight/data/image_questions.h"
 #include "headlight/kinds/region_text_encoder.h"
 #include "headlight/recipes/region_training.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
-#include "headlight/train/tasks/visual_question_answering.h"
+#include "headlight/train/objectives/visual_question_answering.h"
 
 namespace headlight {
 
@@ -16,13 +16,13 @@ namespace headlight {
 struct QuestionReading {
   const PipelineTokenizer& tokenizer;
   const RegionTextEncoder& model;
-  const PictureBoxes& boxes;
+  const ImageBoxes& boxes;
   const std::vector<std::string>& labels;  // the answers that the model knows
   std::vector<std::string>& kinds;         // of questions; new ones are added
 };
 
-/// The questions with their pictures' regions; the set's kinds are left to the caller. Throws Error naming a question
-/// that is longer than the model reads, and as PictureBoxes.
-VisualQuestions InNumbers(const PictureQuestions& read, const QuestionReading& reading);
+/// The questions with their images' regions; the set's kinds are left to the caller. Throws Error naming a question
+/// that is longer than the model reads, and as ImageBoxes.
+VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

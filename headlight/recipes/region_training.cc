@@ -12,7 +12,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
 #include "headlight/models/family.h"
-#include "headlight/tasks/region_answerer.h"
+#include "headlight/pipelines/region_answerer.h"
 
 namespace headlight {
 
@@ -55,25 +55,25 @@ TrainingFolder BeginRegionTraining(RegionTraining& options) {
   return BeginTextTraining(options);
 }
 
-PictureBoxes::PictureBoxes(const std::vector<std::string>& boxes, const std::string& detector) {
+ImageBoxes::ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector) {
   if (!detector.empty()) {
-    detector_ = Detector::Load(detector);
+    detector_ = ObjectDetector::Load(detector);
     labels_ = detector_->labels();
     return;
   }
   for (DetectionExample& example : ReadDetectionSet(boxes, {}, labels_, NewLabels::added, ReadVoc).examples) {
-    const std::string path = fs::weakly_canonical(example.picture).string();
+    const std::string path = fs::weakly_canonical(example.image).string();
     const auto [entry, is_new] = known_.emplace(path, std::move(example));
     Check(is_new, "{}: the files of `boxes` have this image twice", entry->first);
   }
 }
 
-std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture>& pictures,
-                                                       const std::vector<std::string>& paths) const {
-  std::vector<std::vector<LabelledBox>> all(pictures.size());
+std::vector<std::vector<LabelledBox>> ImageBoxes::Of(const std::vector<Image>& images,
+                                                     const std::vector<std::string>& paths) const {
+  std::vector<std::vector<LabelledBox>> all(images.size());
   if (detector_) {
     const DetectOptions how = {.name_of = [&](std::size_t i) { return paths[i]; }};
-    const std::vector<std::vector<FoundBox>> found = detector_->Detect(pictures, how);
+    const std::vector<std::vector<FoundBox>> found = detector_->Detect(images, how);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (const FoundBox& one : found[i]) all[i].push_back({.box = one.box, .label = one.label});
     return all;
@@ -81,37 +81,37 @@ std::vector<std::vector<LabelledBox>> PictureBoxes::Of(const std::vector<Picture
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto found = known_.find(fs::weakly_canonical(paths[i]).string());
     Check(found != known_.end(), "{}: no file of `boxes` has this image", paths[i]);
-    CheckSize(found->second, {pictures[i].height, pictures[i].width});
+    CheckSize(found->second, {images[i].height, images[i].width});
     all[i] = found->second.boxes;
   }
   return all;
 }
 
-std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
-                                      const RegionTextEncoder& model) {
+std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,
+                                    const RegionTextEncoder& model) {
   const std::int64_t side = RegionSideOf(model), numbers = model.limits().box_numbers;
-  std::vector<PictureRegions> regions(paths.size());
+  std::vector<ImageRegions> regions(paths.size());
   constexpr std::size_t at_once = 256;
   for (std::size_t first = 0; first < paths.size(); first += at_once) {
     const auto begin = paths.begin() + static_cast<std::ptrdiff_t>(first);
     const std::vector<std::string> some(begin,
                                         begin + static_cast<std::ptrdiff_t>(std::min(at_once, paths.size() - first)));
-    std::vector<Picture> pictures(some.size());
+    std::vector<Image> images(some.size());
     ParallelFor(std::ssize(some), [&](std::int64_t i) {
-      pictures[static_cast<std::size_t>(i)] = ReadPicture(some[static_cast<std::size_t>(i)]);
+      images[static_cast<std::size_t>(i)] = ReadImage(some[static_cast<std::size_t>(i)]);
     });
-    const std::vector<std::vector<LabelledBox>> found = boxes.Of(pictures, some);
+    const std::vector<std::vector<LabelledBox>> found = boxes.Of(images, some);
     ParallelFor(std::ssize(some), [&](std::int64_t index) {
       const auto i = static_cast<std::size_t>(index);
       std::vector<Box> within;
-      PictureRegions& own = regions[first + i];
-      own.classes = {-1};  // of the whole picture
+      ImageRegions& own = regions[first + i];
+      own.classes = {-1};  // of the whole image
       for (const LabelledBox& one : found[i]) {
-        if (!LiesWithin(one.box, pictures[i])) continue;
+        if (!LiesWithin(one.box, images[i])) continue;
         within.push_back(one.box);
         own.classes.push_back(one.label);
       }
-      BoxRegions made = RegionsOfBoxes(pictures[i], within, side, numbers);
+      BoxRegions made = RegionsOfBoxes(images[i], within, side, numbers);
       own.features = std::move(made.features);
       own.boxes = std::move(made.places);
     });
@@ -119,12 +119,12 @@ std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, con
   return regions;
 }
 
-void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions) {
+void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions) {
   const auto add = [&](auto values) {
     const auto bytes = std::as_bytes(values);
     hash.Update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   };
-  for (const PictureRegions& one : regions) {
+  for (const ImageRegions& one : regions) {
     add(one.features.span<float>());
     add(one.boxes.span<float>());
     add(std::span(one.classes));
@@ -141,9 +141,9 @@ VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan
                                 .attention_dropout = plan.attention_dropout,
                                 .joins = {}};
   VilbertConfig config;
-  config.text = config.picture = stream;
+  config.text = config.image = stream;
   for (int i = sizes.layers / 2; i < sizes.layers; ++i) config.text.joins.push_back(i);
-  config.picture.joins = config.text.joins;
+  config.image.joins = config.text.joins;
   config.joint = sizes.model;
   config.joint_heads = sizes.heads;
   config.vocabulary = vocabulary;

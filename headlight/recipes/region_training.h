@@ -1,4 +1,4 @@
-// Shared by the trainings of models that read a text with the regions of a picture: their options, the regions that
+// Shared by the trainings of models that read a text with the regions of an image: their options, the regions that
 // boxes hold, and the folder.
 #pragma once
 
@@ -13,11 +13,11 @@
 #include "headlight/base/hash.h"
 #include "headlight/data/detection.h"
 #include "headlight/image/box.h"
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 #include "headlight/models/vilbert.h"
+#include "headlight/pipelines/object_detector.h"
 #include "headlight/recipes/text_training.h"
-#include "headlight/tasks/detector.h"
-#include "headlight/train/tasks/region_pairs.h"
+#include "headlight/train/objectives/region_pairs.h"
 
 namespace headlight {
 
@@ -44,29 +44,29 @@ HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const s
 /// each other.
 [[nodiscard]] TrainingFolder BeginRegionTraining(RegionTraining& options);
 
-// The boxes of pictures, which `boxes` has or `detector` finds, with their classes.
-class PictureBoxes {
+// The boxes of images, which `boxes` has or `detector` finds, with their classes.
+class ImageBoxes {
  public:
   // Of the files of `boxes`, or found by the detector in a folder, of which one is given.
-  PictureBoxes(const std::vector<std::string>& boxes, const std::string& detector);
+  ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
-  // Of pictures with these paths. Throws Error naming a picture that no file of `boxes` has.
-  std::vector<std::vector<LabelledBox>> Of(const std::vector<Picture>& pictures,
+  // Of images with these paths. Throws Error naming an image that no file of `boxes` has.
+  std::vector<std::vector<LabelledBox>> Of(const std::vector<Image>& images,
                                            const std::vector<std::string>& paths) const;
 
  private:
-  std::optional<Detector> detector_;
-  std::map<std::string, DetectionExample> known_;  // by the picture's path
+  std::optional<ObjectDetector> detector_;
+  std::map<std::string, DetectionExample> known_;  // by the image's path
   std::vector<std::string> labels_;
 };
 
-// The regions of the pictures at these paths, with their classes, as the model reads them.
-std::vector<PictureRegions> RegionsOf(const std::vector<std::string>& paths, const PictureBoxes& boxes,
-                                      const RegionTextEncoder& model);
-void AddToHash(Hash64& hash, const std::vector<PictureRegions>& regions);
+// The regions of the images at these paths, with their classes, as the model reads them.
+std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,
+                                    const RegionTextEncoder& model);
+void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions);
 
-// A ViLBERT from scratch without heads. The text and the picture have the same number of layers, and a layer of
+// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a layer of
 // co-attention precedes each of the upper half. In the paper's base model the regions meet the text at once: they are
 // the output of a deep network, where these are pixels, of which a layer must first make a kind and a colour.
 VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary);

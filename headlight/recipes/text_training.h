@@ -15,7 +15,7 @@
 #include "headlight/recipes/model_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
-#include "headlight/train/tasks/masked_language_model.h"
+#include "headlight/train/objectives/masked_language_model.h"
 
 namespace headlight {
 

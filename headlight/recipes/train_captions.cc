@@ -9,13 +9,13 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
-#include "headlight/data/picture_texts.h"
+#include "headlight/data/image_texts.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/vision_encoder_decoder.h"
 #include "headlight/recipes/text_training.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
-#include "headlight/train/tasks/captions.h"
+#include "headlight/train/objectives/captions.h"
 
 namespace headlight {
 namespace {
@@ -58,12 +58,12 @@ Json NewGenerationConfig(const CaptionModel& model, std::size_t longest) {
                       {"max_length", std::min<std::int64_t>(static_cast<std::int64_t>(longest) + 2, limits.positions)}};
 }
 
-PictureTextSet Read(const CaptionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
-                    const char* purpose, const TrainingObserver& observer) {
-  PictureTextSet set = ReadImageTextSet(ListPictureTexts(paths, options.pictures), options.skip_errors,
-                                        options.most_pixels, observer, share);
-  CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures", paths, share);
-  Note(observer, fmt::format("{}: {} pictures with {} captions to {}", fmt::join(paths, ", "), set.size(),
+ImageTextSet Read(const CaptionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
+                  const char* purpose, const TrainingObserver& observer) {
+  ImageTextSet set = ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, options.most_pixels,
+                                      observer, share);
+  CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
+  Note(observer, fmt::format("{}: {} images with {} captions to {}", fmt::join(paths, ", "), set.size(),
                              set.text_count(), purpose));
   return set;
 }
@@ -77,7 +77,7 @@ void Describe(OptionTable& table, CaptionTraining& options) {
            /*validates=*/true);
   Option& from = table.Get("--from").Describe("Folder of a model of captions to fine-tune");
   table.Get("--batch-size").Describe("Images per batch, one for each caption");
-  table.Add("--pictures", options.pictures, "Folders of the images that a COCO file names")
+  table.Add("--images", options.images, "Folders of the images that a COCO file names")
       .Check(NotEmpty())
       .Type("DIR")
       .Default("next to it");
@@ -89,7 +89,7 @@ void Describe(OptionTable& table, CaptionTraining& options) {
   DescribeSkipErrors(table, options.skip_errors);
   AddLabelSmoothing(table, options.label_smoothing);
   table
-      .Add("--validate-pictures", options.validate_pictures, AtLeast(1),
+      .Add("--validate-images", options.validate_images, AtLeast(1),
            "Write captions for the first N images of a validation")
       .Default("500")
       .Group("Training");
@@ -107,9 +107,9 @@ TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& ob
   Check(model->uses().captions, "{}: a model that writes captions is needed, and this one does not", options.from);
   Check(tokenizer.size() <= model->limits().target_vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
         options.tokenizer_folder(), tokenizer.size(), model->limits().target_vocabulary);
-  const PictureProcessor processor = ProcessorOf(options);
-  const PictureTextSet train = Read(options, options.train, options.learned(), "train on", observer);
-  const PictureTextSet valid = Read(options, options.validation(), options.validated(), "validate on", observer);
+  const ImageProcessor processor = ProcessorOf(options);
+  const ImageTextSet train = Read(options, options.train, options.learned(), "train on", observer);
+  const ImageTextSet valid = Read(options, options.validation(), options.validated(), "validate on", observer);
   const auto encode = [&](const std::string& text) {
     return tokenizer.Encode(text, {.add_special = false, .read_special = false}).ids;
   };
@@ -120,7 +120,7 @@ TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& ob
                                         {.batches = plan.batches,
                                          .label_smoothing = options.label_smoothing,
                                          .drop_path = options.drop_path.value_or(0),
-                                         .validated = options.validate_pictures.value_or(500)});
+                                         .validated = options.validate_images.value_or(500)});
   std::size_t longest = 0;
   for (const TokenizedCaptions::Example& example : learned.examples) longest = std::max(longest, example.ids.size());
   const auto save = [&](const std::string& to) {
@@ -137,10 +137,10 @@ TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& ob
   Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
                          {"drop_path", options.drop_path.value_or(0)},
                          {"label_smoothing", options.label_smoothing}};
-  if (options.validate_pictures) of.Set("validate_pictures", *options.validate_pictures);
+  if (options.validate_images) of.Set("validate_images", *options.validate_images);
   if (options.from_scratch()) {
     const VitConfig encoder = NewVitConfig(options, plan);
-    of.Set("image_size", encoder.picture.height);
+    of.Set("image_size", encoder.image.height);
     of.Set("patch_size", encoder.patch.height);
     of.Set("positions", options.positions);
   }

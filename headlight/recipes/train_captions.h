@@ -12,11 +12,11 @@
 namespace headlight {
 
 struct CaptionTraining : ImageTraining {
-  std::vector<std::string> pictures;  ///< folders of the images that COCO's files name
-  std::string tokenizer;              ///< the folder of the tokenizer for a model from scratch
-  std::int64_t positions = 64;        ///< tokens of the longest caption, of a model from scratch
+  std::vector<std::string> images;  ///< folders of the images that COCO's files name
+  std::string tokenizer;            ///< the folder of the tokenizer for a model from scratch
+  std::int64_t positions = 64;      ///< tokens of the longest caption, of a model from scratch
   double label_smoothing = 0;
-  std::optional<std::int64_t> validate_pictures;  ///< images that a validation writes captions for [500]
+  std::optional<std::int64_t> validate_images;  ///< images that a validation writes captions for [500]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
 };

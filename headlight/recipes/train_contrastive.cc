@@ -11,7 +11,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
-#include "headlight/data/picture_texts.h"
+#include "headlight/data/image_texts.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kinds/text_encoder.h"
@@ -21,7 +21,7 @@
 #include "headlight/recipes/image_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
-#include "headlight/train/tasks/contrastive.h"
+#include "headlight/train/objectives/contrastive.h"
 
 namespace headlight {
 namespace {
@@ -58,13 +58,13 @@ template <typename Config>
 void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, const PipelineTokenizer& tokenizer,
               Config& config) {
   const ModelSizes& sizes = plan.sizes;
-  auto& picture = *config.picture;
-  picture.model = sizes.model;
-  picture.layers = sizes.layers;
-  picture.heads = sizes.heads;
-  picture.ffn = sizes.inner();
-  picture.picture = {ImageSide(options), ImageSide(options)};
-  picture.patch = {PatchSide(options), PatchSide(options)};
+  auto& image = *config.image;
+  image.model = sizes.model;
+  image.layers = sizes.layers;
+  image.heads = sizes.heads;
+  image.ffn = sizes.inner();
+  image.image = {ImageSide(options), ImageSide(options)};
+  image.patch = {PatchSide(options), PatchSide(options)};
   auto& text = *config.text;
   text.model = options.text_model_dim.value_or(sizes.model);
   text.layers = options.text_layers.value_or(sizes.layers);
@@ -72,7 +72,7 @@ void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, cons
   text.ffn = options.text_model_dim ? 4 * text.model : sizes.inner();
   text.vocabulary = tokenizer.size();
   text.positions = options.positions;
-  picture.attention_dropout = text.attention_dropout = plan.attention_dropout;
+  image.attention_dropout = text.attention_dropout = plan.attention_dropout;
 }
 
 // The token that ends every text, in whose state a CLIP sums it up.
@@ -109,10 +109,10 @@ std::unique_ptr<DualEncoder> NewModel(const ContrastiveTraining& options, const 
   return model;
 }
 
-PictureProcessor ProcessorOf(const ContrastiveTraining& options) {
+ImageProcessor ProcessorOf(const ContrastiveTraining& options) {
   return options.from_scratch()
-             ? ReadPictureProcessor(JsonView(NewPreprocessorConfig(options), "preprocessor_config.json"))
-             : LoadPictureProcessor(options.from);
+             ? ReadImageProcessor(JsonView(NewPreprocessorConfig(options), "preprocessor_config.json"))
+             : LoadImageProcessor(options.from);
 }
 
 void Save(const ContrastiveTraining& options, const DualEncoder& model, const std::string& to) {
@@ -126,7 +126,7 @@ void Save(const ContrastiveTraining& options, const DualEncoder& model, const st
 // Options of one kind of training are refused in the other.
 void CheckOfTexts(const ContrastiveTraining& options) {
   for (const auto& [name, given] :
-       {std::pair("pictures", !options.pictures.empty()), std::pair("skip_errors", options.skip_errors),
+       {std::pair("images", !options.images.empty()), std::pair("skip_errors", options.skip_errors),
         std::pair("random_resized_crop", options.random_resized_crop.has_value()),
         std::pair("image_size", options.image_size.has_value()),
         std::pair("patch_size", options.patch_size.has_value()),
@@ -156,10 +156,10 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
         tokens, texts.tokenizer.size(), model->limits().vocabulary);
 
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    PictureTextSet set =
-        ReadImageTextSet(ListPictureTexts(paths, options.pictures), options.skip_errors, kMostPixels, observer, share);
-    CheckNotEmpty(static_cast<std::size_t>(set.size()), "pictures with texts", paths, share);
-    Note(observer, fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), set.size(),
+    ImageTextSet set =
+        ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
+    CheckNotEmpty(static_cast<std::size_t>(set.size()), "images with texts", paths, share);
+    Note(observer, fmt::format("{}: {} images with {} texts to {}", fmt::join(paths, ", "), set.size(),
                                set.text_count(), purpose));
     if (const std::int64_t cut = CountCutTexts(texts, set); cut > 0)
       Note(observer,
@@ -167,8 +167,8 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
                        texts.longest));
     return set;
   };
-  const PictureTextSet train = read(options.train, options.learned(), "train on");
-  const PictureTextSet valid = read(options.validation(), options.validated(), "validate on");
+  const ImageTextSet train = read(options.train, options.learned(), "train on");
+  const ImageTextSet valid = read(options.validation(), options.validated(), "validate on");
   const ContrastiveOptions contrastive = {
       .batches = plan.batches, .part = options.part_size, .least_share = options.random_resized_crop.value_or(1)};
   const TrainingTask task = ContrastiveTask(*model, ProcessorOf(options), texts, train, valid, contrastive);
@@ -201,7 +201,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
             .batch_description = "Pairs per batch, which are compared with each other"});
   Option& from = table.Get("--from");
   DescribeSkipErrors(table, options.skip_errors);
-  table.Add("--pictures", options.pictures, "Folders of COCO's images, unless they lie next to the file")
+  table.Add("--images", options.images, "Folders of COCO's images, unless they lie next to the file")
       .Check(ExistingFolder())
       .Type("DIR");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")

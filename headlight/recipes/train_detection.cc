@@ -52,7 +52,7 @@ const std::map<std::string, OptionValues> kDetectionPresets = {{"small-scenes",
 ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   using Backbone = DetectionTraining::Backbone;
   switch (backbone) {
-    case Backbone::small:  // for pictures of about 128 pixels: its last map has a cell for each 16 x 16
+    case Backbone::small:  // for images of about 128 pixels: its last map has a cell for each 16 x 16
       return {.embedding = 16, .hidden = {32, 64, 128}, .depths = {1, 1, 2}, .bottleneck = false};
     case Backbone::resnet18:
       return {.hidden = {64, 128, 256, 512}, .depths = {2, 2, 2, 2}, .bottleneck = false};
@@ -64,17 +64,17 @@ ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   return {};
 }
 
-// The pictures of a share, which are chosen by their names.
+// The images of a share, which are chosen by their names.
 DetectionSet Read(const DetectionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, const TrainingObserver& observer) {
   DetectionSet set = ReadDetectionSet(paths, options.images, labels, rule, ReadVoc);
   if (options.sources) {
     std::vector<std::string> files;
-    for (const DetectionExample& example : set.examples) files.push_back(example.picture);
+    for (const DetectionExample& example : set.examples) files.push_back(example.image);
     options.sources(files);
   }
   std::erase_if(set.examples, [&](const DetectionExample& example) {
-    return !share.Has(std::filesystem::path(example.picture).filename().string());
+    return !share.Has(std::filesystem::path(example.image).filename().string());
   });
   const char* const purpose = share.held_out ? "validate on" : "train on";
   Check(!set.examples.empty(), "{}: there is no image to {}", fmt::join(paths, ", "), purpose);
@@ -172,9 +172,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
            "Queries, the most objects found in an image [100; with `from` the model's own: another number initialises "
            "new ones]")
       .Group(kModelGroup);
-  table
-      .Add("--pictures", options.images,
-           "Folders of the images, unless they lie next to the files, or in ../JPEGImages")
+  table.Add("--images", options.images, "Folders of the images, unless they lie next to the files, or in ../JPEGImages")
       .Check(ExistingFolder())
       .Type("DIR");
   DescribeMostPixels(table, options.most_pixels);
@@ -198,7 +196,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   if (!options.preset.empty()) ApplyPreset(options, PresetOf(kDetectionPresets, options.preset));
   TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
   if (!options.from_scratch()) {
-    CheckKind<ObjectDetector>(options.from);
+    CheckKind<DetectionModel>(options.from);
     // Behind the user's groups, which count first.
     plan.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
@@ -214,10 +212,10 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   const DetectionSet valid =
       Read(options, options.validation(), options.validated(), labels, NewLabels::refused, observer);
   const Json config = ProcessorConfigOf(options);
-  const PictureProcessor processor = ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
+  const ImageProcessor processor = ReadImageProcessor(JsonView(config, "preprocessor_config.json"));
   const TrainingTask task = DetectionTask(
-      *model, processor, train, valid, [&](const std::string& path) { return ReadPicture(path, options.most_pixels); },
-      [&](const std::string& path) { return ReadPictureSize(path, options.most_pixels); },
+      *model, processor, train, valid, [&](const std::string& path) { return ReadImage(path, options.most_pixels); },
+      [&](const std::string& path) { return ReadImageSize(path, options.most_pixels); },
       {.batches = plan.batches, .augment = augment, .cell_weight = options.cell_loss.value_or(0)});
   if (options.first_batch) {
     const TrainingBatch batch = task.batches({})();
@@ -235,7 +233,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
     model->Save(to);
     WriteFile(to + "/preprocessor_config.json", config.Text());
   };
-  return RunModelTraining(task, options, plan, "detection", "pictures", HashOfDetectionSet(train), std::move(of), save,
+  return RunModelTraining(task, options, plan, "detection", "images", HashOfDetectionSet(train), std::move(of), save,
                           observer);
 }
 

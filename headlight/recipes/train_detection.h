@@ -11,7 +11,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
 #include "headlight/recipes/model_training.h"
-#include "headlight/train/tasks/detection.h"
+#include "headlight/train/objectives/detection.h"
 
 namespace headlight {
 
@@ -30,7 +30,7 @@ struct DetectionTraining : ModelTraining {
   /// Called with the files of the images, before any is decoded; may be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};
   /// Called with the first batch, before the training; may be empty.
-  std::function<void(const DetectionPart& batch, const PictureProcessor& processor,
+  std::function<void(const DetectionPart& batch, const ImageProcessor& processor,
                      const std::vector<std::string>& labels)>
       first_batch = {};
 };

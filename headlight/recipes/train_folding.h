@@ -7,7 +7,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/recipes/model_training.h"
-#include "headlight/train/tasks/folding.h"
+#include "headlight/train/objectives/folding.h"
 
 namespace headlight {
 

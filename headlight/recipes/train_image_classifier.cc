@@ -21,7 +21,7 @@ struct ClassifierPreset {
 };
 
 const std::map<std::string, ClassifierPreset> kClassifierPresets = {
-    {"small-pictures",
+    {"small-images",
      {{{"--image-size", "64"},
        {"--channels", "64,128,256"},
        {"--depths", "1,1,1"},
@@ -31,7 +31,7 @@ const std::map<std::string, ClassifierPreset> kClassifierPresets = {
        {"--average-decay", "0.99"},
        {"--epochs", "30"}},
       {{"--random-resized-crop", "0.5"}, {"--horizontal-flip", "0.5"}, {"--rand-augment", "9"}}}},
-    {"small-grey-pictures",
+    {"small-grey-images",
      {{{"--image-size", "56"},
        {"--channels", "64,128,256"},
        {"--depths", "1,1,1"},
@@ -57,10 +57,9 @@ std::vector<std::string> Numbers(std::size_t count) {
 }
 
 // The model of `from`, with a head for these labels; they become the model's own if it knows the same classes.
-std::unique_ptr<PictureEncoder> ModelFor(const ImageClassifierTraining& options, std::vector<std::string>& labels,
-                                         const TrainingObserver& observer) {
-  std::unique_ptr<PictureEncoder> model =
-      LoadModel<PictureEncoder>(options.from, {.dropout = options.chosen_dropout()});
+std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, std::vector<std::string>& labels,
+                                       const TrainingObserver& observer) {
+  std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(options.from, {.dropout = options.chosen_dropout()});
   const std::vector<std::string>& known = model->labels();
   if (!known.empty() && (HasAll(labels, known) || HasAll(labels, Numbers(known.size())))) {
     labels = known;
@@ -76,10 +75,10 @@ std::unique_ptr<PictureEncoder> ModelFor(const ImageClassifierTraining& options,
 
 void Describe(OptionTable& table, ImageClassifierTraining& options) {
   table
-      .Add("--preset", options.preset, OneOf({"small-pictures", "small-grey-pictures"}),
+      .Add("--preset", options.preset, OneOf({"small-images", "small-grey-images"}),
            "Settings of a ResNet to start from: for images of 32 to 64 pixels, or for grey ones of 28, such as "
            "Fashion-MNIST's")
-      .Type("small-pictures|small-grey-pictures");
+      .Type("small-images|small-grey-images");
   Describe(table, options, kImageDefaults,
            "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv file, or two IDX "
            "files, of images and of their classes",
@@ -106,24 +105,24 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   const auto [plan, folder] = BeginImageTraining(options, kImageDefaults, observer, /*validates=*/true);
 
   std::vector<std::string> labels;
-  PictureList list = ListLabelledPictures(options.train, labels, NewLabels::added);
+  ImageList list = ListLabelledImages(options.train, labels, NewLabels::added);
   const std::vector<std::string> found = labels;
-  std::unique_ptr<PictureEncoder> model =
+  std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
-  if (labels != found) list = ListLabelledPictures(options.train, labels, rule);  // with the model's numbers
-  const auto read = [&](const PictureList& from, const std::vector<std::string>& paths, const TextShare& share,
+  if (labels != found) list = ListLabelledImages(options.train, labels, rule);  // with the model's numbers
+  const auto read = [&](const ImageList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     if (options.sources) options.sources(from.sources);
-    PictureSet set = ReadImageSet(from, options.skip_errors, options.most_pixels, observer, share);
+    ImageSet set = ReadImageSet(from, options.skip_errors, options.most_pixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
     Note(observer, fmt::format("{}: {} images to {}", fmt::join(paths, ", "), set.size(), purpose));
     return set;
   };
-  const PictureSet train = read(list, options.train, options.learned(), "train on");
-  if (!options.valid.empty()) list = ListLabelledPictures(options.valid, labels, rule);
-  const PictureSet valid = read(list, options.validation(), options.validated(), "validate on");
-  const PictureProcessor processor = ProcessorOf(options);
+  const ImageSet train = read(list, options.train, options.learned(), "train on");
+  if (!options.valid.empty()) list = ListLabelledImages(options.valid, labels, rule);
+  const ImageSet valid = read(list, options.validation(), options.validated(), "validate on");
+  const ImageProcessor processor = ProcessorOf(options);
   const ImageAugmentation& augmentation = options.augmentation;
   const TrainingTask task = ImageClassificationTask(*model, processor, train, valid,
                                                     {.batches = plan.batches,
@@ -134,11 +133,11 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
                                                      .drop_path = options.drop_path.value_or(0)});
   if (options.first_batch) {
     const TrainingBatch batch = task.batches({})();
-    options.first_batch(std::any_cast<PictureBatch>(Made(batch.parts.front())), processor, model->labels());
+    options.first_batch(std::any_cast<ImageBatch>(Made(batch.parts.front())), processor, model->labels());
   }
   Json of = RunOf(augmentation);
   of.Set("label_smoothing", options.label_smoothing.value_or(0));
-  return RunImageTraining(task, options, plan, "image-classification", "pictures", train.hash(), std::move(of), *model,
+  return RunImageTraining(task, options, plan, "image-classification", "images", train.hash(), std::move(of), *model,
                           observer);
 }
 

@@ -9,19 +9,18 @@
 #include "headlight/base/export.h"
 #include "headlight/recipes/image_augmentation.h"
 #include "headlight/recipes/image_training.h"
-#include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/objectives/image_classification.h"
 
 namespace headlight {
 
 struct ImageClassifierTraining : ImageTraining {
   ImageAugmentation augmentation;
-  std::string preset;  ///< small-pictures or small-grey-pictures
+  std::string preset;  ///< small-images or small-grey-images
   std::optional<double> label_smoothing;
   /// Called with the images that are read, before any is decoded; may be empty.
-  std::function<void(const std::vector<PictureSource>& sources)> sources = {};
+  std::function<void(const std::vector<ImageSource>& sources)> sources = {};
   /// Called with the first batch, before the training; may be empty.
-  std::function<void(const PictureBatch& batch, const PictureProcessor& processor,
-                     const std::vector<std::string>& labels)>
+  std::function<void(const ImageBatch& batch, const ImageProcessor& processor, const std::vector<std::string>& labels)>
       first_batch = {};
 };
 

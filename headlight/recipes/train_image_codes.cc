@@ -7,7 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
-#include "headlight/data/pictures.h"
+#include "headlight/data/images.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/recipes/training_folder.h"
@@ -17,8 +17,8 @@ namespace {
 
 constexpr TrainingDefaults kCodesDefaults = {.sizes = {.model = 64, .layers = 3}, .batch = 32};
 
-std::unique_ptr<PictureCoder> ModelOf(const ImageCodesTraining& options, const TrainingPlan& plan) {
-  if (!options.from_scratch()) return LoadModel<PictureCoder>(options.from);
+std::unique_ptr<ImageCoder> ModelOf(const ImageCodesTraining& options, const TrainingPlan& plan) {
+  if (!options.from_scratch()) return LoadModel<ImageCoder>(options.from);
   DiscreteVaeConfig config = options.vae;
   config.layers = plan.sizes.layers;
   config.hidden = plan.sizes.model;
@@ -37,7 +37,7 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
   DescribeSkipErrors(table, options.skip_errors);
   table.Get("--layers").Describe("Convolutions that halve an image");
   table.Get("--model-dim").Describe("Channels");
-  AddModelNumber(table, "--image-size", options.vae.picture, Between(2, 4096),
+  AddModelNumber(table, "--image-size", options.vae.image, Between(2, 4096),
                  "Pixels of a side, to which the centre of an image is resized");
   AddModelNumber(table, "--codes", options.vae.codes, Between(2, 1 << 16), "Codes");
   AddModelNumber(table, "--code-dim", options.vae.code_width, Between(1, 1 << 15), "Numbers of a code's vector");
@@ -52,7 +52,7 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
       .Excludes(table.Get("--from"))
       .Group(kModelGroup)
       .ShowDefault();
-  PictureCodesOptions& codes = options.annealing;
+  ImageCodesOptions& codes = options.annealing;
   const auto anneal = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
     return table.Add(name, value, check, description).Group("Training");
   };
@@ -71,38 +71,38 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
 TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserver& observer) {
   Check(options.loss == "l2" || options.loss == "logit-laplace", "`loss` must be l2 or logit-laplace, not {}",
         Quoted(options.loss));
-  if (!options.from_scratch()) CheckKind<PictureCoder>(options.from);
+  if (!options.from_scratch()) CheckKind<ImageCoder>(options.from);
   const TrainingPlan plan = CompleteTraining(options, kCodesDefaults);
   const TrainingFolder folder(options.out, options.resume, options.ranks);
-  const std::unique_ptr<PictureCoder> model = ModelOf(options, plan);
-  const PictureCoder::Limits& limits = model->limits();
+  const std::unique_ptr<ImageCoder> model = ModelOf(options, plan);
+  const ImageCoder::Limits& limits = model->limits();
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    PictureSet set = ReadImageSet({.sources = ListUnlabelledPictures(paths), .labels = {}}, options.skip_errors,
-                                  options.most_pixels, observer, share);
+    ImageSet set = ReadImageSet({.sources = ListUnlabelledImages(paths), .labels = {}}, options.skip_errors,
+                                options.most_pixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
     Note(observer,
          fmt::format("{}: {} images to {}, {} x {} pixels in {} x {} of {} codes", fmt::join(paths, ", "), set.size(),
-                     purpose, limits.picture, limits.picture, limits.grid().width, limits.grid().height, limits.codes));
+                     purpose, limits.image, limits.image, limits.grid().width, limits.grid().height, limits.codes));
     return set;
   };
-  const PictureSet train = read(options.train, options.learned(), "train on"),
-                   valid = read(options.validation(), options.validated(), "validate on");
-  PictureCodesOptions codes = options.annealing;
+  const ImageSet train = read(options.train, options.learned(), "train on"),
+                 valid = read(options.validation(), options.validated(), "validate on");
+  ImageCodesOptions codes = options.annealing;
   codes.batches = plan.batches;
   // The paper's weights are for its logit-Laplace. Beside squared errors, a weight that is large throughout leaves
-  // little of the picture, and a small one few codes: it falls.
+  // little of the image, and a small one few codes: it falls.
   const bool paper = limits.distribution == PixelDistribution::logit_laplace;
   codes.first_divergence_weight = options.first_kl_weight.value_or(paper ? 0 : 0.1);
   codes.divergence_weight = options.kl_weight.value_or(paper ? 6.6 : 0.0005);
   codes.divergence_batches = options.kl_batches.value_or(paper ? 500 : 3000);
-  const TrainingTask task = PictureCodesTask(*model, train, valid, codes);
+  const TrainingTask task = ImageCodesTask(*model, train, valid, codes);
   Json of = Json::Object{
       {"batch_size", plan.batches.batch_tokens},          {"flip", codes.flip},
       {"first_temperature", codes.first_temperature},     {"temperature", codes.temperature},
       {"temperature_batches", codes.temperature_batches}, {"first_divergence_weight", codes.first_divergence_weight},
       {"divergence_weight", codes.divergence_weight},     {"divergence_batches", codes.divergence_batches}};
   if (options.from_scratch()) {
-    of.Set("image_size", options.vae.picture);
+    of.Set("image_size", options.vae.image);
     of.Set("codes", options.vae.codes);
     of.Set("code_dim", options.vae.code_width);
     of.Set("blocks", options.vae.blocks);
@@ -112,8 +112,7 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
     model->Save(to);
     if (!options.from_scratch()) CopyBesideModel(options.from, to);
   };
-  return RunModelTraining(task, options, plan, "picture-codes", "pictures", train.hash(), std::move(of), save,
-                          observer);
+  return RunModelTraining(task, options, plan, "image-codes", "images", train.hash(), std::move(of), save, observer);
 }
 
 }  // namespace headlight

@@ -8,19 +8,19 @@
 #include "headlight/base/export.h"
 #include "headlight/models/discrete_vae.h"
 #include "headlight/recipes/image_training.h"
-#include "headlight/train/tasks/picture_codes.h"
+#include "headlight/train/objectives/image_codes.h"
 
 namespace headlight {
 
 struct ImageCodesTraining : ModelTraining {
   ImageCodesTraining() { annealing.temperature_batches = 3000; }
 
-  DiscreteVaeConfig vae = {.picture = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< of one from scratch
-  std::string loss = "l2";                                                               ///< or logit-laplace
+  DiscreteVaeConfig vae = {.image = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< of one from scratch
+  std::string loss = "l2";                                                             ///< or logit-laplace
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
-  PictureCodesOptions annealing;  ///< the temperature; flip
-  bool skip_errors = false;       ///< whether damaged images are left out
+  ImageCodesOptions annealing;  ///< the temperature; flip
+  bool skip_errors = false;     ///< whether damaged images are left out
   std::int64_t most_pixels = kMostPixels;
 };
 

@@ -17,7 +17,7 @@
 #include "headlight/recipes/colour_images.h"
 #include "headlight/recipes/image_training.h"
 #include "headlight/recipes/training_folder.h"
-#include "headlight/train/tasks/image_generation.h"
+#include "headlight/train/objectives/image_generation.h"
 
 namespace headlight {
 namespace {
@@ -40,8 +40,8 @@ std::unique_ptr<ImageGpt> ModelOf(const ImageGenerationTraining& options, const 
   return model;
 }
 
-PictureProcessor ProcessorOf(const Json& config) {
-  return ReadPictureProcessor(JsonView(config, "preprocessor_config.json"));
+ImageProcessor ProcessorOf(const Json& config) {
+  return ReadImageProcessor(JsonView(config, "preprocessor_config.json"));
 }
 
 }  // namespace
@@ -62,33 +62,33 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   const TrainingPlan plan = CompleteTraining(options, kGenerationDefaults);
   const TrainingFolder folder(options.out, options.resume, options.ranks);
   const std::unique_ptr<ImageGpt> model = ModelOf(options, plan);
-  const PictureSize size = {options.image_size, options.image_size};
-  PictureProcessor processor =
+  const ImageSize size = {options.image_size, options.image_size};
+  ImageProcessor processor =
       options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
 
-  std::vector<Picture> train = ReadFittedImages(options.train, processor, options.most_pixels, options.learned()),
-                       valid =
-                           ReadFittedImages(options.validation(), processor, options.most_pixels, options.validated());
+  std::vector<Image> train = ReadFittedImages(options.train, processor, options.most_pixels, options.learned()),
+                     valid =
+                         ReadFittedImages(options.validation(), processor, options.most_pixels, options.validated());
   Json config;
   if (options.from_scratch()) {
     ColourCounts counts;
-    for (const Picture& picture : train) counts.Add(picture);
+    for (const Image& image : train) counts.Add(image);
     config = ColourProcessorConfig(size, counts.Cluster(options.clusters));
     processor = ProcessorOf(config);
   }
-  const ColourSets pictures = {InColours(train, processor), InColours(valid, processor)};
+  const ColourSets images = {InColours(train, processor), InColours(valid, processor)};
   train = valid = {};
-  const auto note = [&](const std::vector<std::string>& paths, const ColourPictures& read, const char* purpose) {
+  const auto note = [&](const std::vector<std::string>& paths, const ColourImages& read, const char* purpose) {
     Note(observer, fmt::format("{}: {} images to {}, {} x {} pixels in {} colours", fmt::join(paths, ", "),
                                read.count(), purpose, read.size.width, read.size.height, processor.clusters.size()));
   };
-  note(options.train, pictures.train, "train on");
-  note(options.validation(), pictures.valid, "validate on");
+  note(options.train, images.train, "train on");
+  note(options.validation(), images.valid, "validate on");
   Note(observer, fmt::format("baseline: the frequencies of the colours alone give {:.4f} bits per pixel",
-                             ColourEntropy(pictures.valid)));
+                             ColourEntropy(images.valid)));
 
-  const TrainingTask task = ImageGenerationTask(*model, pictures, {.batches = plan.batches, .flip = options.flip});
-  const auto& colours = pictures.train.colours;
+  const TrainingTask task = ImageGenerationTask(*model, images, {.batches = plan.batches, .flip = options.flip});
+  const auto& colours = images.train.colours;
   const std::string_view bytes(reinterpret_cast<const char*>(colours.data()), colours.size() * sizeof(colours[0]));
   Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}, {"flip", options.flip}};
   if (options.from_scratch()) {

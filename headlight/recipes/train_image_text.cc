@@ -9,17 +9,17 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
-#include "headlight/data/picture_texts.h"
+#include "headlight/data/image_texts.h"
 #include "headlight/models/family.h"
-#include "headlight/train/tasks/picture_text_pretraining.h"
+#include "headlight/train/objectives/image_text_pretraining.h"
 
 namespace headlight {
 namespace {
 
 // The pairs of a share, which is chosen by the images' paths.
-PictureTextList Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
-                     const TrainingObserver& observer) {
-  PictureTextList all = ListPictureTexts(paths), some;
+ImageTextList Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
+                   const TrainingObserver& observer) {
+  ImageTextList all = ListImageTexts(paths), some;
   std::size_t texts = 0;
   for (std::size_t i = 0; i < all.sources.size(); ++i) {
     if (!share.Has(all.sources[i].path)) continue;
@@ -29,22 +29,22 @@ PictureTextList Read(const std::vector<std::string>& paths, const TextShare& sha
   }
   CheckNotEmpty(texts, "texts", paths, share);
   Note(observer,
-       fmt::format("{}: {} texts of {} pictures to {}", fmt::join(paths, ", "), texts, some.sources.size(), purpose));
+       fmt::format("{}: {} texts of {} images to {}", fmt::join(paths, ", "), texts, some.sources.size(), purpose));
   return some;
 }
 
-PictureTextPairs SetOf(const PictureTextList& read, const PipelineTokenizer& tokenizer, const PictureBoxes& boxes,
-                       const RegionTextEncoder& model) {
-  PictureTextPairs set;
+ImageTextPairs SetOf(const ImageTextList& read, const PipelineTokenizer& tokenizer, const ImageBoxes& boxes,
+                     const RegionTextEncoder& model) {
+  ImageTextPairs set;
   std::vector<std::string> paths;
-  for (const PictureSource& source : read.sources) paths.push_back(source.path);
-  set.pictures = RegionsOf(paths, boxes, model);
+  for (const ImageSource& source : read.sources) paths.push_back(source.path);
+  set.images = RegionsOf(paths, boxes, model);
   const std::int64_t longest = model.limits().positions;
-  for (std::size_t picture = 0; picture < paths.size(); ++picture)
-    for (const std::string& text : read.texts[picture]) {
-      PictureText pair{EncoderExample(text, tokenizer), picture};
-      Check(std::ssize(pair.text.ids) <= longest, "{}: a text of {} tokens, of which the model reads {}",
-            paths[picture], pair.text.ids.size(), longest);
+  for (std::size_t image = 0; image < paths.size(); ++image)
+    for (const std::string& text : read.texts[image]) {
+      ImageText pair{EncoderExample(text, tokenizer), image};
+      Check(std::ssize(pair.text.ids) <= longest, "{}: a text of {} tokens, of which the model reads {}", paths[image],
+            pair.text.ids.size(), longest);
       set.pairs.push_back(std::move(pair));
     }
   return set;
@@ -83,20 +83,20 @@ TrainingResult TrainImageText(ImageTextTraining options, const TrainingObserver&
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
   PretrainingOptions how;
   SetSpecialTokens(tokenizer, options.tokenizer_folder(), how.masking);
-  const PictureTextList learned = Read(options.train, options.learned(), "train on", observer);
-  const PictureTextList validated = Read(options.validation(), options.validated(), "validate on", observer);
-  const PictureBoxes boxes(options.boxes, options.detector);
+  const ImageTextList learned = Read(options.train, options.learned(), "train on", observer);
+  const ImageTextList validated = Read(options.validation(), options.validated(), "validate on", observer);
+  const ImageBoxes boxes(options.boxes, options.detector);
   const std::unique_ptr<RegionTextEncoder> model = ModelOf(options, plan, tokenizer.size(), std::ssize(boxes.labels()));
   how.batches = plan.batches;
-  const PictureTextPairs train = SetOf(learned, tokenizer, boxes, *model),
-                         valid = SetOf(validated, tokenizer, boxes, *model);
+  const ImageTextPairs train = SetOf(learned, tokenizer, boxes, *model),
+                       valid = SetOf(validated, tokenizer, boxes, *model);
   Hash64 hash;
-  AddToHash(hash, train.pictures);
-  for (const PictureText& pair : train.pairs) {
-    const std::uint64_t parts[] = {HashOfTexts({pair.text}), pair.picture};
+  AddToHash(hash, train.images);
+  for (const ImageText& pair : train.pairs) {
+    const std::uint64_t parts[] = {HashOfTexts({pair.text}), pair.image};
     hash.Update({reinterpret_cast<const char*>(parts), sizeof(parts)});
   }
-  return RunRegionTraining(PictureTextPretraining(*model, train, valid, how), options, plan, "picture-text-pretraining",
+  return RunRegionTraining(ImageTextPretraining(*model, train, valid, how), options, plan, "image-text-pretraining",
                            "texts", hash.value(), observer);
 }
 

@@ -8,7 +8,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/models/family.h"
-#include "headlight/train/tasks/language_model.h"
+#include "headlight/train/objectives/language_model.h"
 
 namespace headlight {
 namespace {

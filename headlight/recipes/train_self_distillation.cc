@@ -12,7 +12,7 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/data/batches.h"
 #include "headlight/models/family.h"
-#include "headlight/train/tasks/image_classification.h"
+#include "headlight/train/objectives/image_classification.h"
 
 namespace headlight {
 namespace {
@@ -25,19 +25,19 @@ constexpr TrainingDefaults kDistillationDefaults = [] {
   return defaults;
 }();
 
-std::unique_ptr<PictureEncoder> NewModel(const SelfDistillationTraining& options, const TrainingPlan& plan) {
+std::unique_ptr<ImageEncoder> NewModel(const SelfDistillationTraining& options, const TrainingPlan& plan) {
   if (options.from_scratch()) return NewImageModel(options, plan, {});
-  const auto model = LoadModel<PictureEncoder>(options.from, {.dropout = options.chosen_dropout()});
+  const auto model = LoadModel<ImageEncoder>(options.from, {.dropout = options.chosen_dropout()});
   Check(model->limits().channels == 3, "{}: the model reads {} channels, and images have 3", options.from,
         model->limits().channels);
   return GiveClasses(*model, {}, options.seed);
 }
 
 // The sizes that are not given, and whether the model reads them.
-void CompleteCrops(const PictureEncoder::Limits& limits, const PictureProcessor& processor, MultiCrop& crops) {
+void CompleteCrops(const ImageEncoder::Limits& limits, const ImageProcessor& processor, MultiCrop& crops) {
   const std::int64_t patch = std::max(limits.patch.height, limits.patch.width);
   if (crops.global_size == 0) {
-    const PictureSize size = FixedSize(processor);
+    const ImageSize size = FixedSize(processor);
     crops.global_size = std::min(size.height, size.width);
   }
   if (crops.local_size == 0) crops.local_size = std::max(patch, crops.global_size * 3 / 7 / patch * patch);
@@ -50,18 +50,18 @@ void CompleteCrops(const PictureEncoder::Limits& limits, const PictureProcessor&
   crops.local_share.most = crops.global_share.least;
 }
 
-DistilledPictures CropsOf(const PictureSet& pictures, const PictureProcessor& processor,
-                          const SelfDistillationTraining& options) {
-  return {.count = pictures.size(),
+DistilledImages CropsOf(const ImageSet& images, const ImageProcessor& processor,
+                        const SelfDistillationTraining& options) {
+  return {.count = images.size(),
           .crops =
-              [&](std::int64_t picture, std::int64_t epoch) {
-                Random random = RandomOfExample(options.seed, epoch, picture);
+              [&](std::int64_t image, std::int64_t epoch) {
+                Random random = RandomOfExample(options.seed, epoch, image);
                 std::vector<Tensor> crops;
-                for (const Picture& crop : RandomCrops(pictures[picture], options.crops, random))
+                for (const Image& crop : RandomCrops(images[image], options.crops, random))
                   crops.push_back(processor.Values(crop));
                 return crops;
               },
-          .whole = [&](std::int64_t picture) { return processor.Values(processor.Fit(pictures[picture])); }};
+          .whole = [&](std::int64_t image) { return processor.Values(processor.Fit(images[image])); }};
 }
 
 void CheckOptions(const SelfDistillationTraining& options) {
@@ -144,28 +144,27 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   options.distillation.drop_path = *options.drop_path;
   options.distillation.batches = plan.batches;
   CheckSelfDistillation(options.distillation);
-  const std::unique_ptr<PictureEncoder> student = NewModel(options, plan), teacher = NewModel(options, plan);
-  const PictureProcessor processor = ProcessorOf(options);
+  const std::unique_ptr<ImageEncoder> student = NewModel(options, plan), teacher = NewModel(options, plan);
+  const ImageProcessor processor = ProcessorOf(options);
   CompleteCrops(student->limits(), processor, options.crops);
 
   std::vector<std::string> labels;
-  PictureList list;
-  if (!options.labelled.empty()) list = ListLabelledPictures(options.labelled, labels, NewLabels::added);
-  std::vector<PictureSource> unlabelled = ListUnlabelledPictures(options.train);
+  ImageList list;
+  if (!options.labelled.empty()) list = ListLabelledImages(options.labelled, labels, NewLabels::added);
+  std::vector<ImageSource> unlabelled = ListUnlabelledImages(options.train);
   if (options.sources)
-    for (const std::vector<PictureSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
-  const PictureSet train =
-      ReadImageSet({std::move(unlabelled), {}}, options.skip_errors, options.most_pixels, observer);
+    for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
+  const ImageSet train = ReadImageSet({std::move(unlabelled), {}}, options.skip_errors, options.most_pixels, observer);
   Note(observer, fmt::format("{}: {} images to train on", fmt::join(options.train, ", "), train.size()));
-  const PictureSet labelled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
+  const ImageSet labelled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(plan.compute);
-  const DistilledPictures learned = CropsOf(train, processor, options);
+  const DistilledImages learned = CropsOf(train, processor, options);
   if (options.first_images)
     options.first_images(
         learned, [&](std::int64_t i) { return std::filesystem::path(train.name(i)).filename().string(); }, processor);
-  DistilledPictures validated = learned;
+  DistilledImages validated = learned;
   if (options.labelled.empty()) {
     validated.count = std::min<std::int64_t>(learned.count, 256);
   } else {
@@ -189,7 +188,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
                          {"teacher_momentum", d.teacher_momentum},
                          {"frozen_prototypes", d.frozen_epochs},
                          {"labelled_hash", fmt::format("{:016x}", labelled.hash())}};
-  return RunImageTraining(distillation.Task(learned, validated), options, plan, "self-distillation", "pictures",
+  return RunImageTraining(distillation.Task(learned, validated), options, plan, "self-distillation", "images",
                           train.hash(), std::move(of), *teacher, observer);
 }
 

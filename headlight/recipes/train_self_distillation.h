@@ -9,7 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/augment.h"
 #include "headlight/recipes/image_training.h"
-#include "headlight/train/tasks/self_distillation.h"
+#include "headlight/train/objectives/self_distillation.h"
 
 namespace headlight {
 
@@ -23,10 +23,10 @@ struct SelfDistillationTraining : ImageTraining {
   double clip_parameter_norm = 3;                      ///< of each parameter's gradient; 0: none
   std::vector<std::string> labelled;                   ///< labelled images, for the k-NN accuracy of validations
   /// Called with the images that are read, before any is decoded; may be empty.
-  std::function<void(const std::vector<PictureSource>& sources)> sources = {};
+  std::function<void(const std::vector<ImageSource>& sources)> sources = {};
   /// Called with the images' crops, before the training; may be empty.
-  std::function<void(const DistilledPictures& images, const std::function<std::string(std::int64_t)>& name_of,
-                     const PictureProcessor& processor)>
+  std::function<void(const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
+                     const ImageProcessor& processor)>
       first_images = {};
 };
 

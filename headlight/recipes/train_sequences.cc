@@ -15,7 +15,7 @@
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
 #include "headlight/text/tokenizers/tokenizer.h"
-#include "headlight/train/tasks/sequences.h"
+#include "headlight/train/objectives/sequences.h"
 
 namespace headlight {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "headlight/base/export.h"
 #include "headlight/recipes/text_training.h"
-#include "headlight/train/tasks/denoising.h"
-#include "headlight/train/tasks/span_corruption.h"
+#include "headlight/train/objectives/denoising.h"
+#include "headlight/train/objectives/span_corruption.h"
 
 namespace headlight {
 

@@ -12,11 +12,11 @@
 #include "headlight/models/family.h"
 #include "headlight/recipes/esm_training.h"
 #include "headlight/text/tokenizers/esm_tokenizer.h"
-#include "headlight/train/tasks/class_weights.h"
-#include "headlight/train/tasks/classification.h"
-#include "headlight/train/tasks/masked_language_model.h"
-#include "headlight/train/tasks/question_answering.h"
-#include "headlight/train/tasks/tagging.h"
+#include "headlight/train/objectives/class_weights.h"
+#include "headlight/train/objectives/classification.h"
+#include "headlight/train/objectives/masked_language_model.h"
+#include "headlight/train/objectives/question_answering.h"
+#include "headlight/train/objectives/tagging.h"
 
 namespace headlight {
 namespace {

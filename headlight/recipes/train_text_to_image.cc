@@ -10,19 +10,19 @@
 #include "headlight/base/hash.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/base/parallel.h"
-#include "headlight/data/picture_texts.h"
+#include "headlight/data/image_texts.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
 #include "headlight/io/coder_folder.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/kinds/picture_coder.h"
+#include "headlight/kinds/image_coder.h"
 #include "headlight/models/dalle.h"
 #include "headlight/models/family.h"
+#include "headlight/pipelines/text_to_image_prompt.h"
 #include "headlight/recipes/image_training.h"
 #include "headlight/recipes/training_folder.h"
-#include "headlight/tasks/drawer_text.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
-#include "headlight/train/tasks/text_to_picture.h"
+#include "headlight/train/objectives/text_to_image.h"
 
 namespace headlight {
 namespace {
@@ -55,9 +55,9 @@ std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, in
   return kinds;
 }
 
-std::unique_ptr<DrawingModel> ModelOf(const TextToImageTraining& options, const TrainingPlan& plan,
-                                      const PipelineTokenizer& tokenizer, const PictureCoder& coder) {
-  if (!options.from_scratch()) return LoadModel<DrawingModel>(options.from, {.dropout = options.chosen_dropout()});
+std::unique_ptr<TextToImageModel> ModelOf(const TextToImageTraining& options, const TrainingPlan& plan,
+                                          const PipelineTokenizer& tokenizer, const ImageCoder& coder) {
+  if (!options.from_scratch()) return LoadModel<TextToImageModel>(options.from, {.dropout = options.chosen_dropout()});
   DalleConfig config;
   config.text_vocabulary = tokenizer.size();
   config.text_positions = options.text_positions;
@@ -77,19 +77,19 @@ std::unique_ptr<DrawingModel> ModelOf(const TextToImageTraining& options, const 
 }
 
 // The images in the coder's codes, and the texts in the tokenizer's ids.
-DrawnTexts InCodes(const PictureTextSet& pairs, const PictureCoder& coder, const PipelineTokenizer& tokenizer,
+DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const PipelineTokenizer& tokenizer,
                    std::int32_t positions) {
-  const std::int64_t at_once = PicturesAtOnce(coder);
-  const PictureProcessor processor = CentreSquare(coder.limits().picture);
+  const std::int64_t at_once = ImagesAtOnce(coder);
+  const ImageProcessor processor = CentreSquare(coder.limits().image);
   DrawnTexts drawn = {.cells = coder.limits().grid().cells()};
   for (std::int64_t begin = 0; begin < pairs.size(); begin += at_once) {
-    std::vector<Tensor> pictures(static_cast<std::size_t>(std::min(at_once, pairs.size() - begin)));
-    ParallelFor(std::ssize(pictures), [&](std::int64_t i) {
-      pictures[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(pairs[begin + i]));
+    std::vector<Tensor> images(static_cast<std::size_t>(std::min(at_once, pairs.size() - begin)));
+    ParallelFor(std::ssize(images), [&](std::int64_t i) {
+      images[static_cast<std::size_t>(i)] = processor.Values(processor.Fit(pairs[begin + i]));
     });
-    const std::vector<std::int32_t> codes = CodesOf(coder, pictures);
+    const std::vector<std::int32_t> codes = CodesOf(coder, images);
     drawn.codes.insert(drawn.codes.end(), codes.begin(), codes.end());
-    for (std::int64_t i = begin; i < begin + std::ssize(pictures); ++i) {
+    for (std::int64_t i = begin; i < begin + std::ssize(images); ++i) {
       std::vector<std::vector<std::int32_t>>& texts = drawn.texts.emplace_back();
       for (const std::string& text : pairs.texts(i))
         texts.push_back(DrawingIds(tokenizer, text, positions, pairs.name(i)));
@@ -155,25 +155,25 @@ void Describe(OptionTable& table, TextToImageTraining& options) {
 }
 
 TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObserver& observer) {
-  if (!options.from_scratch()) CheckKind<DrawingModel>(options.from);
+  if (!options.from_scratch()) CheckKind<TextToImageModel>(options.from);
   const TrainingPlan plan = CompleteTraining(options, kDrawingDefaults);
   Check(!options.from_scratch() || (!options.vae.empty() && !options.tokenizer.empty()),
         "either `from` DIR, to train a model further, or `vae` DIR and `tokenizer` DIR, for one from scratch");
   const TrainingFolder folder(options.out, options.resume, options.ranks);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.text_folder());
-  const auto coder = LoadModel<PictureCoder>(options.coder_folder(), {.purpose = LoadFor::computing});
-  const std::unique_ptr<DrawingModel> model = ModelOf(options, plan, tokenizer, *coder);
+  const auto coder = LoadModel<ImageCoder>(options.coder_folder(), {.purpose = LoadFor::computing});
+  const std::unique_ptr<TextToImageModel> model = ModelOf(options, plan, tokenizer, *coder);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    const PictureTextSet pairs =
-        ReadImageTextSet(ListPictureTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
-    CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "pictures", paths, share);
-    Note(observer, fmt::format("{}: {} pictures with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
+    const ImageTextSet pairs =
+        ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
+    CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "images", paths, share);
+    Note(observer, fmt::format("{}: {} images with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
                                pairs.text_count(), purpose));
     return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
   };
   const DrawnTextSets pairs = {read(options.train, options.learned(), "train on"),
                                read(options.validation(), options.validated(), "validate on")};
-  const TrainingTask task = TextToPictureTask(*model, pairs, plan.batches, options.drop_text);
+  const TrainingTask task = TextToImageTask(*model, pairs, plan.batches, options.drop_text);
   Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};
   if (options.drop_text > 0) of.Set("drop_text", options.drop_text);
   if (options.from_scratch()) {
@@ -189,7 +189,7 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
       CopyBesideModel(options.from, to);
     }
   };
-  return RunModelTraining(task, options, plan, "text-to-picture", "pairs", HashOf(pairs.train), std::move(of), save,
+  return RunModelTraining(task, options, plan, "text-to-image", "pairs", HashOf(pairs.train), std::move(of), save,
                           observer);
 }
 

@@ -15,7 +15,7 @@
 #include "headlight/data/lines.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/train/checkpoint.h"
-#include "headlight/train/tasks/translation.h"
+#include "headlight/train/objectives/translation.h"
 
 namespace headlight {
 namespace {

@@ -11,8 +11,8 @@
 #include "headlight/base/file.h"
 #include "headlight/base/scratch_folder.h"
 #include "headlight/base/test_support.h"
+#include "headlight/pipelines/translator.h"
 #include "headlight/recipes/train_text_encoder.h"
-#include "headlight/tasks/translator.h"
 
 namespace headlight::train_translation_test {
 namespace {

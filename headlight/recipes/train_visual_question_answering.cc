@@ -10,26 +10,26 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
+#include "headlight/data/image_questions.h"
 #include "headlight/data/labels.h"
-#include "headlight/data/picture_questions.h"
 #include "headlight/models/family.h"
 #include "headlight/recipes/region_questions.h"
-#include "headlight/train/tasks/visual_question_answering.h"
+#include "headlight/train/objectives/visual_question_answering.h"
 
 namespace headlight {
 namespace {
 
-PictureQuestions ReadQuestionFiles(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
-                                   const TrainingObserver& observer) {
-  PictureQuestions read = ReadPictureQuestions(paths, share);
+ImageQuestions ReadQuestionFiles(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
+                                 const TrainingObserver& observer) {
+  ImageQuestions read = ReadImageQuestions(paths, share);
   CheckNotEmpty(read.questions.size(), "questions", paths, share);
-  Note(observer, fmt::format("{}: {} questions about {} pictures to {}", fmt::join(paths, ", "), read.questions.size(),
-                             read.pictures.size(), purpose));
+  Note(observer, fmt::format("{}: {} questions about {} images to {}", fmt::join(paths, ", "), read.questions.size(),
+                             read.images.size(), purpose));
   return read;
 }
 
 // The answers of a training, in order.
-std::vector<std::string> AnswersOf(const PictureQuestions& questions) {
+std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   std::vector<std::string> labels;
   for (const AnsweredQuestion& question : questions.questions)
     NumberOfLabel(question.answer, labels, NewLabels::added, question.place);
@@ -55,10 +55,10 @@ std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::
 
 std::uint64_t HashOfQuestions(const VisualQuestions& set) {
   Hash64 hash;
-  AddToHash(hash, set.pictures);
+  AddToHash(hash, set.images);
   for (const VisualQuestion& question : set.questions) {
     hash.Update({reinterpret_cast<const char*>(question.ids.data()), question.ids.size() * sizeof(question.ids[0])});
-    const std::int64_t rest[] = {static_cast<std::int64_t>(question.picture), question.answer};
+    const std::int64_t rest[] = {static_cast<std::int64_t>(question.image), question.answer};
     hash.Update({reinterpret_cast<const char*>(rest), sizeof(rest)});
   }
   return hash.value();
@@ -76,8 +76,8 @@ TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining opti
   const TrainingPlan plan = CompleteTraining(options, kRegionDefaults);
   const TrainingFolder folder = BeginRegionTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
-  const PictureQuestions learned = ReadQuestionFiles(options.train, options.learned(), "train on", observer);
-  const PictureQuestions validated =
+  const ImageQuestions learned = ReadQuestionFiles(options.train, options.learned(), "train on", observer);
+  const ImageQuestions validated =
       ReadQuestionFiles(options.validation(), options.validated(), "validate on", observer);
   std::vector<std::string> labels = AnswersOf(learned);
   std::unique_ptr<RegionTextEncoder> model;
@@ -91,7 +91,7 @@ TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining opti
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
   }
-  const PictureBoxes boxes(options.boxes, options.detector);
+  const ImageBoxes boxes(options.boxes, options.detector);
   std::vector<std::string> kinds;
   const QuestionReading reading = {tokenizer, *model, boxes, labels, kinds};
   VisualQuestions train = InNumbers(learned, reading), valid = InNumbers(validated, reading);

@@ -95,8 +95,7 @@ void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, Training
     const bool tenth = steps > 0 && (run.fine_tuning || steps <= 2 * run.longest_warmup);
     schedule.warmup = tenth ? std::max<std::int64_t>(1, steps / 10) : run.longest_warmup;
     if (run.resume && HasCheckpoint(CheckpointOf(run.out)))
-      schedule.warmup =
-          ReadJson(CheckpointOf(run.out) + "/state.json")["run"].Get("warmup", schedule.warmup).Integer(1);
+      schedule.warmup = ReadCheckpointState(CheckpointOf(run.out))["run"].Get("warmup", schedule.warmup).Integer(1);
     // The paper's peak follows from its warm-up: a short one would raise it beyond what a model learns with.
     if (schedule.kind == ScheduleKind::paper && schedule.peak == 0)
       schedule.peak = 1 / std::sqrt(static_cast<double>(schedule.model * run.longest_warmup));
@@ -226,13 +225,13 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, co
   task.model->parameters().SetCompute(run.compute);
   CompleteSchedule(task, run, options);
 
-  const std::string checkpoint = CheckpointOf(run.out), state_file = checkpoint + "/state.json";
+  const std::string checkpoint = CheckpointOf(run.out);
   const bool resuming = run.resume && HasCheckpoint(checkpoint);
-  const std::int64_t first_step = resuming ? ReadJson(state_file)["step"].Integer(0) : 0;
+  const std::int64_t first_step = resuming ? ReadCheckpointState(checkpoint)["step"].Integer(0) : 0;
   Json settings = RunOf(options, run.compute, run.of);
   if (const std::string hash = HashOfFiles(run.validation); !hash.empty()) settings.Set("validation_hash", hash);
   if (resuming) {
-    const JsonView state = ReadJson(state_file);
+    const JsonView state = ReadCheckpointState(checkpoint);
     // A checkpoint of an earlier version has no hash of the validation set.
     if (state["run"].value().Find("validation_hash") == nullptr) settings = RunOf(options, run.compute, run.of);
     if (state["version"].Integer() == kCheckpointVersion) CheckSameOptions(run.out, state["run"], settings);

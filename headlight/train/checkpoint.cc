@@ -26,6 +26,19 @@ void ReadInto(const Safetensors& file, const std::string& name, const Tensor& to
   to.CopyFrom(stored);
 }
 
+void Replace(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// Parses a state.json, in which version 0.1 called images pictures.
+JsonView ParseState(std::string text, const std::string& path) {
+  for (const std::string_view name : {"_recall", "_recall_at_10", "_loss"})
+    Replace(text, fmt::format("\"picture{}\"", name), fmt::format("\"image{}\"", name));
+  Replace(text, "\"validate_pictures\"", "\"validate_images\"");
+  return {ParseJson(text, path), path};
+}
+
 // Rank 0's values, in the place of the others'.
 void Share(Ranks* ranks, const Tensor& values) {
   if (ranks == nullptr) return;
@@ -88,6 +101,11 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
 
 bool HasCheckpoint(const std::string& folder) { return fs::exists(folder + "/state.json"); }
 
+JsonView ReadCheckpointState(const std::string& folder) {
+  const std::string path = folder + "/state.json";
+  return ParseState(ReadFile(path), path);
+}
+
 void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state, Optimizer& optimizer,
                     const TrainingTask& task, Ranks* ranks) {
   Parameters& parameters = task.model->parameters();
@@ -95,7 +113,7 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   const bool reads = ranks == nullptr || ranks->rank() == 0;
   std::string text = reads ? ReadFile(path) : "";
   if (ranks != nullptr) text = Broadcast(*ranks, text);
-  const JsonView json(ParseJson(text, path), path);
+  const JsonView json = ParseState(std::move(text), path);
   Check(json["version"].Integer() == kCheckpointVersion,
         "{}: a checkpoint of version {}, where this program reads version {}; finish that training with the "
         "program that began it, or train into another folder",

@@ -39,6 +39,9 @@ HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, co
 // True where there is a checkpoint to resume from.
 HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 
+/// The checkpoint's state.json, with the present names of what earlier versions wrote. Throws Error if it is damaged.
+HEADLIGHT_API JsonView ReadCheckpointState(const std::string& folder);
+
 // Fills all of them, the task's model and state too. Throws Error where the checkpoint is damaged, of another version,
 // or of another run (naming what differs). Where there are several ranks all of them call it, and rank 0 reads.
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,

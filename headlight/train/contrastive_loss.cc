@@ -63,14 +63,14 @@ Tensor SigmoidPairLoss(const Tensor& logits, std::span<const std::int32_t> first
   return ops::SigmoidCrossEntropy(WithoutEqual(logits, first), targets, scale);
 }
 
-Tensor ContrastiveLoss(Context& context, const DualEncoder& model, const Tensor& pictures, const Tensor& texts,
+Tensor ContrastiveLoss(Context& context, const DualEncoder& model, const Tensor& images, const Tensor& texts,
                        std::span<const std::int32_t> first, double scale) {
   if (model.limits().scores == DualEncoder::Scores::sigmoid)
-    return SigmoidPairLoss(model.Logits(context, texts, pictures), first, scale);
-  std::vector<std::int32_t> own(static_cast<std::size_t>(pictures.rows()));
+    return SigmoidPairLoss(model.Logits(context, texts, images), first, scale);
+  std::vector<std::int32_t> own(static_cast<std::size_t>(images.rows()));
   std::iota(own.begin(), own.end(), 0);
-  const Tensor paired = texts.rows() == pictures.rows() ? texts : ops::Embedding(texts, own);
-  return SoftmaxPairLoss(model.Logits(context, paired, pictures), model.Logits(context, pictures, texts), first, scale);
+  const Tensor paired = texts.rows() == images.rows() ? texts : ops::Embedding(texts, own);
+  return SoftmaxPairLoss(model.Logits(context, paired, images), model.Logits(context, images, texts), first, scale);
 }
 
 }  // namespace headlight

@@ -22,12 +22,12 @@ HEADLIGHT_API Tensor SoftmaxPairLoss(const Tensor& a_to_b, const Tensor& b_to_a,
 
 // [1]: `scale` times the sum over all elements of logits [pairs, pairs] of -log(sigmoid(z logit)), z 1 for a pair and
 // -1 for others (Zhai et al., 2023, eq. 1). There may be more rows, of what belongs to none. `first` is FirstOfEqual of
-// all rows' texts: the pictures of other equal ones do not count.
+// all rows' texts: the images of other equal ones do not count.
 HEADLIGHT_API Tensor SigmoidPairLoss(const Tensor& logits, std::span<const std::int32_t> first, double scale);
 
-// The one of them that the model's scores ask for, of pictures' and texts' vectors of length 1, [pairs, vector]. There
-// may be more texts, which belong to no picture. `first` is FirstOfEqual of the texts.
-HEADLIGHT_API Tensor ContrastiveLoss(Context& context, const DualEncoder& model, const Tensor& pictures,
+// The one of them that the model's scores ask for, of images' and texts' vectors of length 1, [pairs, vector]. There
+// may be more texts, which belong to no image. `first` is FirstOfEqual of the texts.
+HEADLIGHT_API Tensor ContrastiveLoss(Context& context, const DualEncoder& model, const Tensor& images,
                                      const Tensor& texts, std::span<const std::int32_t> first, double scale);
 
 }  // namespace headlight

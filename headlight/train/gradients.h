@@ -20,7 +20,7 @@ namespace headlight {
 // its task knows.
 using PartLoss = std::function<Tensor(Context& context, const std::any& part, double scale)>;
 
-// What a part may be instead: what makes it, called where it is computed. For parts that take time to make, as pictures
+// What a part may be instead: what makes it, called where it is computed. For parts that take time to make, as images
 // do that are decoded and augmented. Called from any thread; the same each time.
 using MakePart = std::function<std::any()>;
 HEADLIGHT_API std::any Made(std::any part);  // the part itself

@@ -20,7 +20,7 @@ namespace headlight {
 class HEADLIGHT_API Metrics {
  public:
   // Removes the lines of steps after `step`: of a run that was cut off there. `labels`: the name of what a step counts,
-  // such as "pictures".
+  // such as "images".
   Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);

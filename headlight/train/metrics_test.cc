@@ -28,15 +28,14 @@ TEST(Metrics, AreNamedForWhatIsCounted) {
   const TemporaryFolder folder;
   StepReport report;
   report.labels = 7;
-  for (const std::string labels : {"pictures", "target tokens"}) {
+  for (const std::string labels : {"images", "target tokens"}) {
     const std::string out = folder.File(labels);
     std::filesystem::create_directories(out);
     Metrics(out, 0, labels).Add(report);
     EXPECT_THAT(ReadFile(out + "/metrics.jsonl"),
-                testing::HasSubstr(labels == "pictures" ? "\"pictures\":7," : "\"target_tokens\":7,"));
-    EXPECT_THAT(
-        ReadFile(out + "/metrics.jsonl"),
-        testing::HasSubstr(labels == "pictures" ? "\"pictures_per_second\":" : "\"target_tokens_per_second\":"));
+                testing::HasSubstr(labels == "images" ? "\"images\":7," : "\"target_tokens\":7,"));
+    EXPECT_THAT(ReadFile(out + "/metrics.jsonl"),
+                testing::HasSubstr(labels == "images" ? "\"images_per_second\":" : "\"target_tokens_per_second\":"));
   }
 }
 

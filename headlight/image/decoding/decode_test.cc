@@ -19,9 +19,9 @@ const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// tools/make_picture_goldens.py says what is in the folder.
-TEST(DecodePicture, ReadsWhatPillowReads) {
-  std::istringstream lines(ReadFile(kFolder + "pictures.txt"));
+// tools/make_image_goldens.py says what is in the folder.
+TEST(DecodeImage, ReadsWhatPillowReads) {
+  std::istringstream lines(ReadFile(kFolder + "images.txt"));
   int files = 0;
   for (std::string line; std::getline(lines, line); ++files) {
     std::istringstream words(line);
@@ -29,52 +29,52 @@ TEST(DecodePicture, ReadsWhatPillowReads) {
     words >> name >> width;
     SCOPED_TRACE(name);
     if (width == "refused") {
-      EXPECT_THAT(ErrorOf([&] { ReadPicture(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
-      ErrorOf([&] { ReadPictureSize(kFolder + name); });  // which may be whole
+      EXPECT_THAT(ErrorOf([&] { ReadImage(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
+      ErrorOf([&] { ReadImageSize(kFolder + name); });  // which may be whole
       continue;
     }
     std::int64_t height = 0;
     std::uint64_t sum = 0;
     words >> height >> sum;
-    const Picture picture = ReadPicture(kFolder + name);
-    ASSERT_EQ(picture.width, std::stoll(width));
-    ASSERT_EQ(picture.height, height);
-    EXPECT_EQ(ReadPictureSize(kFolder + name), (PictureSize{height, picture.width}));
+    const Image image = ReadImage(kFolder + name);
+    ASSERT_EQ(image.width, std::stoll(width));
+    ASSERT_EQ(image.height, height);
+    EXPECT_EQ(ReadImageSize(kFolder + name), (ImageSize{height, image.width}));
     if (std::filesystem::exists(kFolder + name + ".rgb")) {
       const std::string expected = ReadFile(kFolder + name + ".rgb");
-      ASSERT_EQ(expected.size(), picture.pixels.size());
+      ASSERT_EQ(expected.size(), image.pixels.size());
       for (std::size_t i = 0; i < expected.size(); ++i)
-        ASSERT_LE(std::abs(static_cast<std::uint8_t>(expected[i]) - picture.pixels[i]), 1) << i;
+        ASSERT_LE(std::abs(static_cast<std::uint8_t>(expected[i]) - image.pixels[i]), 1) << i;
     } else {
-      EXPECT_EQ(crc32(0, picture.pixels.data(), static_cast<uInt>(picture.pixels.size())), sum);
+      EXPECT_EQ(crc32(0, image.pixels.data(), static_cast<uInt>(image.pixels.size())), sum);
     }
   }
   EXPECT_GT(files, 40);
 }
 
-TEST(DecodePicture, NamesTheRule) {
-  const auto error = [](const char* name) { return ErrorOf([&] { ReadPicture(kFolder + name); }); };
-  EXPECT_THAT(error("wide.png"), testing::EndsWith("the picture has 200000 x 200000 pixels, more than the limit of "
+TEST(DecodeImage, NamesTheRule) {
+  const auto error = [](const char* name) { return ErrorOf([&] { ReadImage(kFolder + name); }); };
+  EXPECT_THAT(error("wide.png"), testing::EndsWith("the image has 200000 x 200000 pixels, more than the limit of "
                                                    "100000000"));
   EXPECT_THAT(error("truncated.png"), testing::HasSubstr("a PNG file that cannot be read: the file ends early"));
   EXPECT_THAT(error("truncated.jpg"), testing::HasSubstr("a JPEG file that cannot be read: the file ends early"));
   EXPECT_THAT(error("truncated.webp"), testing::HasSubstr("it is damaged or ends early"));
-  EXPECT_THAT(error("text.txt"), testing::EndsWith("not a picture that can be read: JPEG, PNG or WebP"));
-  EXPECT_THAT(ErrorOf([] { ReadPicture(kFolder + "rgb.jpg", 200); }),
-              testing::EndsWith("the picture has 18 x 12 pixels, more than the limit of 200"));
+  EXPECT_THAT(error("text.txt"), testing::EndsWith("not an image that can be read: JPEG, PNG or WebP"));
+  EXPECT_THAT(ErrorOf([] { ReadImage(kFolder + "rgb.jpg", 200); }),
+              testing::EndsWith("the image has 18 x 12 pixels, more than the limit of 200"));
 }
 
-TEST(DecodePicture, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
+TEST(DecodeImage, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
   for (const char* name : {"rgb.jpg", "progressive.jpg", "cmyk.jpg", "palette.png", "interlaced.png", "exif_text.png",
                            "lossy.webp", "animated.webp"}) {
     const std::string whole = ReadFile(kFolder + name);
     const auto read = [&](const std::string& file) {
-      Picture picture;
-      const std::string error = ErrorOf([&] { picture = DecodePicture(Bytes(file), name, 10'000); });
-      PictureSize size;
-      const std::string error_of_size = ErrorOf([&] { size = DecodePictureSize(Bytes(file), name, 10'000); });
+      Image image;
+      const std::string error = ErrorOf([&] { image = DecodeImage(Bytes(file), name, 10'000); });
+      ImageSize size;
+      const std::string error_of_size = ErrorOf([&] { size = DecodeImageSize(Bytes(file), name, 10'000); });
       if (error.empty()) {
-        EXPECT_EQ(size, (PictureSize{picture.height, picture.width})) << error_of_size;
+        EXPECT_EQ(size, (ImageSize{image.height, image.width})) << error_of_size;
       }
       return error;
     };

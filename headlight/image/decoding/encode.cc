@@ -7,25 +7,25 @@
 
 namespace headlight {
 
-std::string EncodePng(const Picture& picture) {
+std::string EncodePng(const Image& image) {
   constexpr std::int64_t kMost = 1 << 24;  // of either side
-  Check(picture.height > 0 && picture.width > 0 && picture.height <= kMost && picture.width <= kMost &&
-            std::ssize(picture.pixels) == picture.height * picture.width * 3,
-        "a picture of {} x {} with {} values cannot be written", picture.width, picture.height, picture.pixels.size());
+  Check(image.height > 0 && image.width > 0 && image.height <= kMost && image.width <= kMost &&
+            std::ssize(image.pixels) == image.height * image.width * 3,
+        "an image of {} x {} with {} values cannot be written", image.width, image.height, image.pixels.size());
   png_image image = {};
   image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(picture.width);
-  image.height = static_cast<png_uint_32>(picture.height);
+  image.width = static_cast<png_uint_32>(image.width);
+  image.height = static_cast<png_uint_32>(image.height);
   image.format = PNG_FORMAT_RGB;
   std::string file(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = file.size();
-  if (png_image_write_to_memory(&image, file.data(), &size, /*convert_to_8_bit=*/0, picture.pixels.data(),
+  if (png_image_write_to_memory(&image, file.data(), &size, /*convert_to_8_bit=*/0, image.pixels.data(),
                                 /*row_stride=*/0, /*colormap=*/nullptr) == 0)
-    Fail("a picture of {} x {} cannot be written: {}", picture.width, picture.height, image.message);
+    Fail("an image of {} x {} cannot be written: {}", image.width, image.height, image.message);
   file.resize(size);
   return file;
 }
 
-void WritePng(const std::string& path, const Picture& picture) { WriteFile(path, EncodePng(picture)); }
+void WritePng(const std::string& path, const Image& image) { WriteFile(path, EncodePng(image)); }
 
 }  // namespace headlight

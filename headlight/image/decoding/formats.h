@@ -1,4 +1,4 @@
-// The decoders of each format. Pictures come as they are stored, with the metadata that says how they are to be seen;
+// The decoders of each format. Images come as they are stored, with the metadata that says how they are to be seen;
 // where `pixels` is false, only the size and that metadata are read.
 #pragma once
 
@@ -7,25 +7,21 @@
 #include <span>
 #include <string>
 
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 
 namespace headlight {
 
-struct StoredPicture {
-  Picture picture;
+struct StoredImage {
+  Image image;
   std::string exif = {}, xmp = {};  // empty: the file has none
 };
 
-StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                         bool pixels);
-StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                        bool pixels);
-StoredPicture DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                         bool pixels);
+StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
+StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
+StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 
-// An empty picture of this size, with room for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
+// An empty image of this size, with room for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
 // most_pixels.
-Picture NewPicture(std::int64_t height, std::int64_t width, const std::string& name, std::int64_t most_pixels,
-                   bool pixels);
+Image NewImage(std::int64_t height, std::int64_t width, const std::string& name, std::int64_t most_pixels, bool pixels);
 
 }  // namespace headlight

@@ -40,7 +40,7 @@ void Skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= static_cast<std::size_t>(count);
 }
 
-// A small file may have very many scans of a large picture, each of which takes as long as the whole picture.
+// A small file may have very many scans of a large image, each of which takes as long as the whole image.
 void LimitScans(j_common_ptr info) {
   constexpr int kMostScans = 500;
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans)
@@ -87,16 +87,16 @@ void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std:
 }
 
 // cmyk: room for a row of four channels, empty where the file has fewer.
-bool ReadPixels(Jpeg& jpeg, Picture& picture, std::span<std::uint8_t> cmyk) {
+bool ReadPixels(Jpeg& jpeg, Image& image, std::span<std::uint8_t> cmyk) {
   if (setjmp(jpeg.jump) != 0) return false;
   jpeg.info.out_color_space = cmyk.empty() ? JCS_RGB : JCS_CMYK;
   jpeg_start_decompress(&jpeg.info);
   while (jpeg.info.output_scanline < jpeg.info.output_height) {
-    std::uint8_t* const out = picture.row(jpeg.info.output_scanline);
+    std::uint8_t* const out = image.row(jpeg.info.output_scanline);
     JSAMPROW row = cmyk.empty() ? out : cmyk.data();
     jpeg_read_scanlines(&jpeg.info, &row, 1);
     // Adobe's programs store the complements.
-    if (!cmyk.empty()) CmykToRgb(cmyk.data(), picture.width, jpeg.info.saw_Adobe_marker != 0, out);
+    if (!cmyk.empty()) CmykToRgb(cmyk.data(), image.width, jpeg.info.saw_Adobe_marker != 0, out);
   }
   jpeg_finish_decompress(&jpeg.info);
   return true;
@@ -111,15 +111,15 @@ bool ReadPixels(Jpeg& jpeg, Picture& picture, std::span<std::uint8_t> cmyk) {
 
 }  // namespace
 
-StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                         bool pixels) {
+StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
+                       bool pixels) {
   Jpeg jpeg;
   const struct Closer {
     Jpeg& jpeg;
     ~Closer() { jpeg_destroy_decompress(&jpeg.info); }
   } closer{jpeg};
   if (!ReadHeader(jpeg, file)) FailToRead(jpeg, name);
-  StoredPicture stored{.picture = NewPicture(jpeg.info.image_height, jpeg.info.image_width, name, most_pixels, pixels)};
+  StoredImage stored{.image = NewImage(jpeg.info.image_height, jpeg.info.image_width, name, most_pixels, pixels)};
   for (auto marker = jpeg.info.marker_list; marker != nullptr; marker = marker->next) {
     constexpr std::string_view exif("Exif\0\0", 6), xmp("http://ns.adobe.com/xap/1.0/\0", 29);
     const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
@@ -129,7 +129,7 @@ StoredPicture DecodeJpeg(std::span<const std::byte> file, const std::string& nam
   if (!IsExif(stored.exif)) stored.exif.clear();  // frequent in JPEG files; every viewer ignores it
   if (!pixels) return stored;
   std::vector<std::uint8_t> cmyk(jpeg.info.num_components == 4 ? std::size_t{jpeg.info.image_width} * 4 : 0);
-  if (!ReadPixels(jpeg, stored.picture, cmyk)) FailToRead(jpeg, name);
+  if (!ReadPixels(jpeg, stored.image, cmyk)) FailToRead(jpeg, name);
   return stored;
 }
 

@@ -39,7 +39,7 @@ void Read(png_structp png, png_bytep to, std::size_t count) {
 }
 
 // Checks the sums of the chunks before the pixels. libpng is then told to check none: those of the pixels, which are
-// also summed by zlib, are wrong in files that every viewer shows. Refuses an animation whose second picture lacks its
+// also summed by zlib, are wrong in files that every viewer shows. Refuses an animation whose second image lacks its
 // frame, which libpng does not read. True where metadata may follow the pixels.
 bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
@@ -55,7 +55,7 @@ bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
     metadata = metadata || (pixels && (type == "eXIf" || type == "tEXt" || type == "zTXt" || type == "iTXt"));
     Check(pixels || crc32(0, bytes + at + 4, static_cast<uInt>(length + 4)) == number(at + 8 + length),
           "{}: a PNG file that cannot be read: the checksum of its chunk at byte {} is wrong", name, at);
-    Check(type != "fdAT", "{}: a PNG file that cannot be read: a picture of its animation has no frame", name);
+    Check(type != "fdAT", "{}: a PNG file that cannot be read: an image of its animation has no frame", name);
     at += length + 12;
   }
   return metadata;
@@ -106,16 +106,16 @@ bool ReadPixels(Png& png, std::span<png_bytep> rows) {
 }
 
 // The colours of the indices that end each row.
-void SpreadIndices(const Png& png, Picture& picture) {
+void SpreadIndices(const Png& png, Image& image) {
   std::array<png_color, 256> colors = {};
   png_colorp palette = nullptr;
   int count = 0;
   png_get_PLTE(png.png, png.info, &palette, &count);
   std::copy_n(palette, count, colors.begin());
-  for (std::int64_t y = 0; y < picture.height; ++y) {
-    std::uint8_t* out = picture.row(y);
-    const std::uint8_t* const indices = out + 2 * picture.width;
-    for (std::int64_t x = 0; x < picture.width; ++x) {
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    std::uint8_t* out = image.row(y);
+    const std::uint8_t* const indices = out + 2 * image.width;
+    for (std::int64_t x = 0; x < image.width; ++x) {
       const png_color color = colors[indices[x]];
       *out++ = color.red;
       *out++ = color.green;
@@ -125,11 +125,11 @@ void SpreadIndices(const Png& png, Picture& picture) {
 }
 
 // The 16-bit greys that end each row. Pillow's convert("RGB") cuts them at 255, so that most become white.
-void SpreadGreys(Picture& picture) {
-  for (std::int64_t y = 0; y < picture.height; ++y) {
-    std::uint8_t* out = picture.row(y);
-    const std::uint8_t* const greys = out + picture.width;
-    for (std::int64_t x = 0; x < picture.width; ++x) {
+void SpreadGreys(Image& image) {
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    std::uint8_t* out = image.row(y);
+    const std::uint8_t* const greys = out + image.width;
+    for (std::int64_t x = 0; x < image.width; ++x) {
       const std::uint8_t grey = greys[2 * x] != 0 ? 255 : greys[2 * x + 1];
       out = std::fill_n(out, 3, grey);
     }
@@ -153,7 +153,7 @@ std::string FromHexadecimal(std::string_view text) {
   return bytes;
 }
 
-void ReadMetadata(const Png& png, StoredPicture& stored) {
+void ReadMetadata(const Png& png, StoredImage& stored) {
   png_textp texts = nullptr;
   const int text_count = png_get_text(png.png, png.info, &texts, nullptr);
   for (int i = 0; i < text_count; ++i) {
@@ -170,8 +170,7 @@ void ReadMetadata(const Png& png, StoredPicture& stored) {
 
 }  // namespace
 
-StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                        bool pixels) {
+StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels) {
   const bool whole = CheckChunks(file, name) || pixels;
   Png png;
   png.rest = file;
@@ -183,20 +182,20 @@ StoredPicture DecodePng(std::span<const std::byte> file, const std::string& name
   };
   check(ReadHeader(png));
   const std::int64_t height = png_get_image_height(png.png, png.info), width = png_get_image_width(png.png, png.info);
-  StoredPicture stored{.picture = NewPicture(height, width, name, most_pixels, whole)};
+  StoredImage stored{.image = NewImage(height, width, name, most_pixels, whole)};
   if (!whole) {
     ReadMetadata(png, stored);
     return stored;
   }
-  Picture& picture = stored.picture;
+  Image& image = stored.image;
   const int bytes = BytesPerPixel(png);
   check(Begin(png));
   std::vector<png_bytep> rows(static_cast<std::size_t>(height));
   for (std::int64_t y = 0; y < height; ++y)  // fewer bytes than three end their row, and are spread over it
-    rows[static_cast<std::size_t>(y)] = picture.row(y) + (3 - bytes) * width;
+    rows[static_cast<std::size_t>(y)] = image.row(y) + (3 - bytes) * width;
   check(ReadPixels(png, rows));
-  if (bytes == 1) SpreadIndices(png, picture);
-  if (bytes == 2) SpreadGreys(picture);
+  if (bytes == 1) SpreadIndices(png, image);
+  if (bytes == 2) SpreadGreys(image);
   ReadMetadata(png, stored);
   return stored;
 }

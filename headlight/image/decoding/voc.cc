@@ -41,14 +41,14 @@ std::int64_t SideOf(const pugi::xml_node& size, const char* child, const std::st
 
 }  // namespace
 
-PictureAnnotation ParseVoc(std::string_view xml, const std::string& name) {
+ImageAnnotation ParseVoc(std::string_view xml, const std::string& name) {
   Check(xml.size() <= kMostBytes, "{}: {} bytes, where an annotation has at most {}", name, xml.size(), kMostBytes);
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size());
   Check(static_cast<bool>(parsed), "{}: byte {}: {}", name, parsed.offset, parsed.description());
   const pugi::xml_node root = document.child("annotation");
   Check(static_cast<bool>(root), "{}: not an annotation of Pascal VOC: there is no <annotation>", name);
-  PictureAnnotation annotation{.picture = std::string(TextOf(root, "filename"))};
+  ImageAnnotation annotation{.image = std::string(TextOf(root, "filename"))};
   const pugi::xml_node size = root.child("size");
   annotation.height = SideOf(size, "height", name);
   annotation.width = SideOf(size, "width", name);
@@ -63,6 +63,6 @@ PictureAnnotation ParseVoc(std::string_view xml, const std::string& name) {
   return annotation;
 }
 
-PictureAnnotation ReadVoc(const std::string& path) { return ParseVoc(ReadFile(path, kMostBytes), path); }
+ImageAnnotation ReadVoc(const std::string& path) { return ParseVoc(ReadFile(path, kMostBytes), path); }
 
 }  // namespace headlight

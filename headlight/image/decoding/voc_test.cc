@@ -21,9 +21,9 @@ constexpr const char* kXml = R"(<?xml version="1.0"?>
     <part><name>nucleus</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox></part></object>
 </annotation>)";
 
-TEST(Voc, HasThePictureAndItsObjects) {
-  const PictureAnnotation annotation = ParseVoc(kXml, "a.xml");
-  EXPECT_EQ(annotation.picture, "cells.jpg");
+TEST(Voc, HasTheImageAndItsObjects) {
+  const ImageAnnotation annotation = ParseVoc(kXml, "a.xml");
+  EXPECT_EQ(annotation.image, "cells.jpg");
   EXPECT_EQ(annotation.width, 640);
   EXPECT_EQ(annotation.height, 480);
   ASSERT_EQ(annotation.objects.size(), 2U);

@@ -21,27 +21,26 @@ std::string Chunk(const WebPDemuxer* file, const char* type) {
 
 }  // namespace
 
-StoredPicture DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
-                         bool pixels) {
+StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels,
+                       bool pixels) {
   const WebPData data{reinterpret_cast<const std::uint8_t*>(file.data()), file.size()};
   const std::unique_ptr<WebPDemuxer, decltype(&WebPDemuxDelete)> parts(WebPDemux(&data), WebPDemuxDelete);
   Check(parts != nullptr, "{}: a WebP file that cannot be read: it is damaged or ends early", name);
-  StoredPicture stored{
-      .picture = NewPicture(WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_HEIGHT),
-                            WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_WIDTH), name, most_pixels, pixels),
-      .exif = Chunk(parts.get(), "EXIF"),
-      .xmp = Chunk(parts.get(), "XMP ")};
+  StoredImage stored{.image = NewImage(WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_HEIGHT),
+                                       WebPDemuxGetI(parts.get(), WEBP_FF_CANVAS_WIDTH), name, most_pixels, pixels),
+                     .exif = Chunk(parts.get(), "EXIF"),
+                     .xmp = Chunk(parts.get(), "XMP ")};
   if (!pixels) return stored;
   WebPAnimDecoderOptions options;
-  WebPAnimDecoderOptionsInit(&options);  // a still picture is an animation of one frame
+  WebPAnimDecoderOptionsInit(&options);  // a still image is an animation of one frame
   const std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder(WebPAnimDecoderNew(&data, &options),
                                                                                    WebPAnimDecoderDelete);
   std::uint8_t* rgba = nullptr;  // the decoder's
   int time = 0;
   Check(decoder != nullptr && WebPAnimDecoderGetNext(decoder.get(), &rgba, &time) != 0,
         "{}: a WebP file that cannot be read: its pixels are damaged", name);
-  for (std::size_t i = 0; i < stored.picture.pixels.size(); i += 3)
-    std::copy_n(rgba + i / 3 * 4, 3, stored.picture.pixels.begin() + static_cast<std::ptrdiff_t>(i));
+  for (std::size_t i = 0; i < stored.image.pixels.size(); i += 3)
+    std::copy_n(rgba + i / 3 * 4, 3, stored.image.pixels.begin() + static_cast<std::ptrdiff_t>(i));
   return stored;
 }
 

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostFound = 100;  // boxes of a class in a picture, the best ones
+constexpr std::int32_t kMostFound = 100;  // boxes of a class in an image, the best ones
 constexpr std::int64_t kRecalls = 101;    // 0, 0.01, ..., 1, at which precision is averaged
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 

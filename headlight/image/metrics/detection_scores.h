@@ -23,12 +23,12 @@ struct DetectionScores {
   double ap = 0;                                     // average precision
   double ap50 = 0, ap75 = 0;                         // at the threshold 0.5 and 0.75
   double ap_small = 0, ap_medium = 0, ap_large = 0;  // of areas to 32^2, 96^2 and above
-  double ar1 = 0, ar10 = 0, ar100 = 0;               // average recall, of so many boxes per class and picture at most
+  double ar1 = 0, ar10 = 0, ar100 = 0;               // average recall, of so many boxes per class and image at most
   double ar_small = 0, ar_medium = 0, ar_large = 0;
   std::vector<double> class_ap = {}, class_ap50 = {};  // of each class
 };
 
-// Collects what was to be found and what was found, a picture at a time.
+// Collects what was to be found and what was found, an image at a time.
 class HEADLIGHT_API DetectionMatches {
  public:
   // Throws Error for a class that is not below `classes`, and for a score or a side that is not a finite number.
@@ -43,7 +43,7 @@ class HEADLIGHT_API DetectionMatches {
   // A found box, for each area and threshold: whether it is one of those to be found, and whether it counts.
   struct Match {
     double score;
-    std::int32_t rank;  // among those of its class in its picture, by score
+    std::int32_t rank;  // among those of its class in its image, by score
     std::array<std::bitset<kThresholds>, kAreas> right, ignored;
   };
   struct Class {

@@ -25,14 +25,14 @@ TEST(DetectionMatches, HasPycocotoolsScores) {
   for (const JsonView& golden : cases.Items()) {
     SCOPED_TRACE(golden.place());
     DetectionMatches matches(static_cast<std::int32_t>(golden["classes"].Integer()));
-    for (const JsonView& picture : golden["pictures"].Items()) {
+    for (const JsonView& image : golden["images"].Items()) {
       std::vector<LabelledBox> truth;
-      for (const JsonView& box : picture["truth"].Items()) {
+      for (const JsonView& box : image["truth"].Items()) {
         const std::vector<double> n = Numbers(box);
         truth.push_back({{n[0], n[1], n[2], n[3]}, static_cast<std::int32_t>(n[4]), n[5], n[6] != 0});
       }
       std::vector<FoundBox> found;
-      for (const JsonView& box : picture["found"].Items()) {
+      for (const JsonView& box : image["found"].Items()) {
         const std::vector<double> n = Numbers(box);
         found.push_back({{n[0], n[1], n[2], n[3]}, static_cast<std::int32_t>(n[4]), n[5]});
       }

@@ -126,7 +126,7 @@ void DrawMap(Canvas& canvas, const AttentionLayout& layout, const AttentionRecor
 }  // namespace
 
 void DrawAttention(const AttentionRecord& record, const std::string& path) {
-  CheckPicturePath(path);
+  CheckImagePath(path);
   CheckAttention(record, kMostDrawnWeights);
   std::vector<Page> pages;
   for (const AttentionMap& map : record.maps) {
@@ -134,7 +134,7 @@ void DrawAttention(const AttentionRecord& record, const std::string& path) {
     pages.push_back({PageTitle(map), layout.width, layout.height,
                      [&record, &map, layout](Canvas& canvas) { DrawMap(canvas, layout, record, map); }});
   }
-  WritePicture(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
+  WriteImage(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
 }
 
 }  // namespace headlight

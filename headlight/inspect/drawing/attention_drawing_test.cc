@@ -33,7 +33,7 @@ std::string OutputPath(const std::string& name) {
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
 
-// One map alone in its picture, and the colours of its cells.
+// One map alone in its image, and the colours of its cells.
 struct Painted {
   AttentionLayout layout;
   Png png;
@@ -174,7 +174,7 @@ TEST(DrawAttention, RefusesWhatItCannotDraw) {
     }
     return "nothing was refused";
   };
-  EXPECT_THAT(refusal(record, OutputPath("a.gif")), HasSubstr("a.gif: the name of a picture must end in"));
+  EXPECT_THAT(refusal(record, OutputPath("a.gif")), HasSubstr("a.gif: the name of an image must end in"));
   EXPECT_THAT(refusal(record, OutputPath("png")), HasSubstr("must end in .png, .svg or .pdf"));
   EXPECT_THAT(refusal(record, OutputPath("no/such/folder/a.png")), HasSubstr("a.png"));
   EXPECT_THAT(refusal(AttentionRecord{}, OutputPath("a.png")), HasSubstr("no map"));

@@ -1,4 +1,4 @@
-// The layout of one attention's picture.
+// The layout of one attention's image.
 #pragma once
 
 #include "headlight/inspect/attention_record.h"

@@ -20,15 +20,15 @@ Color TextOn(Color color) {
   return brightness > 140 ? Color{0, 0, 0} : kPaper;
 }
 
-// A picture on a canvas, on which a length of one pixel of a plain screen is `unit`.
+// An image on a canvas, on which a length of one pixel of a plain screen is `unit`.
 struct Drawing {
-  explicit Drawing(const Picture& picture)
-      : scale(std::max(0.5, kLeastSide / static_cast<double>(std::max(picture.height, picture.width)))),
-        width(static_cast<double>(picture.width) * scale),
-        height(static_cast<double>(picture.height) * scale),
+  explicit Drawing(const Image& image)
+      : scale(std::max(0.5, kLeastSide / static_cast<double>(std::max(image.height, image.width)))),
+        width(static_cast<double>(image.width) * scale),
+        height(static_cast<double>(image.height) * scale),
         unit(std::max(1.0, std::max(width, height) / kPlainSide)) {}
 
-  // A label on a plate, of which the upper left corner is at `at`, or so near that the plate is within the picture.
+  // A label on a plate, of which the upper left corner is at `at`, or so near that the plate is within the image.
   void Label(Canvas& canvas, Point at, const std::string& text, Color color) const {
     const double padding = 4 * unit, across = std::min(width, LabelWidth(text));
     const double left = std::clamp(at.x, 0.0, width - across),
@@ -44,9 +44,9 @@ struct Drawing {
   double width, height, unit;
 };
 
-void CheckDrawing(const Picture& picture, const std::string& path) {
-  CheckPicturePath(path);
-  Check(picture.height > 0 && picture.width > 0, "{}: a picture without pixels cannot be drawn", path);
+void CheckDrawing(const Image& image, const std::string& path) {
+  CheckImagePath(path);
+  Check(image.height > 0 && image.width > 0, "{}: an image without pixels cannot be drawn", path);
 }
 
 std::string LabelOf(const std::vector<std::string>& labels, int label, double score) {
@@ -66,17 +66,17 @@ Color ColorOfClass(int index) {
   return {channel(0), channel(2), channel(4)};
 }
 
-void DrawBoxes(const Picture& picture, std::span<const FoundBox> found, const std::vector<std::string>& labels,
+void DrawBoxes(const Image& image, std::span<const FoundBox> found, const std::vector<std::string>& labels,
                const std::string& path) {
-  CheckDrawing(picture, path);
-  const Drawing drawing(picture);
+  CheckDrawing(image, path);
+  const Drawing drawing(image);
   std::vector<FoundBox> order(found.begin(), found.end());
   std::ranges::stable_sort(order, {}, &FoundBox::score);
   std::vector<std::string> texts;
   for (const FoundBox& one : order) texts.push_back(LabelOf(labels, one.label, one.score));
   const auto draw = [&](Canvas& canvas) {
     const auto [scale, width, height, unit] = drawing;
-    canvas.Draw(CanvasPicture(picture), {0, 0, width, height});
+    canvas.Draw(CanvasImage(image), {0, 0, width, height});
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Box& box = order[i].box;
       const double left = std::clamp(box.left * scale, 0.0, width), right = std::clamp(box.right * scale, 0.0, width);
@@ -87,40 +87,40 @@ void DrawBoxes(const Picture& picture, std::span<const FoundBox> found, const st
       drawing.Label(canvas, {left, above >= 0 ? above : top}, texts[i], color);
     }
   };
-  WritePicture(path, "Boxes", {{"Boxes", drawing.width, drawing.height, draw}});
+  WriteImage(path, "Boxes", {{"Boxes", drawing.width, drawing.height, draw}});
 }
 
-void DrawSegments(const Picture& picture, const Segmentation& found, const std::vector<std::string>& labels,
+void DrawSegments(const Image& image, const Segmentation& found, const std::vector<std::string>& labels,
                   const std::string& path) {
-  CheckDrawing(picture, path);
-  Check(found.height == picture.height && found.width == picture.width,
-        "segments of {} x {} pixels do not fit a picture of {} x {}", found.width, found.height, picture.width,
-        picture.height);
-  Picture tinted = picture;
+  CheckDrawing(image, path);
+  Check(found.height == image.height && found.width == image.width,
+        "segments of {} x {} pixels do not fit an image of {} x {}", found.width, found.height, image.width,
+        image.height);
+  Image tinted = image;
   std::vector<Point> middles(found.segments.size() + 1);
   for (std::int64_t i = 0; i < std::ssize(found.ids); ++i) {
     const std::int32_t id = found.ids[static_cast<std::size_t>(i)];
     if (id == 0) continue;
-    const std::int64_t x = i % picture.width, y = i / picture.width;
+    const std::int64_t x = i % image.width, y = i / image.width;
     Point& middle = middles.at(static_cast<std::size_t>(id));
     middle.x += static_cast<double>(x);
     middle.y += static_cast<double>(y);
     // Bright at its edges, where a neighbour to the right or below is another's.
-    const bool edge = (x + 1 < picture.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
-                      (y + 1 < picture.height && found.ids[static_cast<std::size_t>(i + picture.width)] != id);
+    const bool edge = (x + 1 < image.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
+                      (y + 1 < image.height && found.ids[static_cast<std::size_t>(i + image.width)] != id);
     const Color color = ColorOfClass(id - 1);
     std::uint8_t* const to = tinted.pixels.data() + 3 * i;
     const std::uint8_t channels[] = {color.red, color.green, color.blue};
     for (int channel = 0; channel < 3; ++channel)
       to[channel] = edge ? 255 : static_cast<std::uint8_t>((to[channel] + channels[channel]) / 2);
   }
-  const Drawing drawing(picture);
+  const Drawing drawing(image);
   std::vector<std::string> texts;
-  for (const PictureSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
+  for (const ImageSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
   const auto draw = [&](Canvas& canvas) {
-    canvas.Draw(CanvasPicture(tinted), {0, 0, drawing.width, drawing.height});
+    canvas.Draw(CanvasImage(tinted), {0, 0, drawing.width, drawing.height});
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      const PictureSegment& one = found.segments[i];
+      const ImageSegment& one = found.segments[i];
       const Point& sum = middles[static_cast<std::size_t>(one.id)];
       const double to_middle = drawing.scale / static_cast<double>(std::max<std::int64_t>(1, one.area));
       drawing.Label(
@@ -128,7 +128,7 @@ void DrawSegments(const Picture& picture, const Segmentation& found, const std::
           texts[i], ColorOfClass(one.id - 1));
     }
   };
-  WritePicture(path, "Segments", {{"Segments", drawing.width, drawing.height, draw}});
+  WriteImage(path, "Segments", {{"Segments", drawing.width, drawing.height, draw}});
 }
 
 }  // namespace headlight

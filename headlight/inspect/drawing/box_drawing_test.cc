@@ -9,13 +9,13 @@
 namespace headlight::box_drawing_test {
 namespace {
 
-Picture Grey(std::int64_t width, std::int64_t height) {
+Image Grey(std::int64_t width, std::int64_t height) {
   return {height, width, std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3), 128)};
 }
 
 const std::vector<std::string> kLabels = {"cat", "dog"};
 
-TEST(DrawBoxes, OutlinesThemInThePicturesOwnPixels) {
+TEST(DrawBoxes, OutlinesThemInTheImagesOwnPixels) {
   const TemporaryFolder folder;
   const std::string path = folder.File("a.png");
   DrawBoxes(Grey(1200, 900), std::vector<FoundBox>{{{100, 200, 500, 600}, 1, 0.9}, {{-50, 700, 300, 2000}, 0, 0.8}},
@@ -33,7 +33,7 @@ TEST(DrawBoxes, OutlinesThemInThePicturesOwnPixels) {
   EXPECT_EQ(drawn.At(1100, 800), grey);
 }
 
-TEST(DrawBoxes, EnlargesSmallPictures) {
+TEST(DrawBoxes, EnlargesSmallImages) {
   const TemporaryFolder folder;
   DrawBoxes(Grey(48, 24), {}, kLabels, folder.File("a.png"));
   EXPECT_EQ(Png(folder.File("a.png")).width(), 960);
@@ -62,7 +62,7 @@ TEST(DrawSegments, TintsTheirPixels) {
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),
               testing::HasSubstr("class 7 is none of 2"));
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(9, 9), found, kLabels, folder.File("a.png")); }),
-              testing::HasSubstr("do not fit a picture of 9 x 9"));
+              testing::HasSubstr("do not fit an image of 9 x 9"));
 }
 
 TEST(DrawBoxes, RefusesWhatItCannotDraw) {

@@ -100,7 +100,7 @@ Format FormatOf(const std::string& path) {
   if (ending == ".png") return Format::png;
   if (ending == ".svg") return Format::svg;
   if (ending == ".pdf") return Format::pdf;
-  Fail("{}: the name of a picture must end in .png, .svg or .pdf", path);
+  Fail("{}: the name of an image must end in .png, .svg or .pdf", path);
 }
 
 void DrawPage(const Page& page, cairo_t* cairo) {
@@ -178,17 +178,17 @@ Color Mix(const Color& a, const Color& b, double share) {
   return {part(a.red, b.red), part(a.green, b.green), part(a.blue, b.blue)};
 }
 
-CanvasPicture::CanvasPicture(const Picture& picture)
-    : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(picture.width),
-                                          static_cast<int>(picture.height)),
-               cairo_surface_destroy) {
-  CheckCairo(cairo_surface_status(surface_.get()), "picture");
+CanvasImage::CanvasImage(const Image& image)
+    : surface_(
+          cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(image.width), static_cast<int>(image.height)),
+          cairo_surface_destroy) {
+  CheckCairo(cairo_surface_status(surface_.get()), "image");
   cairo_surface_flush(surface_.get());
   unsigned char* const pixels = cairo_image_surface_get_data(surface_.get());
   const int stride = cairo_image_surface_get_stride(surface_.get());
-  for (std::int64_t y = 0; y < picture.height; ++y) {
-    for (std::int64_t x = 0; x < picture.width; ++x) {
-      const std::uint8_t* const color = picture.row(y) + 3 * x;
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      const std::uint8_t* const color = image.row(y) + 3 * x;
       const std::uint32_t pixel =
           std::uint32_t{color[0]} << 16 | std::uint32_t{color[1]} << 8 | std::uint32_t{color[2]};
       std::memcpy(pixels + y * stride + 4 * x, &pixel, sizeof(pixel));
@@ -197,8 +197,8 @@ CanvasPicture::CanvasPicture(const Picture& picture)
   cairo_surface_mark_dirty(surface_.get());
 }
 
-void Canvas::Draw(const CanvasPicture& picture, const Rectangle& where) {
-  cairo_surface_t* const surface = picture.surface_.get();
+void Canvas::Draw(const CanvasImage& image, const Rectangle& where) {
+  cairo_surface_t* const surface = image.surface_.get();
   cairo_save(cairo_);
   cairo_rectangle(cairo_, where.x, where.y, where.width, where.height);
   cairo_clip(cairo_);
@@ -299,9 +299,9 @@ void Canvas::Text(Point at, const std::string& text, const TextStyle& style, Ali
   cairo_new_path(cairo_);
 }
 
-void CheckPicturePath(const std::string& path) { FormatOf(path); }
+void CheckImagePath(const std::string& path) { FormatOf(path); }
 
-void WritePicture(const std::string& path, const std::string& title, const std::vector<Page>& pages) {
+void WriteImage(const std::string& path, const std::string& title, const std::vector<Page>& pages) {
   const Format format = FormatOf(path);
   double width = 0, height = 0;
   for (const Page& page : pages) {

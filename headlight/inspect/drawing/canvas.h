@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "headlight/image/picture.h"
+#include "headlight/image/image.h"
 #include "headlight/inspect/color_ramp.h"
 
 struct _cairo;
@@ -40,10 +40,10 @@ struct TextStyle {
 // The width of a line of text, in any script.
 double TextWidth(const std::string& text, const TextStyle& style);
 
-// A picture to draw, as often as wanted: a vector drawing holds it once.
-class CanvasPicture {
+// An image to draw, as often as wanted: a vector drawing holds it once.
+class CanvasImage {
  public:
-  explicit CanvasPicture(const Picture& picture);
+  explicit CanvasImage(const Image& image);
 
  private:
   friend class Canvas;
@@ -58,7 +58,7 @@ class Canvas {
   void Fill(const Rectangle& rectangle, Color color) { Fill({&rectangle, 1}, color); }
   // The same, letting what is beneath shine through: opacity is in [0, 1].
   void Shade(std::span<const Rectangle> rectangles, Color color, double opacity);
-  void Draw(const CanvasPicture& picture, const Rectangle& where);
+  void Draw(const CanvasImage& image, const Rectangle& where);
   void Outline(const Rectangle& rectangle, Color color, double width);
   // Thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
@@ -84,9 +84,9 @@ struct Page {
 // Writes the pages to `path`, in the format that its ending names: .pdf, a page each; .svg and .png, one below the
 // other. A PNG has two pixels for one of the canvas where that is not too large. Throws Error for another ending, for a
 // PNG that would be too large, and where the file cannot be written; the old file then stays.
-void WritePicture(const std::string& path, const std::string& title, const std::vector<Page>& pages);
+void WriteImage(const std::string& path, const std::string& title, const std::vector<Page>& pages);
 
 // Throws Error unless the ending is one of the three; for use before long work.
-void CheckPicturePath(const std::string& path);
+void CheckImagePath(const std::string& path);
 
 }  // namespace headlight

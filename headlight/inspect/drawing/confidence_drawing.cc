@@ -54,19 +54,19 @@ void DrawBars(Canvas& canvas, std::span<const float> plddt, const Rectangle& whe
 }
 
 // A square of pixels for each pair, so that those of few residues are not blurred where the canvas scales them.
-Picture PixelsOf(const Matrix<const float>& errors, double most) {
+Image PixelsOf(const Matrix<const float>& errors, double most) {
   constexpr std::int64_t kPixels = 2 * static_cast<std::int64_t>(kSide);
   const std::int64_t times = std::max<std::int64_t>(1, kPixels / errors.rows);
-  Picture picture{.height = times * errors.rows, .width = times * errors.columns, .pixels = {}};
-  picture.pixels.reserve(static_cast<std::size_t>(3 * picture.height * picture.width));
-  for (std::int64_t i = 0; i < picture.height; ++i) {
-    for (std::int64_t j = 0; j < picture.width; ++j) {
+  Image image{.height = times * errors.rows, .width = times * errors.columns, .pixels = {}};
+  image.pixels.reserve(static_cast<std::size_t>(3 * image.height * image.width));
+  for (std::int64_t i = 0; i < image.height; ++i) {
+    for (std::int64_t j = 0; j < image.width; ++j) {
       const auto error = static_cast<double>(errors.row(i / times)[j / times]);
       const Color color = RampColor(1 - error / most, Theme::light);
-      picture.pixels.insert(picture.pixels.end(), {color.red, color.green, color.blue});
+      image.pixels.insert(image.pixels.end(), {color.red, color.green, color.blue});
     }
   }
-  return picture;
+  return image;
 }
 
 void DrawScale(Canvas& canvas, const Rectangle& where, double most) {
@@ -88,11 +88,11 @@ Color ColorOfLddt(double plddt) {
   return kBands.back().color;
 }
 
-void DrawConfidence(const ConfidencePicture& confidence, const std::string& path) {
-  CheckPicturePath(path);
+void DrawConfidence(const ConfidenceImage& confidence, const std::string& path) {
+  CheckImagePath(path);
   const std::size_t residues = confidence.plddt.size();
   const Matrix<const float>& errors = confidence.errors;
-  Check(residues > 0, "a picture of no residues");
+  Check(residues > 0, "an image of no residues");
   for (const float plddt : confidence.plddt)
     Check(plddt >= 0 && plddt <= 100, "a pLDDT of {}, not from 0 to 100", plddt);
   Check(errors.rows == 0 || (errors.rows == static_cast<std::int64_t>(residues) && errors.columns == errors.rows),
@@ -107,7 +107,7 @@ void DrawConfidence(const ConfidencePicture& confidence, const std::string& path
   const Rectangle square = {bars.x, bars.y + kBars + kPlotGap + kPlotLegend, kSide, kSide};
   const double width = 2 * kPageMargin + kAxis + kSide;
   const double height = (map ? square.y + kSide + kPlotGap : bars.y + kBars + kPlotLegend + kPlotGap / 2) + kPageMargin;
-  std::optional<CanvasPicture> pixels;
+  std::optional<CanvasImage> pixels;
   if (map) pixels.emplace(PixelsOf(errors, confidence.most));
   const std::string title = confidence.title.empty() ? "Confidence" : TokenLabel(confidence.title);
   const auto draw = [&](Canvas& canvas) {
@@ -137,7 +137,7 @@ void DrawConfidence(const ConfidencePicture& confidence, const std::string& path
     canvas.Outline(square, kRule, 1);
     DrawScale(canvas, {square.x + kSide / 4, square.y + kSide + 30, kSide / 2, 12}, confidence.most);
   };
-  WritePicture(path, title, {{title, width, height, draw}});
+  WriteImage(path, title, {{title, width, height, draw}});
 }
 
 }  // namespace headlight

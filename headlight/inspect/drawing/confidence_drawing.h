@@ -1,4 +1,4 @@
-// How sure a predicted structure is, as a picture.
+// How sure a predicted structure is, as an image.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-struct ConfidencePicture {
+struct ConfidenceImage {
   std::string title;
   std::span<const float> plddt;     // [residues], 0 to 100
   Matrix<const float> errors = {};  // [residues, residues] in angstrom; without rows: none are predicted
@@ -24,6 +24,6 @@ HEADLIGHT_API Color ColorOfLddt(double plddt);
 // a map, a row for each residue that the prediction is aligned on, the darker the smaller. Throws Error for what is no
 // number of that range, errors of another number of residues, another ending, a PNG that would be too large and a file
 // that cannot be written.
-HEADLIGHT_API void DrawConfidence(const ConfidencePicture& confidence, const std::string& path);
+HEADLIGHT_API void DrawConfidence(const ConfidenceImage& confidence, const std::string& path);
 
 }  // namespace headlight

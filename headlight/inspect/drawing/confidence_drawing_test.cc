@@ -29,7 +29,7 @@ TEST(DrawConfidence, LddtHasTheColoursOfTheDatabase) {
 TEST(DrawConfidence, DrawsEveryResidueAndPair) {
   const TemporaryFolder folder;
   const std::vector<float> plddt = {95, 80, 60}, errors = {0, 10, 20, 10, 0, 31.75F, 20, 5, 0};
-  const ConfidencePicture confidence = {"query", plddt, {errors.data(), 3, 3, 3}};
+  const ConfidenceImage confidence = {"query", plddt, {errors.data(), 3, 3, 3}};
   DrawConfidence(confidence, folder.File("a.png"));
   const Png png(folder.File("a.png"));
   const auto pixels_of = [&](const Color& color) {

@@ -40,7 +40,7 @@ ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix) {
 }
 
 void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path) {
-  CheckPicturePath(path);
+  CheckImagePath(path);
   const std::size_t classes = matrix.labels.size();
   Check(classes > 0 && matrix.counts.size() == classes * classes, "confusions of {} classes: {} counts", classes,
         matrix.counts.size());
@@ -76,7 +76,7 @@ void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path) {
     const double side = static_cast<double>(classes) * layout.cell;
     canvas.Outline({first.x, first.y, side, side}, kRule, 1);
   };
-  WritePicture(path, title, {{title, layout.width, layout.height, draw}});
+  WriteImage(path, title, {{title, layout.width, layout.height, draw}});
 }
 
 }  // namespace headlight

@@ -16,8 +16,8 @@ using testing::HasSubstr;
 TEST(DrawConfusions, ASquareHasTheColourOfItsShareOfTheRow) {
   const TemporaryFolder folder;
   const ConfusionMatrix matrix{"test", {"cat", "dog", "Straße"}, {9, 1, 0, 0, 4, 0, 0, 0, 0}};
-  DrawConfusions(matrix, folder.File("picture.png"));
-  const Png png(folder.File("picture.png"));
+  DrawConfusions(matrix, folder.File("image.png"));
+  const Png png(folder.File("image.png"));
   const ConfusionLayout layout = LayOutConfusions(matrix);
   EXPECT_TRUE(layout.names && layout.numbers);
   const double scale = png.width() / layout.width;
@@ -29,8 +29,8 @@ TEST(DrawConfusions, ASquareHasTheColourOfItsShareOfTheRow) {
   EXPECT_EQ(corner(0, 1), RampColor(0.1, Theme::light));
   EXPECT_EQ(corner(1, 1), RampColor(1, Theme::light));
   EXPECT_EQ(corner(2, 2), RampColor(0, Theme::light));  // a class that is never right
-  DrawConfusions(matrix, folder.File("picture.svg"));
-  EXPECT_THAT(ReadFile(folder.File("picture.svg")), HasSubstr("<svg"));
+  DrawConfusions(matrix, folder.File("image.svg"));
+  EXPECT_THAT(ReadFile(folder.File("image.svg")), HasSubstr("<svg"));
 }
 
 TEST(DrawConfusions, LeavesOutWhatCouldNotBeRead) {
@@ -43,7 +43,7 @@ TEST(DrawConfusions, LeavesOutWhatCouldNotBeRead) {
   EXPECT_TRUE(LayOutConfusions(of(150)).names);
   EXPECT_FALSE(LayOutConfusions(of(151)).names);
   const TemporaryFolder folder;
-  DrawConfusions(of(200), folder.File("picture.png"));
+  DrawConfusions(of(200), folder.File("image.png"));
 }
 
 TEST(DrawConfusions, RefusesWhatDoesNotFit) {

@@ -91,7 +91,7 @@ void DrawLook(Canvas& canvas, const StructureRecord& record, const RibbonLook& l
 }  // namespace
 
 void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& look, const std::string& path) {
-  CheckPicturePath(path);
+  CheckImagePath(path);
   CheckStructure(record);
   const std::vector<BackboneAtoms> backbone = BackboneOf(record.chain);
   if (look) {
@@ -134,7 +134,7 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
       x += 17 + TextWidth(name, kCaption) + 18;
     }
   };
-  WritePicture(path, title, {{title, view.width, view.height + kRibbonLegend, draw}});
+  WriteImage(path, title, {{title, view.width, view.height + kRibbonLegend, draw}});
 }
 
 }  // namespace headlight

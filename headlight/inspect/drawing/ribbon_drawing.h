@@ -1,4 +1,4 @@
-// A folded chain as a picture.
+// A folded chain as an image.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,7 @@ StructureView ViewOf(const SuperposedStructures& structures) {
 Color ColorOfDistance(double distance) { return Mix(kClose, kFar, std::clamp(distance / kFarthest, 0.0, 1.0)); }
 
 void DrawSuperposed(const SuperposedStructures& structures, const std::string& path) {
-  CheckPicturePath(path);
+  CheckImagePath(path);
   const std::span<const Vector3> model = structures.model, reference = structures.reference;
   const std::string title = TokenLabel(structures.title);
   Check(model.size() == reference.size() && model.size() >= 2, "superposed structures of {} and {} residues",
@@ -75,7 +75,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
       canvas.Line(piece.ends, piece.color, 2.5);
     }
   };
-  WritePicture(path, title, {{title, view.width, view.height, draw}});
+  WriteImage(path, title, {{title, view.width, view.height, draw}});
 }
 
 }  // namespace headlight

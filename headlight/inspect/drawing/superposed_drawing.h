@@ -1,4 +1,4 @@
-// Two structures of one protein as a picture, one on the other.
+// Two structures of one protein as an image, one on the other.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 namespace headlight {
 
 struct SuperposedStructures {
-  std::string title, note;                    // lines above the picture; a note may be empty
-  std::span<const Vector3> model, reference;  // [residues] CA positions in angstrom, as they stand in the picture
+  std::string title, note;                    // lines above the image; a note may be empty
+  std::span<const Vector3> model, reference;  // [residues] CA positions in angstrom, as they stand in the image
 };
 
 HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
@@ -25,7 +25,7 @@ HEADLIGHT_API Color ColorOfDistance(double distance);
 // Draws both chains as lines through their CA atoms to `path` (.png, .svg or .pdf), what is nearer over what is farther
 // and less pale: the reference grey, the model in the colour of each residue's distance. A line ends where the next CA
 // lies more than 5 A away. Throws Error for fewer than 2 residues or different numbers of them, positions that are not
-// finite, and as WritePicture does.
+// finite, and as WriteImage does.
 HEADLIGHT_API void DrawSuperposed(const SuperposedStructures& structures, const std::string& path);
 
 }  // namespace headlight

@@ -162,7 +162,7 @@ void DrawSteps(Canvas& canvas, Range steps, double y) {
 }  // namespace
 
 void DrawTraining(const TrainingCurves& curves, const std::string& path) {
-  CheckPicturePath(path);
+  CheckImagePath(path);
   std::vector<Panel> panels = {
       {"Loss (nats per token)",
        false,
@@ -198,7 +198,7 @@ void DrawTraining(const TrainingCurves& curves, const std::string& path) {
       top += kPanelHeight + kPanelGap;
     }
   };
-  WritePicture(path, title, {{title, kWidth, height + 6, draw}});
+  WriteImage(path, title, {{title, kWidth, height + 6, draw}});
 }
 
 }  // namespace headlight

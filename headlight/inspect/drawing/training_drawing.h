@@ -1,4 +1,4 @@
-// A training run as a picture.
+// A training run as an image.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Interaction: choosing what is shown, and the token or cell in focus.
 
 const VIEWS = {
-  picture: {title: "Picture", available: map => Boolean(partsOf(map).picture), build: buildPicture, paint: paintPicture},
+  image: {title: "Image", available: map => Boolean(partsOf(map).image), build: buildImage, paint: paintImage},
   heads: {title: "Heads", available: () => true, build() {}, paint(map) { paintLists(map); paintMap(map); }},
   model: {title: "Model", available: () => true, build: buildModel, paint: paintModel},
   neurons: {title: "Neurons", available: map => Boolean(map.elements) && !map.minus, build() {}, paint: paintNeurons},
@@ -131,8 +131,8 @@ function paintReadout(map) {
   let text = "";
   if (state.view === "model") {
     text = "";
-  } else if (overlaidPicture(map)) {
-    text = pictureReadout(map);
+  } else if (overlaidImage(map)) {
+    text = imageReadout(map);
   } else if (query !== undefined && key !== undefined) {
     const value = masked(map, query, key) ? "hidden, a later token" : digits(weight(map, state.head, query, key));
     text = `: ${looksAt(map, query)} ${named(keys[key])}: ${value}`;
@@ -149,7 +149,7 @@ function paintReadout(map) {
 
 listenToTheme(() => { paintRamp(); paint(); });
 paintRamp();
-byId("save").addEventListener("click", () => savePicture());
+byId("save").addEventListener("click", () => saveImage());
 byId("hide").addEventListener("change", event => {
   state.hide = event.target.checked;
   state.focus = state.pinned = NONE;
@@ -164,9 +164,9 @@ byId("grid").addEventListener("keydown", walkGrid);
 byId("view-neurons").addEventListener("keydown", walkNeurons);
 listenToLists();
 listenToMap();
-listenToPicture();
-if (VIEWS.picture.available(currentMap())) {
-  state.view = "picture";
+listenToImage();
+if (VIEWS.image.available(currentMap())) {
+  state.view = "image";
   // Where the class token has gathered the most; of a relevance that of all layers.
   state.layer = currentMap().relevance ? layersOf(state.kind)[0] : Math.max(...layersOf(state.kind));
 }

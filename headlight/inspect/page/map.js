@@ -128,7 +128,7 @@ function paintCells(context, map, queries, keys) {
   context.stroke();
   context.imageSmoothingEnabled = false;
   if (queries.length > 0 && keys.length > 0)
-    context.drawImage(image(map, state.head, largest(map, state.head), queries, keys), 0, 0, width, height);
+    context.drawImage(heatmap(map, state.head, largest(map, state.head), queries, keys), 0, 0, width, height);
   if (cell >= 8) {
     context.strokeStyle = style("--card");
     context.beginPath();
@@ -198,10 +198,10 @@ function listenToMap() {
   byId("zoom-out").addEventListener("click", () => zoom(-1));
 }
 
-// ---- The picture to save ----
+// ---- The image to save ----
 
 // The map as it is shown, with its title and its scale.
-function picture() {
+function image() {
   const MARGIN = 16, HEADER = 64, RAMP = 128;
   const map = currentMap(), canvas = element("canvas"), measure = canvas.getContext("2d"), shown = byId("map").style;
   const size = {width: parseFloat(shown.width), height: parseFloat(shown.height)};
@@ -229,7 +229,7 @@ function picture() {
   return canvas;
 }
 
-function savePicture(canvas = picture()) {
+function saveImage(canvas = image()) {
   const map = currentMap(), head = state.head === ALL ? "mean" : `head${state.head + 1}`;
   const title = document.title.replace(/[^\p{L}\p{N}.-]+/gu, "_");
   canvas.toBlob(blob => {

@@ -184,7 +184,7 @@ function listenToSpace() {
   });
 }
 
-function savePicture() {
+function saveImage() {
   element("a", {href: byId("space").toDataURL(), download: `${document.title}.png`}).click();
 }
 
@@ -207,7 +207,7 @@ byId("moment").addEventListener("input", event => {
   paint();
 });
 byId("play").addEventListener("click", play);
-byId("save").addEventListener("click", savePicture);
+byId("save").addEventListener("click", saveImage);
 document.addEventListener("keydown", event => {
   if (event.key !== "Escape") return;
   state.pinned = NONE;

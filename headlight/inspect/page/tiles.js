@@ -1,4 +1,4 @@
-// Small maps: a tile for each head of the layer, and all layers and heads at once. Over a picture, both show where the
+// Small maps: a tile for each head of the layer, and all layers and heads at once. Over an image, both show where the
 // token in focus looks.
 
 // Long work, done in pieces so that the page answers between them. Work that was queued before `forget` is dropped.
@@ -37,7 +37,7 @@ function drawSmall(canvas, map, head, query) {
 }
 
 function shapeSmall(frame, map) {
-  const cells = overlaidPicture(map);
+  const cells = overlaidImage(map);
   frame.style.aspectRatio = cells ? `${cells.width} / ${cells.height}`
       : `${shownOf(keySide(map)).length} / ${shownOf(querySide(map)).length}`;
 }
@@ -66,15 +66,15 @@ function buildHeads(map) {
 
 // Each tile: the map, in colours that all of them share, the focus as a frame, and beneath where this head looks most.
 function paintHeads(map) {
-  const queries = shownOf(querySide(map)), keys = shownOf(keySide(map)), over = overlaidPicture(map);
+  const queries = shownOf(querySide(map)), keys = shownOf(keySide(map)), over = overlaidImage(map);
   byId("heads").querySelectorAll("label").forEach(tile => {
     const frame = tile.querySelector(".image"), top = tile.querySelector(".top");
     tile.style.setProperty("--color", headColor(tile.head, map.heads));
     shapeSmall(frame, map);
-    drawSmall(frame.firstChild, map, tile.head, over ? pictureQuery(map) : undefined);
+    drawSmall(frame.firstChild, map, tile.head, over ? imageQuery(map) : undefined);
     frame.querySelector(".mark")?.remove();
     top.replaceChildren();
-    const focus = over ? {[asks(map)]: pictureQuery(map)} : state.focus;
+    const focus = over ? {[asks(map)]: imageQuery(map)} : state.focus;
     if (focus === NONE) return;
     const [other, value] = strongest(map, tile.head, focus);
     top.append(element("bdi", {}, focus.query !== undefined ? `→ ${keysOf(map)[other]}` : `← ${queriesOf(map)[other]}`),
@@ -102,7 +102,7 @@ function buildModel() {
       button.title = button.getAttribute("aria-label");
       Object.assign(button, {layer, head});
       button.addEventListener("click", () => {
-        Object.assign(state, {layer, head, view: overlaidPicture(map) ? "picture" : "heads"});
+        Object.assign(state, {layer, head, view: overlaidImage(map) ? "image" : "heads"});
         buildLayers();
       });
       return element("td", {}, button);
@@ -120,7 +120,7 @@ function paintModel() {
     const map = shownMap(findMap(record(), state.kind, button.layer));
     shapeSmall(button, map);
     button.classList.toggle("here", button.layer === state.layer && button.head === state.head);
-    drawSmall(button.firstChild, map, button.head, overlaidPicture(map) ? pictureQuery(map) : undefined);
+    drawSmall(button.firstChild, map, button.head, overlaidImage(map) ? imageQuery(map) : undefined);
   });
 }
 

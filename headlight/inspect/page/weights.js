@@ -1,15 +1,15 @@
 // The page on which one looks at attention. Its data, written by attention_page.cc:
 //   records  what is compared, or the moments of a training: {name, source, target, boxes, maps}
-//     source, target  {tokens, special, picture}: labels; the indices of the tokens that a reader may hide; where tokens
-//                     are the cells of a picture, {first, rows, columns, height, width, pixels}, pixels being bytes
+//     source, target  {tokens, special, image}: labels; the indices of the tokens that a reader may hide; where tokens
+//                     are the cells of an image, {first, rows, columns, height, width, pixels}, pixels being bytes
 //                     of red, green and blue, three in four digits of base 64; where tokens are regions, `boxes` has
-//                     each one's [left, top, width, height] as shares of the picture, and rows and columns are a raster
-//     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's picture
+//                     each one's [left, top, width, height] as shares of the image, and rows and columns are a raster
+//     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's image
 //     maps            {kind, title, relevance, queries, keys, causal, layer, heads, weights, elements}; relevance: of a
 //                     score, from this layer on, and no attention; queries and keys say which side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
 //                     where it is there, {size, largest, query, key}: [head, token, size], two digits each
-//   query    the token whose attention over a picture is shown first
-//   mass     where it is a number, pictures first show the cells that hold this share of a head's weight
+//   query    the token whose attention over an image is shown first
+//   mass     where it is a number, images first show the cells that hold this share of a head's weight
 //   slider   the records are moments of a training
 //   ramps    for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
 // There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
@@ -123,7 +123,7 @@ function headColor(head, heads) {
 
 // The weights of some queries and keys as an image of one pixel each, `most` thousandths having the last colour; what is
 // masked is transparent.
-function image(map, head, most, queries, keys) {
+function heatmap(map, head, most, queries, keys) {
   const canvas = element("canvas", {width: keys.length, height: queries.length});
   const context = canvas.getContext("2d"), pixels = context.createImageData(keys.length, queries.length);
   const values = valuesOf(map, head), width = keysOf(map).length;
@@ -149,7 +149,7 @@ const SMALL = 144;
 function thumbnail(map, head, most) {
   return kept(map, `thumbnail ${head} ${most} ${state.hide} ${theme()}`, () => {
     const queries = shownOf(querySide(map)), keys = shownOf(keySide(map));
-    if (Math.max(queries.length, keys.length) <= SMALL) return image(map, head, most, queries, keys);
+    if (Math.max(queries.length, keys.length) <= SMALL) return heatmap(map, head, most, queries, keys);
     const height = Math.min(SMALL, queries.length), width = Math.min(SMALL, keys.length);
     const values = valuesOf(map, head), row = keysOf(map).length;
     const small = new Float32Array(width * height).fill(-Infinity);

@@ -1,6 +1,6 @@
-// Of the picture that page_test.cc calls RelevanceRecord: 2 x 3 grey cells, and what the score of a text is due to.
+// Of the image that page_test.cc calls RelevanceRecord: 2 x 3 grey cells, and what the score of a text is due to.
 selfTest(() => {
-  check("the picture is what is shown first", shown("picture") && !shown("queries"), "not so");
+  check("the image is what is shown first", shown("image") && !shown("queries"), "not so");
   check("of all layers", readout().startsWith("Relevance, from layer 1: the score of"), readout());
   check("the cells", readout().includes("“two dogs” is due to “2·1” 0.600, “1·2” 0.300"), readout());
   choose("layer", 1);

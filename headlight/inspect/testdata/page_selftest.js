@@ -79,15 +79,15 @@ selfTest(() => {
   HTMLCanvasElement.prototype.toBlob = function(done) { done(new Blob([this.toDataURL()], {type: "image/png"})); };
   HTMLAnchorElement.prototype.click = function() { saved.push(this); };
   document.getElementById("save").click();
-  equal("the picture is saved under its name", saved.map(link => link.download).join(), "_b_bold_b_data_-cross2-head3.png");
-  check("the picture is a blob", saved[0].href.startsWith("blob:"), saved[0].href);
-  const drawn = picture(), bounds = mapCanvas.getBoundingClientRect();
-  check("the picture holds the map", drawn.width > bounds.width && drawn.height > bounds.height + 60,
+  equal("the image is saved under its name", saved.map(link => link.download).join(), "_b_bold_b_data_-cross2-head3.png");
+  check("the image is a blob", saved[0].href.startsWith("blob:"), saved[0].href);
+  const drawn = image(), bounds = mapCanvas.getBoundingClientRect();
+  check("the image holds the map", drawn.width > bounds.width && drawn.height > bounds.height + 60,
         `${drawn.width} x ${drawn.height}`);
   const painted = new Set();
   const pixels = drawn.getContext("2d").getImageData(0, 0, drawn.width, drawn.height).data;
   for (let at = 0; at < pixels.length; at += 4) painted.add(hex([...pixels.slice(at, at + 3)]));
-  check("the picture has the map's colours", painted.has(colors[expectedTheme].slice(-6)) &&
+  check("the image has the map's colours", painted.has(colors[expectedTheme].slice(-6)) &&
         painted.has(colors[expectedTheme].slice(0, 6)), [...painted].slice(0, 20));
   choose("head", 1);
   const most = Math.max(...valuesOf(currentMap(), 0)) / 1000;

@@ -8,7 +8,7 @@ selfTest(() => {
     for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ++painted;
     return painted / (space.width * space.height);
   };
-  const picture = () => space.toDataURL();
+  const image = () => space.toDataURL();
   const pointer = (canvas, kind, x, y, more = {}) => {
     const bounds = canvas.getBoundingClientRect();
     canvas.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y, pointerId: 1, bubbles: true, ...more}));
@@ -67,16 +67,16 @@ selfTest(() => {
   }
   check("most residues are found by pointing", found.size > 10, [...found].join());
   pointer(space, "pointermove", 1, 1);
-  const still = picture();
+  const still = image();
   pointer(space, "pointerdown", 50, 50);
   pointer(space, "pointermove", 120, 90);
   pointer(space, "pointerup", 120, 90);
-  const turned = picture();
-  check("a drag turns the chain", turned !== still, "the same picture");
+  const turned = image();
+  check("a drag turns the chain", turned !== still, "the same image");
   equal("and chooses no residue", readout(), "16 residues, mean pLDDT 70.0");
   space.focus();
   press("ArrowLeft");
-  check("an arrow key turns it", picture() !== turned, "the same picture");
+  check("an arrow key turns it", image() !== turned, "the same image");
   press("ArrowRight");
   const before = ink();
   press("+");
@@ -86,13 +86,13 @@ selfTest(() => {
   press("-");
 
   // Other forms and colours.
-  const ribbon = picture();
+  const ribbon = image();
   choose("form", 1);
-  check("atoms", picture() !== ribbon && ink() > 0.005, ink());
+  check("atoms", image() !== ribbon && ink() > 0.005, ink());
   choose("form", 0);
-  equal("the ribbon again", picture(), ribbon);
+  equal("the ribbon again", image(), ribbon);
   choose("colour", 2);
-  check("colours of the chain", picture() !== ribbon && document.getElementById("legend").textContent.includes("last residue"), document.getElementById("legend").textContent);
+  check("colours of the chain", image() !== ribbon && document.getElementById("legend").textContent.includes("last residue"), document.getElementById("legend").textContent);
   choose("colour", 0);
 
   // Moments.
@@ -101,12 +101,12 @@ selfTest(() => {
   slider.value = 0;
   slider.dispatchEvent(new Event("input"));
   equal("the first", name(), "block 1");
-  check("is another fold", picture() !== ribbon, "the same picture");
+  check("is another fold", image() !== ribbon, "the same image");
   slider.value = 1;
   slider.dispatchEvent(new Event("input"));
-  equal("and back", picture(), ribbon);
+  equal("and back", image(), ribbon);
 
   const theme = document.documentElement.dataset.theme;
   document.getElementById("theme").click();
-  check("the other theme", document.documentElement.dataset.theme !== theme && picture() !== ribbon, theme);
+  check("the other theme", document.documentElement.dataset.theme !== theme && image() !== ribbon, theme);
 });

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "headlight/io/config_table.h"
+#include "headlight/models/files/image_settings.h"
 #include "headlight/models/files/model_files.h"
-#include "headlight/models/files/picture_settings.h"
 #include "headlight/models/files/stacks.h"
 
 namespace headlight {
@@ -18,17 +18,17 @@ void DescribeTextTower(ConfigTable& table, Config& config) {
 }
 
 template <typename Config>
-void DescribePictureTower(ConfigTable& table, Config& config) {
+void DescribeImageTower(ConfigTable& table, Config& config) {
   DescribeTower(table, config);
-  DescribePictures(table, config.picture, config.patch, config.channels);
+  DescribeImages(table, config.image, config.patch, config.channels);
 }
 
 // The towers that there are.
 template <typename Config>
 void DescribeTowers(ConfigTable& table, const Config& config) {
-  table.Rule(config.text || config.picture, "a model needs a tower");
+  table.Rule(config.text || config.image, "a model needs a tower");
   if (config.text) CheckConfig(*config.text);
-  if (config.picture) CheckConfig(*config.picture);
+  if (config.image) CheckConfig(*config.image);
 }
 
 // The configuration of a folder of both towers, or, by its model_type, of one alone.
@@ -38,13 +38,13 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const std::string type = json["model_type"].String();
   Config config;
   if (type.ends_with("_text_model")) {
-    config.picture.reset();
+    config.image.reset();
     ReadConfig(json, *config.text, dropout);
     if (!files.weights.contains("text_model.final_layer_norm.weight")) config.text_scope = "";
   } else if (type.ends_with("_vision_model")) {
     config.text.reset();
-    ReadConfig(json, *config.picture, dropout);
-    if (!files.weights.contains("vision_model.post_layernorm.weight")) config.picture_scope = "";
+    ReadConfig(json, *config.image, dropout);
+    if (!files.weights.contains("vision_model.post_layernorm.weight")) config.image_scope = "";
   } else {
     // Where an older file has a tower's settings again, in text_config_dict, these rule, as in Transformers.
     const auto read = [&](const std::string& name, auto& tower) {
@@ -52,7 +52,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
       if (own.present()) ReadConfig(own, tower, dropout);
     };
     read("text_config", *config.text);
-    read("vision_config", *config.picture);
+    read("vision_config", *config.image);
     ConfigTable table(json);
     Describe(table, config);
     table.Harmless({"initializer_factor", "text_config", "text_config_dict", "vision_config", "vision_config_dict"});
@@ -67,12 +67,12 @@ template <typename Config>
 Json WriteDualConfig(const Config& config, const std::string& family) {
   Json json;
   std::string tower;
-  if (config.text && config.picture) {
+  if (config.text && config.image) {
     json = WriteConfig(config);
     json.Set("text_config", WriteConfig(*config.text));
-    json.Set("vision_config", WriteConfig(*config.picture));
+    json.Set("vision_config", WriteConfig(*config.image));
   } else {
-    json = config.text ? WriteConfig(*config.text) : WriteConfig(*config.picture);
+    json = config.text ? WriteConfig(*config.text) : WriteConfig(*config.image);
     tower = config.text ? "Text" : "Vision";
   }
   json.Set("architectures", Json::Array{family + tower + "Model"});

@@ -26,7 +26,7 @@ void DescribeEncoderStack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
 }
 
-// A tower's of CLIP, of SigLIP, and of BLIP's pictures.
+// A tower's of CLIP, of SigLIP, and of BLIP's images.
 template <typename Config>
 void DescribeTower(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);

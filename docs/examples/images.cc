@@ -1,0 +1,39 @@
+// Classifying images from a program of one's own: a file, and pixels in memory.
+//   example_images MODEL FILE
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/pipelines/image_classifier.h"
+
+namespace {
+
+void Classify(const std::string& folder, const std::string& path) {
+  using namespace headlight;
+  const ImageClassifier classifier = ImageClassifier::Load(folder);
+  const std::vector<std::uint8_t> red = {255, 0, 0, 255, 0, 0};  // of each pixel red, green and blue
+  const Image pixels = {.height = 1, .width = 2, .pixels = red};
+  const Tensor scores = classifier.Classify({ReadImage(path), pixels});  // [2, labels]
+  for (std::size_t label = 0; label < classifier.labels().size(); ++label)
+    fmt::print("{}: {:.3f} and {:.3f}\n", classifier.labels()[label], scores.matrix<float>().row(0)[label],
+               scores.matrix<float>().row(1)[label]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print("usage: example_images MODEL FILE\n");
+    return 0;
+  }
+  try {
+    Classify(argv[1], argv[2]);
+  } catch (const headlight::Error& error) {  // a missing file, a damaged image, ...
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}

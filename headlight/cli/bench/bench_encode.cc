@@ -1,0 +1,305 @@
+// headlight bench encode: throughput and latency of an encoder of texts or images.
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/bench/bench_report.h"
+#include "headlight/cli/bench/bench_texts.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/generate/batched.h"
+#include "headlight/kinds/detection_model.h"
+#include "headlight/kinds/dual_encoder.h"
+#include "headlight/models/family.h"
+#include "headlight/pipelines/embedder.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/translation_options.h"
+
+namespace headlight::bench_encode {
+namespace {
+
+// Of a photograph as a detector reads it: its shorter side has 800 pixels.
+constexpr Grid kDetectedSize = {800, 1066};
+
+struct Options {
+  std::string folder, length, states;
+  std::vector<std::string> sizes;  // of images
+  std::int32_t batch = 32, repetitions = 10;
+  std::optional<Compute> compute;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+// The hidden states of a batch.
+struct Part {
+  Tensor hidden;
+  Sequences places;
+  std::vector<std::size_t> which;
+};
+
+// A text's ids and the mean of its hidden states, the usual sentence embedding.
+std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states) {
+  Json::Array mean;
+  for (std::int64_t column = 0; column < states.columns; ++column) {
+    double sum = 0;
+    for (std::int64_t row = 0; row < states.rows; ++row) sum += states.row(row)[column];
+    mean.emplace_back(sum / static_cast<double>(states.rows));
+  }
+  return Json(Json::Object{{"ids", Json::Array{ids.begin(), ids.end()}}, {"mean", std::move(mean)}}).Line() + "\n";
+}
+
+// The settings that models of both kinds have in common.
+BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
+  BenchResult result;
+  result.tokens = counted;
+  result.settings = {
+      {"benchmark", "encode"}, {"model", options.folder}, {"parameters", parameters.count()}, {"batch", options.batch}};
+  result.compute = parameters.all().front().compute;
+  return result;
+}
+
+template <typename Kind>
+std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
+  return Loaded(
+      [&] { return LoadModel<Kind>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}); });
+}
+
+void EncodeRandomTexts(const Options& options) {
+  Check(options.sizes.empty(), "{}: --image-size is for images, and this model reads texts", options.folder);
+  CheckOutputs({{"--states", options.states}}, {options.folder});
+  if (!options.states.empty()) CheckWritable(options.states);
+  const auto model = LoadToMeasure<TextEncoder>(options);
+  const TextEncoder::Limits& limits = model->limits();
+  const std::string length = options.length.empty() ? "8:128" : options.length;
+  const LengthRange lengths = ReadLengths("--length", length, limits.positions);
+  Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
+
+  BenchResult result = ResultFor(options, model->parameters(), "tokens");
+  result.settings.push_back({"length", length});
+  Random random(options.seed);
+  std::string states;
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        std::vector<Encoding> texts(static_cast<std::size_t>(options.batch));
+        for (Encoding& text : texts) {
+          text.ids = RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
+          text.type_ids.resize(text.ids.size());
+        }
+        return texts;
+      },
+      [&](const std::vector<Encoding>& texts) {
+        std::vector<Part> parts;
+        EncodeInBatches(
+            *model, texts, EmbedOptions{}.batch_tokens,
+            [&](Context&, const Tensor& hidden, const Sequences& places, std::span<const std::size_t> which) {
+              parts.push_back({hidden, places, {which.begin(), which.end()}});
+            });
+        return parts;
+      },
+      [&](const std::vector<Encoding>& texts, const std::vector<Part>& parts) {
+        for (const Encoding& text : texts) result.counted_tokens += std::ssize(text.ids);
+        if (options.states.empty()) return;
+        std::vector<std::string> lines(texts.size());
+        for (const Part& part : parts)
+          for (std::size_t i = 0; i < part.which.size(); ++i)
+            lines[part.which[i]] =
+                Line(texts[part.which[i]].ids,
+                     part.hidden.ViewRows(part.places[i].begin, part.places[i].length).matrix<float>());
+        for (const std::string& line : lines) states += line;
+      });
+  if (!options.states.empty()) WriteFile(options.states, states);
+  PrintBench(result, options.json);
+}
+
+// The sizes of --image-size, or the one that is usual.
+std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
+  std::vector<Grid> sizes;
+  for (const std::string& text : options.sizes) {
+    const std::size_t cross = text.find('x');
+    const auto side = [&](const std::string& part) {
+      const std::int64_t pixels = IntegerOf(part).value_or(0);
+      Check(pixels >= 1 && pixels <= 4096,
+            "--image-size: {} is no width and height of 1 to 4096 pixels, such as 640x480", text);
+      return static_cast<std::int32_t>(pixels);
+    };
+    const std::int32_t width = side(text.substr(0, cross));
+    sizes.push_back({.height = side(cross == std::string::npos ? "" : text.substr(cross + 1)), .width = width});
+  }
+  return sizes.empty() ? std::vector<Grid>{usual} : sizes;
+}
+
+// Batches of random images, whose sizes take turns, of which `compute` gives the results.
+template <class Compute>
+void MeasureImages(const Options& options, const Parameters& parameters, const Grid& usual, const Compute& compute) {
+  for (const auto& [name, value] : {std::pair("--length", &options.length), std::pair("--states", &options.states)})
+    Check(value->empty(), "{}: {} is for texts, and this model reads images", options.folder, name);
+  const std::vector<Grid> sizes = SizesOf(options, usual);
+  BenchResult result = ResultFor(options, parameters, "images");
+  std::vector<std::string> names;
+  for (const Grid& size : sizes) names.push_back(fmt::format("{}x{}", size.width, size.height));
+  result.settings.push_back({"image", fmt::format("{}", fmt::join(names, " "))});
+  Random random(options.seed);
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        std::vector<Image> images;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(options.batch); ++i) {
+          const Grid& size = sizes[i % sizes.size()];
+          Image& image = images.emplace_back(Image{.height = size.height, .width = size.width});
+          for (std::int64_t k = 0; k < 3 * size.cells(); ++k)
+            image.pixels.push_back(static_cast<std::uint8_t>(random.Below(256)));
+        }
+        return images;
+      },
+      compute, [&](const std::vector<Image>& images, const auto&) { result.counted_tokens += std::ssize(images); });
+  PrintBench(result, options.json);
+}
+
+// The folders need no preprocessor_config.json: bytes become numbers around 0.
+ImageProcessor AroundZero() { return {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}; }
+
+void EncodeRandomImages(const Options& options) {
+  const ImageFolder loaded{LoadToMeasure<ImageEncoder>(options), AroundZero()};
+  const ImageEncoder& model = *loaded.model;
+  MeasureImages(options, model.parameters(), model.limits().image, [&](const std::vector<Image>& images) {
+    std::vector<Tensor> results;
+    EncodeImages(
+        loaded, images, ImageOptions().batch_pixels, [&](Context& context, const EncodedImages& encoded, std::size_t) {
+          results.push_back(model.heads().classes ? model.ClassLogits(context, encoded) : model.Features(encoded));
+        });
+    return results;
+  });
+}
+
+// The vectors of a CLIP or SigLIP.
+void EmbedRandomImages(const Options& options) {
+  const auto model = LoadToMeasure<DualEncoder>(options);
+  model->CheckImages();
+  MeasureImages(options, model->parameters(), model->limits().images.image, [&](const std::vector<Image>& images) {
+    std::vector<Tensor> vectors;
+    ForEachBatchOfValues(AroundZero(), images, PixelsAtOnce(ImageOptions().batch_pixels, model->limits().images.patch),
+                         [&](std::span<const Tensor> values, std::size_t) {
+                           Context context;
+                           vectors.push_back(model->ImageVectors(context, values));
+                         });
+    return vectors;
+  });
+}
+
+void EmbedRandomTexts(const Options& options) {
+  Check(options.sizes.empty(), "{}: --image-size is for images, and --length for texts", options.folder);
+  CheckOutputs({{"--states", options.states}}, {options.folder});
+  if (!options.states.empty()) CheckWritable(options.states);
+  const auto model = LoadToMeasure<DualEncoder>(options);
+  model->CheckTexts();
+  const DualEncoder::Limits& limits = model->limits();
+  const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
+  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // as CLIP's texts end
+
+  BenchResult result = ResultFor(options, model->parameters(), "tokens");
+  result.settings.push_back({"length", options.length});
+  Random random(options.seed);
+  std::string states;
+  using Ids = std::vector<std::int32_t>;
+  MeasureBatches(
+      result, options.repetitions,
+      [&] {
+        std::vector<Ids> texts(static_cast<std::size_t>(options.batch));
+        for (Ids& text : texts) {
+          text = RandomIds(lengths, limits.vocabulary, {&end, 1}, random);
+          text.back() = end;
+          if (limits.filled > 0) text.resize(static_cast<std::size_t>(limits.filled), end);
+        }
+        return texts;
+      },
+      [&](const std::vector<Ids>& texts) {
+        std::vector<std::size_t> sizes;
+        for (const Ids& text : texts) sizes.push_back(text.size());
+        std::vector<std::vector<float>> vectors(texts.size());
+        ForEachBatch(sizes, EmbedOptions{}.batch_tokens, [&](std::span<const std::size_t> which) {
+          Ids ids;
+          std::vector<std::int32_t> own;
+          for (const std::size_t text : which) {
+            ids.insert(ids.end(), texts[text].begin(), texts[text].end());
+            own.push_back(static_cast<std::int32_t>(texts[text].size()));
+          }
+          Context context;
+          const Tensor made = model->TextVectors(context, ids, PackedSequences(own));
+          for (std::size_t i = 0; i < which.size(); ++i)
+            vectors[which[i]] = made.ViewRows(static_cast<std::int64_t>(i), 1).ToVector<float>();
+        });
+        return vectors;
+      },
+      [&](const std::vector<Ids>& texts, const std::vector<std::vector<float>>& vectors) {
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          result.counted_tokens += std::ssize(texts[i]);
+          if (!options.states.empty())
+            states += Json(Json::Object{{"ids", Json::Array{texts[i].begin(), texts[i].end()}},
+                                        {"vector", Json::Array{vectors[i].begin(), vectors[i].end()}}})
+                          .Line() +
+                      "\n";
+        }
+      });
+  if (!options.states.empty()) WriteFile(options.states, states);
+  PrintBench(result, options.json);
+}
+
+void DetectInRandomImages(const Options& options) {
+  const auto model = LoadToMeasure<DetectionModel>(options);
+  MeasureImages(options, model->parameters(), kDetectedSize, [&](const std::vector<Image>& images) {
+    std::vector<Tensor> values;
+    for (const Image& image : images) values.push_back(AroundZero().Values(image));
+    Context context;
+    return model->Detect(context, values).layers;
+  });
+}
+
+void Run(const Options& options) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  if (kind == ImageEncoder::kKind) return EncodeRandomImages(options);
+  if (kind == DetectionModel::kKind) return DetectInRandomImages(options);
+  if (kind == DualEncoder::kKind)
+    return options.length.empty() ? EmbedRandomImages(options) : EmbedRandomTexts(options);
+  EncodeRandomTexts(options);
+}
+
+}  // namespace
+
+void Add(Command& bench) {
+  const auto [command, options] =
+      NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or images", Run);
+  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
+  command.Add("--batch", options.batch, Between(1, 65536), "Texts or images per batch, divided as by `embed`")
+      .ShowDefault();
+  command.Add("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than images")
+      .Check(NotEmpty())
+      .Type("FROM:TO");
+  command
+      .Add("--image-size", options.sizes,
+           "Pixels of the images of a batch, in turns [the model's; of a detector 1066x800]")
+      .Check(NotEmpty())
+      .Type("WIDTHxHEIGHT");
+  AddComputeOption(command, options.compute);
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the texts or images").ShowDefault();
+  command.AddFile(
+      "--states", options.states,
+      "Write each text's ids and the mean of its hidden states, or its vector, to this file, as JSON lines");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
+      "\nExamples:\n"
+      "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
+      "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2\n"
+      "  headlight bench encode clip-vit-base-patch32 --batch 32 --length 6:30 --threads 2\n"
+      "  headlight bench encode detr-resnet-50 --batch 4 --image-size 1066x800 800x1066 --threads 2";
+}
+
+}  // namespace headlight::bench_encode

@@ -1,0 +1,160 @@
+// headlight bench generate: throughput and latency of a language model, for prompts and for decoding.
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/base/random.h"
+#include "headlight/cli/bench/bench_report.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/generate/generate.h"
+#include "headlight/models/family.h"
+#include "headlight/pipelines/translation_options.h"
+
+namespace headlight::bench_generate {
+namespace {
+
+struct Options {
+  std::string folder, tokens;
+  std::int32_t batch = 1, prompt_length = 128, length = 64, repetitions = 10;
+  std::optional<Compute> compute;
+  bool draft = false;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+using Ids = std::vector<std::int32_t>;
+
+std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, Random& random) {
+  std::vector<Ids> prompts(static_cast<std::size_t>(options.batch));
+  for (Ids& prompt : prompts)
+    for (std::int32_t i = 0; i < options.prompt_length; ++i)
+      prompt.push_back(static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary))));
+  return prompts;
+}
+
+// Bytes of weights that the products of a decoding step read.
+std::int64_t WeightBytes(const Parameters& parameters) {
+  std::int64_t bytes = 0;
+  for (const Parameter& parameter : parameters.all())
+    if (parameter.role.in_products) bytes += static_cast<std::int64_t>(parameter.packed.bytes());
+  return bytes;
+}
+
+// One repetition: the times of its beginning, of the first token of every prompt, and of each further token of all.
+struct Repetition {
+  std::vector<double> seconds;
+  std::vector<Ids> generated;
+};
+
+Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts, std::int32_t length,
+                     const std::function<void()>& after_reading) {
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  Repetition repetition;
+  std::size_t words = 0;
+  // The first token comes with reading the prompt.
+  GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
+  options.batch_tokens = std::numeric_limits<std::int64_t>::max();
+  options.on_token = [&](std::size_t, std::int32_t) {
+    if (++words % prompts.size() == 0) repetition.seconds.push_back(now());
+    if (words == prompts.size()) after_reading();
+    return true;
+  };
+  repetition.seconds.push_back(now());
+  for (const auto& hypotheses : Generate(model, prompts, options))
+    repetition.generated.push_back(hypotheses.front().ids);
+  return repetition;
+}
+
+void Run(const Options& options) {
+  Check(!options.draft || options.batch == 1,
+        "--draft needs --batch 1: several texts at once are written without drafts");
+  CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
+  if (!options.tokens.empty()) CheckWritable(options.tokens);
+  const auto model = Loaded([&] {
+    return LoadModel<LanguageModel>(
+        options.folder,
+        {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  });
+  const LanguageModel::Limits& limits = model->limits();
+  Check(options.prompt_length >= 1 && options.length >= 1 &&
+            std::int64_t{options.prompt_length} + options.length <= limits.positions,
+        "--prompt-length and --length must be at least 1 and together at most the model's {} positions, not {} and {}",
+        limits.positions, options.prompt_length, options.length);
+
+  Random random(options.seed);
+  BenchResult result;
+  result.unit = "per word of each";
+  result.settings = {{"benchmark", "generate"},
+                     {"model", options.folder},
+                     {"parameters", model->parameters().count()},
+                     {"batch", options.batch},
+                     {"prompt_length", options.prompt_length},
+                     {"length", options.length},
+                     {"draft", options.draft}};
+  result.compute = model->parameters().all().front().compute;
+  result.reading.emplace();
+  result.reading->weight_bytes = WeightBytes(model->parameters());
+  std::string tokens;
+  const auto nothing = [] {};
+  const std::vector<Ids> warm_up = RandomPrompts(options, limits.vocabulary, random);
+  Generated(*model, warm_up, options.length, nothing);
+  Progress progress("batches");
+  for (std::int32_t i = 0; i < options.repetitions; ++i) {
+    const std::vector<Ids> prompts = RandomPrompts(options, limits.vocabulary, random);
+    const Repetition repetition = Generated(*model, prompts, options.length, nothing);
+    result.reading->latencies.push_back(repetition.seconds[1] - repetition.seconds[0]);
+    for (std::size_t step = 2; step < repetition.seconds.size(); ++step)
+      result.latencies.push_back(repetition.seconds[step] - repetition.seconds[step - 1]);
+    for (std::size_t text = 0; text < prompts.size() && !options.tokens.empty(); ++text)
+      tokens += Json(Json::Object{{"prompt", prompts[text]}, {"text", repetition.generated[text]}}).Line() + "\n";
+    progress.Show(i + 1, options.repetitions);
+  }
+  result.reading->tokens = std::int64_t{options.repetitions} * options.batch * options.prompt_length;
+  result.counted_tokens = std::int64_t{options.repetitions} * options.batch * options.length;
+
+  StartProfile();
+  const Repetition profiled = Generated(*model, warm_up, options.length, [&] {
+    result.reading->profile = TakeProfile();
+    StartProfile();
+  });
+  result.profile = TakeProfile();
+  result.profiled_steps = options.length;
+  result.reading->profiled_seconds = profiled.seconds[1] - profiled.seconds[0];
+  result.profiled_seconds = profiled.seconds.back() - profiled.seconds[1];
+  if (!options.tokens.empty()) WriteFile(options.tokens, tokens);
+  PrintBench(result, options.json);
+}
+
+}  // namespace
+
+void Add(Command& bench) {
+  const auto [command, options] =
+      NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
+  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
+  command.Add("--batch", options.batch, Between(1, 65536), "Texts generated at once").ShowDefault();
+  command.Add("--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt").ShowDefault();
+  command
+      .Add("--length", options.length, AtLeast(1),
+           "Tokens generated after the first, which comes with reading the prompt")
+      .ShowDefault();
+  AddComputeOption(command, options.compute);
+  AddDraftOption(command, options.draft);
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
+      .ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the prompts").ShowDefault();
+  command.AddFile("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
+      "\nExample:\n"
+      "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2";
+}
+
+}  // namespace headlight::bench_generate

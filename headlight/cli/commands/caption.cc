@@ -1,0 +1,95 @@
+// headlight caption: what is in images, in words.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/commands/sampling_options.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/image_batches.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/pipelines/image_captioner.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::caption {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> inputs;
+  std::optional<Compute> compute;
+  CaptionOptions caption;
+};
+
+void Run(const Options& options) {
+  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  const ImageCaptioner captioner =
+      Loaded([&] { return ImageCaptioner::Load(options.folder, {.compute = options.compute}); });
+  captioner.Describe({}, options.caption);  // refuses impossible options before anything is read
+  CaptionOptions caption = options.caption;
+  const auto rows = [&](const FittedBatch& batch) {
+    caption.first_stream = static_cast<std::uint64_t>(batch.first);
+    caption.name_of = batch.name_of;
+    std::vector<std::string> printed;
+    for (const std::vector<Caption>& captions : captioner.DescribeFitted(batch.fitted, caption)) {
+      const std::string name = batch.sources[printed.size()].name();
+      std::string& own = printed.emplace_back();
+      for (const Caption& one : captions)
+        own += (options.json
+                    ? Json(Json::Object{
+                               {"image", name}, {"text", one.text}, {"score", one.score}, {"complete", one.complete}})
+                          .Line()
+                    : InRow(name) + "\t" + OnOneLine(one.text)) +
+               "\n";
+    }
+    return printed;
+  };
+  ForEachImageBatch(
+      options, sources, "images described", [&](const Image& image) { return captioner.Fit(image); }, rows);
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "caption", "Describe images in words", Run);
+  CaptionOptions& caption = options.caption;
+  AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
+  command.Add("IMAGE", options.inputs,
+              "JPEG, PNG, WebP or IDX files, folders of images, patterns; - is standard input [-]");
+  command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'an image of'")
+      .Type("TEXT")
+      .Check(NotEmpty());
+  command.Add("--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--length-penalty", caption.length_penalty, AnyNumber(),
+              "With beams, score captions by log-probability / length^X [1]");
+  command
+      .Add("--n-best", caption.n_best, Between(1, 1024),
+           "Write N captions of each image: the best of the beams, or samples")
+      .ShowDefault();
+  command.Add("--max-length", caption.max_length, AtLeast(1),
+              "Most tokens of a caption, those of a prompt and its end included [19]");
+  command.Add("--min-length", caption.min_length, AtLeast(0), "Tokens before which a caption does not end [0]");
+  AddSamplingOptions(command, caption);
+  command.Add("--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
+              "Repeat no n-gram of this size; 0: any may repeat [0]");
+  command.Add("--json", options.json,
+              "Print one JSON object per caption: image, text, score, complete (false where --max-length cut it)");
+  AddSkipErrors(command, options);
+  AddShard(command, options.shard);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nPrints IMAGE<tab>CAPTION for each caption, the best of an image first, with #N after the path of an IDX "
+      "file\n"
+      "for its Nth image. Unless given, options are what the model's generation_config.json says. An image's "
+      "captions\n"
+      "do not depend on the images beside it; with sampling they depend on its place.\n\n"
+      "Examples:\n"
+      "  headlight caption vit-gpt2-image-captioning cat.jpg photos/ --beam-size 4\n"
+      "  headlight caption blip-image-captioning-base cat.jpg --prompt 'an image of' --beam-size 5 --n-best 3 --json\n"
+      "  headlight caption blip-image-captioning-base cat.jpg --temperature 0.8 --n-best 4 --seed 7";
+}
+
+}  // namespace headlight::caption

@@ -1,0 +1,216 @@
+// headlight classify: the class of each text or image.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/image_batches.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/kinds/dual_encoder.h"
+#include "headlight/kinds/image_encoder.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_text_embedder.h"
+#include "headlight/pipelines/text_classifier.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::classify {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> inputs, labels, templates;
+  std::int64_t top = 0;  // 0: as the problem type asks for
+  std::optional<Compute> compute;
+  bool truncate = false;
+  const Option* most_pixels = nullptr;
+};
+
+// The labels to print, the best first.
+std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem problem, std::int64_t top) {
+  std::vector<std::size_t> order(labels);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (problem != Problem::number || top > 0)
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::size_t count = labels;
+  if (top > 0) {
+    count = std::min<std::size_t>(labels, static_cast<std::size_t>(top));
+  } else if (problem == Problem::one_label) {
+    count = 1;
+  } else if (problem == Problem::several_labels) {
+    count = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return scores[i] >= 0.5F; }));
+  }
+  order.resize(count);
+  return order;
+}
+
+// The classes to print of a text or image, as JSON or behind tabs.
+struct Row {
+  Json::Array json;
+  std::string text;
+};
+
+Row RowOf(const float* scores, const std::vector<std::string>& labels, Problem problem, const Options& options) {
+  const bool all = options.json && options.top == 0;
+  Row row;
+  for (const std::size_t label : Named(scores, labels.size(), problem, all ? std::ssize(labels) : options.top)) {
+    const char* const kind = problem == Problem::number ? "score" : "probability";
+    row.json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
+    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", InRow(labels[label]), scores[label]);
+  }
+  return row;
+}
+
+void ClassifyTexts(const Options& options) {
+  const TextClassifier classifier =
+      Loaded([&] { return TextClassifier::Load(options.folder, {.compute = options.compute}); });
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<TextOrPair> texts;
+    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+      const std::string& text = batch.lines[line];
+      const std::size_t tab = text.find('\t');
+      Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
+            "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
+      texts.push_back({text.substr(0, tab)});
+      if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
+    }
+    const Classified classified = classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
+    for (const std::int64_t text : classified.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
+           classifier.longest());
+    std::vector<std::string> printed;
+    for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
+      Row row = RowOf(classified.scores.matrix<float>().row(line), classifier.labels(), classifier.problem(), options);
+      if (options.json)
+        row.text = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(row.json)}}).Line();
+      printed.push_back(row.text + "\n");
+    }
+    return printed;
+  };
+  ForEachLineBatch(options, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), rows);
+}
+
+// `scores`: of images that `fit` has resized, [images, labels].
+void PrintImages(const Options& options, const std::vector<ImageSource>& sources,
+                 const std::vector<std::string>& labels, Problem problem, const FitImage& fit,
+                 const std::function<Tensor(std::span<const Image> fitted, const ImageOptions& options)>& classify) {
+  const auto rows = [&](const FittedBatch& batch) {
+    const Tensor scores = classify(batch.fitted, {.name_of = batch.name_of});
+    std::vector<std::string> printed;
+    for (std::size_t i = 0; i < batch.sources.size(); ++i) {
+      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), labels, problem, options);
+      const std::string name = batch.sources[i].name();
+      printed.push_back((options.json ? Json(Json::Object{{"image", name}, {"classes", std::move(row.json)}}).Line()
+                                      : InRow(name) + "\t" + row.text) +
+                        "\n");
+    }
+    return printed;
+  };
+  ForEachImageBatch(options, sources, "images classified", fit, rows);
+}
+
+void ClassifyImages(const Options& options) {
+  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  const ImageClassifier classifier =
+      Loaded([&] { return ImageClassifier::Load(options.folder, {.compute = options.compute}); });
+  PrintImages(
+      options, sources, classifier.labels(), classifier.problem(),
+      [&](const Image& image) { return classifier.Fit(image); },
+      [&](std::span<const Image> fitted, const ImageOptions& how) { return classifier.ClassifyFitted(fitted, how); });
+}
+
+// By classes that are only described.
+void ClassifyByLabels(const Options& options) {
+  const std::set<std::string> distinct(options.labels.begin(), options.labels.end());
+  Check(distinct.size() == options.labels.size(), "--labels: one is given twice");
+  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  const ImageTextEmbedder embedder =
+      Loaded([&] { return ImageTextEmbedder::Load(options.folder, {.compute = options.compute}); });
+  const std::vector<std::string> plain = {"{}"};
+  const Tensor classes = embedder.EmbedLabels(options.labels, options.templates.empty() ? plain : options.templates);
+  PrintImages(
+      options, sources, options.labels, Problem::one_label, [&](const Image& image) { return embedder.Fit(image); },
+      [&](std::span<const Image> fitted, const ImageOptions& how) {
+        return embedder.Probabilities(embedder.EmbedFitted(fitted, how), classes);
+      });
+}
+
+void Run(const Options& options) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
+  const bool dual = kind == DualEncoder::kKind;
+  Check(dual || options.labels.empty(), "{}: --labels is for CLIP and SigLIP, and this model has classes of its own",
+        options.folder);
+  if (dual) {
+    Check(!options.labels.empty(), "{}: this model has no classes of its own: give them with --labels", options.folder);
+    Check(!options.truncate, "{}: --truncate is for texts, and this model classifies images", options.folder);
+    return ClassifyByLabels(options);
+  }
+  if (kind == ImageEncoder::kKind || kind == ImageGpt::kKind) {
+    Check(!options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
+    return ClassifyImages(options);
+  }
+  Check(!options.most_pixels->given(), "{}: --most-pixels is for images, and this model reads texts", options.folder);
+  Options texts = options;
+  texts.input = OneInput(options.folder, options.inputs);
+  ClassifyTexts(texts);
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or images", Run);
+  AddFolder(command, options.folder,
+            "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
+  command.Add(
+      "FILE", options.inputs,
+      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip, or the records of "
+      "a .jsonl or .csv file. Of "
+      "images: JPEG, PNG, WebP or IDX files, folders of images, patterns. - is standard input [-]");
+  Option& labels =
+      command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
+          .Type("TEXT")
+          .Check(NotEmpty());
+  command
+      .Add("--template", options.templates,
+           "A text with {} in the place of a class, such as 'a photo of a {}.'; repeated, the mean of all is "
+           "taken [{}]")
+      .Type("TEXT")
+      .Check(NotEmpty())
+      .OneAtATime()
+      .Needs(labels);
+  command.Add("--top", options.top, AtLeast(1),
+              "Print the N most probable classes [the best, with --json all; with several labels those of at least "
+              "0.5; of a regression all]");
+  command.Add("--truncate", options.truncate,
+              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command.Add("--json", options.json, "Print one JSON object per line or image");
+  options.most_pixels = &AddMostPixels(command);
+  AddSkipErrors(command, options, ReadBy::either);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nPrints LABEL<tab>PROBABILITY, with further classes after further tabs, a line for each line; of an image "
+      "its\n"
+      "path and a tab come first, with #N after the path of an IDX file for its Nth image. problem_type in the\n"
+      "folder's config.json says how scores are read: one class is right (they sum to 1), each class is right or not,\n"
+      "or the score itself is the answer. Of CLIP the probabilities of all --labels sum to 1, of SigLIP each is by "
+      "itself.\n\n"
+      "Examples:\n"
+      "  echo 'What a film!' | headlight classify bert-sentiment\n"
+      "  headlight classify bert-mnli pairs.tsv --json\n"
+      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5\n"
+      "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'";
+}
+
+}  // namespace headlight::classify

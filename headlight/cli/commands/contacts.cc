@@ -1,0 +1,116 @@
+// headlight contacts: the residues of proteins that touch.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/json.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/kinds/folding_model.h"
+#include "headlight/models/family.h"
+#include "headlight/pipelines/contact_predictor.h"
+#include "headlight/pipelines/structure_predictor.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/protein/alignment_table.h"
+#include "headlight/protein/sequences.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::contacts {
+namespace {
+
+struct Options {
+  std::string folder, input = "-";
+  std::int64_t separation = 6;
+  std::optional<Compute> compute;
+  bool json = false;
+};
+
+struct Contact {
+  std::int64_t first = 0, second = 0;  // residues, from 1
+  float probability = 0;
+};
+
+// The pairs at least `separation` residues apart, the most probable first: as many as there are residues.
+std::vector<Contact> BestOf(const Tensor& contacts, std::int64_t separation) {
+  std::vector<Contact> best;
+  const Matrix<const float> all = contacts.matrix<float>();
+  for (std::int64_t i = 0; i < all.rows; ++i)
+    for (std::int64_t j = i + separation; j < all.columns; ++j) best.push_back({i + 1, j + 1, all.row(i)[j]});
+  const auto kept = std::min<std::ptrdiff_t>(all.rows, std::ssize(best));
+  std::partial_sort(best.begin(), best.begin() + kept, best.end(), [](const Contact& a, const Contact& b) {
+    return a.probability != b.probability ? a.probability > b.probability
+                                          : std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  });
+  best.resize(static_cast<std::size_t>(kept));
+  return best;
+}
+
+void Write(const Options& options, const std::string& name, const Tensor& contacts) {
+  Json::Array rows;
+  for (const Contact& contact : BestOf(contacts, options.separation)) {
+    if (options.json)
+      rows.push_back(Json::Array{contact.first, contact.second, contact.probability});
+    else
+      WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(name), contact.first, contact.second, contact.probability));
+  }
+  if (options.json)
+    WriteResult(
+        Json(Json::Object{{"name", name}, {"residues", contacts.shape()[0]}, {"contacts", std::move(rows)}}).Line() +
+        "\n");
+  FlushResults();
+}
+
+// Of an alignment's query.
+void RunFolding(const Options& options) {
+  const class StructurePredictor folder =
+      Loaded([&] { return StructurePredictor::Load(options.folder, {.compute = options.compute}); });
+  const bool piped = options.input == "-";  // and can be read but once
+  const std::string query =
+      piped ? "query" : AlignmentReader(options.input, {.query = {}, .most_rows = 1}).Next()->name;
+  const AlignmentTable table = ReadAlignmentTable(std::span(&options.input, 1));
+  Progress progress("blocks");
+  const PredictedStructure predicted =
+      folder.Predict(table, {.progress = [&](std::int64_t done, std::int64_t most) { progress.Show(done, most); }});
+  Write(options, query, predicted.contacts);
+}
+
+void Run(const Options& options) {
+  CheckOutputs({}, {options.folder, options.input});
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == FoldingModel::kKind) return RunFolding(options);
+  const ContactPredictor predictor =
+      Loaded([&] { return ContactPredictor::Load(options.folder, {.compute = options.compute}); });
+  FastaReader reader(Input(options.input));
+  Progress progress("sequences read");
+  std::int64_t sequences = 0;
+  while (const auto sequence = reader.Next()) {
+    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    Write(options, sequence->name, predictor.Predict(sequence->letters, place));
+    progress.ShowShare(++sequences, reader.share());
+  }
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
+  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, of an AlphaFold or of an ESMFold");
+  command.Add("FILE", options.input,
+              "ESM-2: sequences as FASTA; others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
+              "is the query; plain or gzip; - is standard input [-]");
+  command.Add("--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
+      .ShowDefault();
+  command.Add("--json", options.json, "Print one JSON object per sequence");
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nPrints NAME<tab>RESIDUE<tab>RESIDUE<tab>PROBABILITY, residues counted from 1, the most probable pairs first: "
+      "as\n"
+      "many as the sequence has residues.\n\n"
+      "Examples:\n"
+      "  headlight contacts esm2_t33_650M_UR50D proteins.fasta\n"
+      "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json\n"
+      "  headlight contacts alphafold query.a3m --separation 24";
+}
+
+}  // namespace headlight::contacts

@@ -1,0 +1,376 @@
+// headlight embed: vectors of texts or images, and search by cosine similarity.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/choice.h"
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/base/ranks.h"
+#include "headlight/cli/commands/embedders.h"
+#include "headlight/cli/commands/shard.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/program/mpi_ranks.h"
+#include "headlight/cli/terminal/image_batches.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/output_index.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/pipelines/embedder.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/search/index_files.h"
+#include "headlight/search/vector_index.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::embed {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder, out, search, index, faiss, prompt_name;
+  std::vector<std::string> inputs;
+  std::int64_t top = 10;
+  std::optional<Compute> compute;
+  bool truncate = false;
+  EmbedPooling pooling = EmbedPooling::folder;
+  const Option* most_pixels = nullptr;
+};
+
+// NumPy's format, version 1.0: magic bytes, the length of a header with type and shape, the header, the numbers.
+std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  constexpr std::size_t before = 10, alignment = 64;
+  header.resize((before + header.size() + 1 + alignment - 1) / alignment * alignment - before - 1, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  file += header;
+  file.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
+  return file;
+}
+
+// A line, or the index of an image and its name.
+struct Found {
+  double score;
+  std::int64_t place;
+  std::string text;
+};
+
+// Only the best are kept, the first of equals before others.
+void KeepBest(std::vector<Found>& found, std::int64_t top) {
+  const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
+  std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  });
+  found.erase(best, found.end());
+}
+
+std::string Numbers(const float* vector, std::int64_t columns) {
+  return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
+}
+
+// The part's vectors in a row, which become those of all where ranks share the work, on the first rank.
+void GatherVectors(std::vector<float>& all) {
+  if (JoinedRanks() == nullptr) return;
+  SendParts(
+      *JoinedRanks(), 1,
+      [&](std::size_t) { return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(float)); },
+      [&](const std::string& part) {
+        const std::vector<float> more = NumbersOf<float>(part);
+        all.insert(all.end(), more.begin(), more.end());
+      });
+}
+
+// Where the vectors go with --index.
+void MakeIndex(const Options& options, std::int64_t dimension, std::optional<OutputIndex>& index) {
+  if (!options.index.empty()) index.emplace(options.folder, options.index, options.faiss, dimension);
+}
+
+void EmbedTexts(Options options) {
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  options.proteins = embedder.proteins;
+  const bool each = options.pooling == EmbedPooling::none;
+  Check(options.pooling == EmbedPooling::folder || embedder.proteins,
+        "{}: --pool is for models of proteins, such as ESM-2, whose tokens are residues", options.folder);
+  const std::int64_t columns = embedder.dimension;
+  std::vector<float> query;
+  if (!options.search.empty()) query = embedder.Query(options.search, options.pooling);
+  std::optional<OutputIndex> index;
+  MakeIndex(options, columns, index);
+  if (index && embedder.similarity != Similarity::cosine)
+    Note("{}: similarity_fn_name is {}; an index compares by the cosine", options.folder, Name(embedder.similarity));
+
+  // A line that cannot be processed has a row of NaN, so that line N is row N - 1, or N less those before a shard.
+  std::vector<float> all;
+  std::optional<std::int64_t> first;  // line of `all`, from 0
+  const auto pad_to = [&](std::int64_t lines) {
+    all.resize(static_cast<std::size_t>((lines - *first) * columns), std::numeric_limits<float>::quiet_NaN());
+  };
+  std::vector<Found> found;
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<std::string> printed(batch.lines.size());
+    std::vector<std::string> lines;
+    std::vector<std::size_t> places;  // of them in the batch
+    for (std::size_t i = 0; i < batch.lines.size(); ++i) {
+      if (index && index->Has({batch.lines[i]})) continue;
+      lines.push_back(batch.lines[i]);
+      places.push_back(i);
+    }
+    const Embeddings embeddings = embedder.texts(
+        lines, {.truncate = options.truncate,
+                .pooling = options.pooling,
+                .name_of = [&](std::size_t text) { return batch.name_of(places[text]); },
+                .purpose = index || !query.empty() ? EmbedAs::document : EmbedAs::text,
+                .prompt_name = options.prompt_name.empty() ? std::nullopt : std::optional(options.prompt_name)});
+    for (const std::int64_t text : embeddings.truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out",
+           batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
+    if (!first) first = batch.first - 1;
+    if (!options.out.empty()) pad_to(batch.first - 1);
+    std::int64_t row = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::int64_t vectors = each ? embeddings.residues[i] : 1;
+      const float* const vector = embeddings.vectors.matrix<float>().row(std::exchange(row, row + vectors));
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(places[i]);
+      if (index) {
+        index->Add({lines[i]}, {vector, static_cast<std::size_t>(columns)});
+      } else if (!query.empty()) {
+        found.push_back(
+            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), line, lines[i]});
+      } else if (!options.out.empty()) {
+        all.insert(all.end(), vector, vector + columns);
+      } else {
+        std::string numbers = Numbers(vector, columns);
+        for (std::int64_t k = 1; k < vectors; ++k) numbers += "," + Numbers(vector + k * columns, columns);
+        if (each) numbers = "[" + numbers + "]";
+        printed[i] = options.json
+                         ? fmt::format("{{\"line\":{},\"{}\":{}}}\n", line, each ? "vectors" : "vector", numbers)
+                         : numbers + "\n";
+      }
+    }
+    KeepBest(found, options.top);
+    return printed;
+  };
+  const bool a_row_a_line = query.empty() && options.out.empty() && !index;
+  const LineCount count = ForEachLineBatch(options, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), rows,
+                                           a_row_a_line ? "\n" : "");
+  for (const Found& one : found)
+    WriteResult(options.json
+                    ? Json(Json::Object{{"line", one.place}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
+                    : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.place, one.text));
+  if (index) return index->Finish();
+  if (options.out.empty()) return;
+  if (!first) first = count.end;
+  pad_to(count.end);
+  all.insert(all.begin(), static_cast<std::size_t>((*first - count.begin) * columns),
+             std::numeric_limits<float>::quiet_NaN());
+  GatherVectors(all);
+  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
+}
+
+// An image's file as an index has it.
+IndexItem ItemOf(const ImageSource& source) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(source.path, ignored);
+  const auto time = std::filesystem::last_write_time(source.path, ignored).time_since_epoch();
+  return {std::filesystem::absolute(source.name()).lexically_normal().string(), true, static_cast<std::int64_t>(size),
+          std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
+}
+
+// The same images on all ranks: those that the first one finds in the index.
+void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) {
+  std::string known;
+  for (const ImageSource& source : sources) known += index.Has(ItemOf(source)) ? '1' : '0';
+  if (JoinedRanks() != nullptr) known = Broadcast(*JoinedRanks(), known);
+  Check(known.size() == sources.size(), "this rank has {} images, and rank 0 {}", sources.size(), known.size());
+  std::size_t next = 0;
+  std::erase_if(sources, [&](const ImageSource&) { return known[next++] == '1'; });
+}
+
+// Indexes among the inputs, as shards have written them, into one.
+void MergeIndexes(const Options& options) {
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  OutputIndex index(options.folder, options.index, options.faiss, embedder.dimension);
+  for (const std::string& input : options.inputs) {
+    Check(HasIndex(input), "{}: is no index; indexes are added to --index alone, without texts or images", input);
+    index.AddFrom(input);
+  }
+  index.Finish();
+}
+
+void EmbedImages(const Options& options) {
+  std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  if (!options.out.empty()) CheckNoImage("--out", options.out, sources);
+  if (!options.index.empty())
+    Check(std::ranges::find(sources, "-", &ImageSource::path) == sources.end(),
+          "--index: an image from standard input has no name by which a search could give it");
+  const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
+  const std::int64_t columns = embedder.dimension;
+  std::vector<float> query;
+  if (!options.search.empty()) query = embedder.Query(options.search);
+  std::optional<OutputIndex> index;
+  MakeIndex(options, columns, index);
+  if (index) LeaveOutKnown(*index, sources);
+  const Shard shard = ShardOfRun(options.shard);
+  const std::int64_t begin = shard.begin(std::ssize(sources)), rows_of_shard = shard.end(std::ssize(sources)) - begin;
+
+  // An image that cannot be processed has a row of NaN.
+  std::vector<float> all;
+  if (!options.out.empty())
+    all.resize(static_cast<std::size_t>(rows_of_shard * columns), std::numeric_limits<float>::quiet_NaN());
+  std::vector<Found> found;
+  const auto rows = [&](const FittedBatch& batch) {
+    const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of});
+    std::vector<std::string> printed(batch.sources.size());
+    for (std::size_t i = 0; i < batch.sources.size(); ++i) {
+      const float* const vector = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+      const std::int64_t place = batch.first + static_cast<std::int64_t>(i);
+      const std::string name = batch.sources[i].name();
+      if (index) {
+        index->Add(ItemOf(batch.sources[i]), {vector, static_cast<std::size_t>(columns)});
+      } else if (!query.empty()) {
+        found.push_back(
+            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), place, name});
+      } else if (!options.out.empty()) {
+        std::copy_n(vector, columns, all.begin() + (place - begin) * columns);
+      } else if (options.json) {
+        printed[i] = fmt::format("{{\"image\":{},\"vector\":{}}}\n", Json(name).Line(), Numbers(vector, columns));
+      } else {
+        printed[i] = fmt::format("{}\t{}\n", InRow(name), Numbers(vector, columns));
+      }
+    }
+    KeepBest(found, options.top);
+    return printed;
+  };
+  ForEachImageBatch(options, sources, "images embedded", embedder.fit, rows);
+  for (const Found& one : found)
+    WriteResult(options.json ? Json(Json::Object{{"image", one.text}, {"score", one.score}}).Line() + "\n"
+                             : fmt::format("{:.4f}\t{}\n", one.score, InRow(one.text)));
+  if (index) return index->Finish();
+  if (options.out.empty()) return;
+  GatherVectors(all);
+  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
+  for (std::int64_t i = begin; i < begin + rows_of_shard; ++i)
+    WriteResult(InRow(sources[static_cast<std::size_t>(i)].name()) + "\n");
+}
+
+void Run(const Options& options) {
+  if (!options.index.empty() && std::ranges::any_of(options.inputs, HasIndex)) {
+    Check(ShardOfRun(options.shard).count == 1, "--shard divides texts or images, not indexes");
+    return MergeIndexes(options);
+  }
+  const bool images = EmbedsImages(options.folder, options.inputs);
+  Check(!images || options.prompt_name.empty(), "{}: --prompt-name is for texts, and this model reads images",
+        options.folder);
+  Check(!images || !options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
+  Check(!images || options.pooling == EmbedPooling::folder, "{}: --pool is for sequences of proteins, not images",
+        options.folder);
+  Check(
+      options.pooling != EmbedPooling::none || (options.out.empty() && options.search.empty() && options.index.empty()),
+      "--pool none gives a vector for each residue; --out, --search and --index take one for each sequence");
+  Check(images || !options.most_pixels->given(), "{}: --most-pixels is for images, and this model reads texts",
+        options.folder);
+  Options own = options;
+  if (!images) own.input = OneInput(options.folder, options.inputs);
+  std::vector<std::string> inputs = {own.folder};
+  if (!images) inputs.push_back(own.input);
+  if (images) inputs.insert(inputs.end(), own.inputs.begin(), own.inputs.end());
+  if (images && IsImageQuery(own.search)) inputs.push_back(own.search);
+  if (!own.faiss.empty()) inputs.push_back(own.index);
+  CheckOutputs({{"--out", own.out}, {"--faiss", own.faiss}}, inputs);
+  for (const std::string& path : {own.out, own.faiss})
+    if (!path.empty() && IsFirstRank()) CheckWritable(path);
+  return images ? EmbedImages(own) : EmbedTexts(own);
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] =
+      NewCommand(program, "embed", "Embed texts or images as vectors, or search them by cosine similarity", Run);
+  AddFolder(command, options.folder,
+            "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of images, such as "
+            "DINO, or of both, such as CLIP");
+  command.Add("FILE", options.inputs,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, of an ESM also FASTA; or "
+              "images: JPEG, PNG, WebP or IDX files, folders of "
+              "images, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
+              "input [-]");
+  Option& out = command.AddFile(
+      "--out", options.out,
+      "Write the vectors to this NumPy file, a row per line or image, instead of printing each as a JSON "
+      "array (an image's after its path and a tab); the paths are printed in the order of the rows",
+      "FILE.npy");
+  Option& search =
+      command
+          .Add("--search", options.search,
+               "Print the lines nearest to this text, as SIMILARITY<tab>LINE<tab>TEXT, or the images nearest to the "
+               "image in this file, as SIMILARITY<tab>IMAGE; it is the cosine unless the model's files name "
+               "another")
+          .Check(NotEmpty())
+          .Type("QUERY")
+          .Excludes(out);
+  Option& index =
+      command
+          .Add("--index", options.index,
+               "Add the vectors with their names to this folder, which headlight search reads; what is there and "
+               "has not changed is left out")
+          .Check(NotEmpty())
+          .Type("DIR")
+          .Excludes(out)
+          .Excludes(search);
+  command
+      .AddFile(
+          "--faiss", options.faiss,
+          "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
+      .Needs(index);
+  command.Add("--top", options.top, AtLeast(1), "Lines or images that --search prints").ShowDefault().Needs(search);
+  command
+      .Add("--prompt-name", options.prompt_name,
+           "Put this prompt of the model's config_sentence_transformers.json before every text [the default prompt; "
+           "with --search and --index query and document]")
+      .Check(NotEmpty())
+      .Type("NAME")
+      .Excludes(search)
+      .Excludes(index);
+  command.Add("--truncate", options.truncate,
+              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  command
+      .Add("--json", options.json,
+           "Print one JSON object per line: line and vector, or with --search line, text and score, the similarity; "
+           "of images image in the place of line and text")
+      .Excludes(out);
+  AddChoice<EmbedPooling>(
+      command, "--pool", options.pooling,
+      {{"folder", EmbedPooling::folder}, {"residues", EmbedPooling::residues}, {"none", EmbedPooling::none}},
+      "How a protein's vector is made: as the folder says (its mean includes <cls> and <eos>), as the mean of its "
+      "residues alone, or not, so that each residue's vector is printed");
+  options.most_pixels = &AddMostPixels(command);
+  AddSkipErrors(command, options, ReadBy::either);
+  AddShard(command, options.shard).Excludes(search);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
+      "that\n"
+      "file it is their mean. An image's vector is the state of its class token after the last norm, or of a model\n"
+      "without one the mean of all states. A model of both, such as CLIP, takes folders and files that are named as\n"
+      "images are for images and others for texts; --search is then the path of an image or a text.\n\n"
+      "Examples:\n"
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"
+      "  headlight embed dino-vits16 photos/ --search query.jpg\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --search 'a dog on the beach'\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index";
+}
+
+}  // namespace headlight::embed

@@ -1,0 +1,68 @@
+// headlight fill-mask: predictions for masked tokens.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/pipelines/mask_filler.h"
+#include "headlight/pipelines/translation_options.h"
+
+namespace headlight::fill_mask {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::int64_t top = 5;
+  std::optional<Compute> compute;
+};
+
+void Run(const Options& options) {
+  const MaskFiller filler = Loaded([&] { return MaskFiller::Load(options.folder, {.compute = options.compute}); });
+  const auto rows = [&](const LineBatch& batch) {
+    const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
+    std::vector<std::string> printed(filled.size());
+    for (std::size_t line = 0; line < filled.size(); ++line) {
+      const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
+      Json::Array masks;
+      for (std::size_t mask = 0; mask < filled[line].size(); ++mask) {
+        Json::Array words;
+        for (const FilledWord& word : filled[line][mask]) {
+          words.push_back(Json::Object{{"text", word.text}, {"id", word.id}, {"probability", word.probability}});
+          if (!options.json)
+            printed[line] += fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, word.probability, word.text);
+        }
+        masks.push_back(std::move(words));
+      }
+      if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"masks", std::move(masks)}}).Line() + "\n";
+    }
+    return printed;
+  };
+  ForEachLineBatch(options, "lines filled", BytesAhead(FillOptions().batch_tokens), rows, /*error_row=*/"");
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
+  AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
+  command.Add("--top", options.top, AtLeast(1), "Words per mask").ShowDefault();
+  command.Add("--json", options.json, "Print one JSON object per line of input");
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Prints "
+      "LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
+      "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
+      "Examples:\n"
+      "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
+      "  headlight fill-mask roberta-base texts.txt --top 1 --json";
+}
+
+}  // namespace headlight::fill_mask

@@ -1,0 +1,192 @@
+// headlight generate: continuations of prompts by a language model.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/commands/generate_images.h"
+#include "headlight/cli/commands/sampling_options.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/kinds/language_model.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/pipelines/text_generator.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::generate {
+namespace {
+
+struct Options : LineOptions {  // the input is the file of prompts
+  std::string folder;
+  std::optional<std::string> prompt;
+  std::optional<Compute> compute;
+  bool draft = false;
+  GenerateOptions generate;
+  GenerateImagesOptions images;
+  const OptionTable* command = nullptr;  // whose options these are
+};
+
+// Options of models of texts and of images.
+constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed",
+                                        "--help", "--compute",     "--config", "--threads", "--quiet"};
+
+const char* NameOf(TextEnd end) {
+  return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(end)];
+}
+
+// `place` names the prompt.
+void NoteFull(const GeneratedText& generated, const std::string& place, const TextGenerator& generator) {
+  if (generated.end == TextEnd::positions)
+    Note("{}: the text ends after {} tokens: with the prompt's {} they fill the model's {} positions", place,
+         generated.tokens, generated.prompt_tokens, generator.model().limits().positions);
+}
+
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\\' ? "\\\\" : std::string(1, c);
+  return line;
+}
+
+std::string Row(std::int64_t line, const std::string& prompt, const GeneratedText& generated, bool json) {
+  if (!json) return OnOneLine(generated.text) + "\n";
+  return Json(Json::Object{{"line", line},
+                           {"prompt", prompt},
+                           {"text", generated.text},
+                           {"finish_reason", NameOf(generated.end)},
+                           {"prompt_tokens", generated.prompt_tokens},
+                           {"tokens", generated.tokens},
+                           {"log_probability", generated.log_probability}})
+             .Line() +
+         "\n";
+}
+
+void RunPrompt(const TextGenerator& generator, Options options) {
+  // A line end in the PROMPT argument is part of it.
+  const bool streamed = !options.json && generator.n_best(options.generate) == 1;
+  if (streamed)
+    options.generate.on_text = [](std::size_t, std::string_view piece) {
+      WriteResult(piece);
+      FlushResults();
+    };
+  for (const GeneratedText& generated : generator.Generate({&*options.prompt, 1}, options.generate)) {
+    WriteResult(streamed ? "\n" : Row(1, *options.prompt, generated, options.json));
+    FlushResults();
+    NoteFull(generated, "the prompt", generator);
+  }
+}
+
+void RunFile(const TextGenerator& generator, const Options& options) {
+  GenerateOptions generate = options.generate;
+  const std::size_t ahead = BytesAhead(generate.batch_tokens);
+  const auto rows = [&](const LineBatch& batch) {
+    generate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
+    const std::vector<GeneratedText> texts = [&] {
+      try {
+        return generator.Generate(batch.lines, generate);
+      } catch (const Error& error) {
+        if (error.blame() != Blame::user) throw;
+        Fail("{}{}: {}", batch.name_of(0), batch.lines.size() == 1 ? "" : " and on", error.what());
+      }
+    }();
+    std::vector<std::string> printed(batch.lines.size());
+    for (const GeneratedText& text : texts) {
+      const std::int64_t line = batch.first + static_cast<std::int64_t>(text.prompt);
+      printed[text.prompt] += Row(line, batch.lines[text.prompt], text, options.json);
+      NoteFull(text, batch.name_of(text.prompt), generator);
+    }
+    return printed;
+  };
+  ForEachLineBatch(options, "prompts continued", ahead, rows);
+}
+
+// Refuses options of the other kind of models.
+void CheckOptions(const Options& options, bool images) {
+  for (const auto& option : options.command->options()) {
+    const std::string name = option->name();
+    const bool of_images = option->group() == kOptionsOfImages;
+    const bool fits = images ? of_images || std::ranges::find(kOfBoth, name) != std::end(kOfBoth) : !of_images;
+    Check(!option->given() || fits, "{}: {} is for models of {}, and this is {}", options.folder, name,
+          images ? "texts" : "images", images ? "one of images" : "none");
+  }
+}
+
+// Of the options on texts, those of the sampling of tokens are for pixels, too.
+void DrawImages(const Options& options) {
+  const GenerateOptions& generate = options.generate;
+  TextToImageOptions images;
+  images.temperature = generate.temperature.value_or(images.temperature);
+  images.top_k = generate.top_k.value_or(images.top_k);
+  images.top_p = generate.top_p.value_or(images.top_p);
+  images.seed = generate.seed.value_or(images.seed);
+  GenerateImages(options.folder, options.images, options.compute, images);
+}
+
+void Run(const Options& options) {
+  const bool images = FamilyOf(OpenModelFolder(options.folder)).kind == ImageGpt::kKind;
+  CheckOptions(options, images);
+  if (images) return DrawImages(options);
+  const TextGenerator generator =
+      Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
+  generator.Generate({}, options.generate);  // refuses impossible options before anything is read
+  options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] =
+      NewCommand(program, "generate", "Continue prompts with a language model, or draw images", Run);
+  options.command = &command;
+  GenerateOptions& generate = options.generate;
+  AddFolder(command, options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT");
+  Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue; may be empty");
+  command
+      .AddFile("--prompts", options.input,
+               "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
+      .Excludes(prompt);
+  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
+  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
+  command.Add("--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
+              "With beams, score texts by log-probability / length^X [1]");
+  command.Add("--n-best", generate.n_best, Between(1, 1024),
+              "Write N texts for each prompt: the best of the beams, or samples [1]");
+  AddSamplingOptions(command, generate);
+  command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
+              "Repeat no n-gram of this size; 0: any may repeat [0]");
+  command.Add("--stop", generate.stop, "End the text before this; may be repeated")
+      .Check(NotEmpty())
+      .Type("TEXT")
+      .OneAtATime();
+  command.Add("--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once").ShowDefault();
+  command.Add("--json", options.json,
+              "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
+              "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+  AddSkipErrors(command, options).Excludes(prompt);
+  AddComputeOption(command, options.compute);
+  AddDraftOption(command, options.draft);
+  AddGenerateImagesOptions(command, options.images);
+  command.footer =
+      "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
+      "line\n"
+      "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
+      "generation_config.json says; its end tokens always end a text.\n\n"
+      "An ImageGPT draws images: from scratch, or below the upper rows of those of --from. Its pixels are always\n"
+      "sampled, with --temperature, --top-k, --top-p and --seed; options that concern texts are refused.\n\n"
+      "Examples:\n"
+      "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
+      "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
+      "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl\n"
+      "  headlight generate imagegpt-small --count 16 --out new.png\n"
+      "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png";
+}
+
+}  // namespace headlight::generate

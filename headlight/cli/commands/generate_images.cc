@@ -1,0 +1,57 @@
+#include "headlight/cli/commands/generate_images.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/cli/terminal/image_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+
+namespace headlight {
+
+void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options) {
+  command.Add("--out", options.out, "PNG file to write: a sheet of the images")
+      .Check(NotEmpty())
+      .Type("FILE")
+      .Group(kOptionsOfImages);
+  Option& from =
+      command.Add("--from", options.from,
+                  "Complete these images: JPEG, PNG or WebP files, or of an IDX file one by its number, as in "
+                  "t10k-images-idx3-ubyte#7; - is standard input");
+  from.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
+  command.Add("--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the image's]")
+      .Needs(from)
+      .Group(kOptionsOfImages);
+  AddMostPixels(command).Needs(from).Group(kOptionsOfImages);
+  command.Add("--count", options.count, Between(1, 10'000), "Images to draw; with --from, for each [1]")
+      .Group(kOptionsOfImages);
+  command
+      .Add("--columns", options.columns, Between(1, 10'000),
+           "Columns of the sheet [as many as rows; with several --from, --count]")
+      .Group(kOptionsOfImages);
+}
+
+void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
+                    TextToImageOptions generate) {
+  Check(!options.out.empty(), "{}: --out FILE.png is required for a model of images", folder);
+  std::vector<std::string> inputs = options.from;
+  inputs.push_back(folder);
+  CheckSheet(options, std::move(inputs));
+  const ImageGenerator generator = Loaded([&] { return ImageGenerator::Load(folder, {.compute = compute}); });
+  Check(!options.rows || *options.rows < generator.height(),
+        "--rows {}: an image has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
+  const std::int64_t count = options.count.value_or(1);
+  const ImageSheet sheet(options, std::max<std::int64_t>(1, std::ssize(options.from)), count,
+                         {generator.height(), generator.width()});
+  std::vector<Image> begun;
+  for (const std::string& path : options.from) begun.push_back(ReadOneImage(Input(path)));
+
+  Progress progress("pixels drawn");
+  generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
+  sheet.Write(begun.empty() ? generator.Generate(count, generate)
+                            : generator.Complete(begun, options.rows, count, generate));
+}
+
+}  // namespace headlight

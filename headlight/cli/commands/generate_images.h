@@ -1,0 +1,31 @@
+// `generate` with a model of images.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/compute.h"
+#include "headlight/base/option_table.h"
+#include "headlight/cli/terminal/image_sheet.h"
+#include "headlight/pipelines/image_generator.h"
+
+namespace headlight {
+
+struct GenerateImagesOptions : SheetOptions {
+  std::vector<std::string> from;
+  std::optional<std::int64_t> rows, count;
+};
+
+// The group of the options that only models of images have.
+inline constexpr const char* kOptionsOfImages = "Models of images";
+
+// Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program.
+void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options);
+
+// Writes a sheet of images.
+void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
+                    TextToImageOptions generate);
+
+}  // namespace headlight

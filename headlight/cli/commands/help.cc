@@ -1,0 +1,30 @@
+// headlight help: how a command is used; hidden, the manual pages that are installed.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/program/man_pages.h"
+#include "headlight/cli/terminal/output.h"
+
+namespace headlight::help {
+
+void Add(Command& program) {
+  struct Options {
+    std::vector<std::string> command;
+    std::string manual;
+  };
+  const auto options = std::make_shared<Options>();
+  Command& command = program.AddCommand("help", "Explain a command");
+  command.Add("COMMAND", options->command, "The command, such as translate, or train translation [all]");
+  command.Add("--manual", options->manual, NotEmpty(), "Write the manual pages and completions below this folder")
+      .Group("");  // for the build
+  command.footer = "Examples:\n  headlight help translate\n  headlight help train translation";
+  command.run = [options, &program] {
+    if (!options->manual.empty()) return WriteManual(program, options->manual);
+    WriteResult(HelpOf(FindCommand(program, options->command)));
+  };
+}
+
+}  // namespace headlight::help

@@ -1,0 +1,26 @@
+// The options of `look`, and what it does with models of protein structures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/pipelines/folder_attention.h"
+
+namespace headlight {
+
+struct LookOptions : AttentionInput {
+  std::string folder;
+  std::optional<std::string> image, against;
+  std::optional<std::string> msa, sequence;  // of a protein
+  std::optional<int> residue;
+  std::optional<double> mass;
+  bool checkpoints = false;
+  std::vector<std::string> out;
+};
+
+// How the model folds the query of options.msa, or of options.sequence: pages, and drawings with the attention of
+// options.residue.
+void LookAtStructure(const LookOptions& options);
+
+}  // namespace headlight

@@ -1,0 +1,177 @@
+// headlight score: log-probabilities and perplexity of texts, and the effects of a protein's variants.
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/kinds/text_encoder.h"
+#include "headlight/models/family.h"
+#include "headlight/pipelines/text_generator.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/pipelines/variant_scorer.h"
+#include "headlight/protein/sequences.h"
+#include "headlight/text/printable.h"
+#include "headlight/text/token_label.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight::score {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::vector<std::string> variants;
+  std::optional<Compute> compute;
+  std::int64_t batch_tokens = 2048;
+  bool tokens = false, joint = false;
+};
+
+Json NumberOrNull(double number) {
+  if (std::isfinite(number)) return number;
+  return {};
+}
+
+std::string Rows(const TextGenerator& generator, const std::string& text, const TextScore& score, std::int64_t line,
+                 const Options& options) {
+  const auto piece = [&](const TokenScore& token) { return TokenLabel(generator.tokenizer().Piece(token.id)); };
+  if (options.json) {
+    Json object = Json::Object{{"line", line},
+                               {"text", text},
+                               {"log_probability", score.log_probability},
+                               {"tokens", score.scored},
+                               {"bytes", score.bytes},
+                               {"perplexity", NumberOrNull(score.perplexity())},
+                               {"bits_per_byte", NumberOrNull(score.bits_per_byte())}};
+    Json::Array pieces, probabilities;
+    for (const TokenScore& token : score.tokens) {
+      pieces.push_back(piece(token));
+      probabilities.emplace_back();
+      if (token.log_probability) probabilities.back() = *token.log_probability;
+    }
+    if (options.tokens) {
+      object.Set("pieces", pieces);
+      object.Set("log_probabilities", probabilities);
+    }
+    return object.Line() + "\n";
+  }
+  if (!options.tokens)
+    return score.scored == 0 ? fmt::format("0.0000\t-\t-\t{}\n", text)
+                             : fmt::format("{:.4f}\t{:.4f}\t{:.4f}\t{}\n", score.log_probability, score.perplexity(),
+                                           score.bits_per_byte(), text);
+  std::string rows;
+  for (const TokenScore& token : score.tokens)
+    rows += fmt::format("{}\t{}\t{}\n", line,
+                        token.log_probability ? fmt::format("{:.4f}", *token.log_probability) : "-", piece(token));
+  return rows;
+}
+
+void ScoreVariants(const Options& options) {
+  Check(!options.variants.empty(),
+        "{}: this is an encoder, which scores variants of a protein: name them with --variant", options.folder);
+  Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
+        options.folder, options.tokens ? "--tokens" : "--skip-errors");
+  for (const std::string& variant : options.variants) ParseVariant(variant);
+  CheckOutputs({}, {options.folder, options.input});
+  const VariantScorer scorer =
+      Loaded([&] { return VariantScorer::Load(options.folder, {.compute = options.compute}); });
+  FastaReader reader(Input(options.input));
+  Progress progress("sequences scored");
+  std::int64_t sequences = 0;
+  while (const auto sequence = reader.Next()) {
+    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    const std::vector<double> scores =
+        scorer.Score(sequence->letters, options.variants, place, options.batch_tokens, options.joint);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const std::string& variant = options.variants[i];
+      WriteResult(
+          options.json
+              ? Json(Json::Object{{"name", sequence->name}, {"variant", variant}, {"score", scores[i]}}).Line() + "\n"
+              : fmt::format("{:.4f}\t{}\t{}\n", scores[i], variant, InRow(sequence->name)));
+    }
+    FlushResults();
+    progress.ShowShare(++sequences, reader.share());
+  }
+}
+
+void Run(const Options& options) {
+  if (FamilyOf(OpenModelFolder(options.folder)).kind == TextEncoder::kKind) return ScoreVariants(options);
+  Check(options.variants.empty(), "{}: --variant is for masked language models of proteins, such as ESM-2",
+        options.folder);
+  const TextGenerator generator =
+      Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute}); });
+  generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
+  TextScore all;
+  const auto rows = [&](const LineBatch& batch) {
+    std::vector<std::string> printed;
+    for (const TextScore& score : generator.Score(batch.lines, options.batch_tokens)) {
+      const std::size_t line = printed.size();
+      printed.push_back(
+          Rows(generator, batch.lines[line], score, batch.first + static_cast<std::int64_t>(line), options));
+      all.log_probability += score.log_probability;
+      all.scored += score.scored;
+      all.bytes += score.bytes;
+    }
+    return printed;
+  };
+  const LineCount count =
+      ForEachLineBatch(options, "lines scored", BytesAhead(options.batch_tokens), rows, options.tokens ? "" : "\n");
+  if (all.scored > 0)
+    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits per byte", count.lines - count.skipped,
+         all.scored, all.bytes, all.perplexity(), all.bits_per_byte());
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(
+      program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
+  AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
+  command.Add(
+      "FILE", options.input,
+      "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, or for --variant FASTA; - is "
+      "standard input [-]");
+  Option& variant =
+      command
+          .Add("--variant", options.variants,
+               "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
+               "several at once are joined by colons, A45G:K50R")
+          .Check(NotEmpty())
+          .Type("VARIANT");
+  command
+      .Add("--mask-jointly", options.joint,
+           "Mask all places of a variant at once, as the equation of Meier et al. (2021) has it, instead of one at a "
+           "time")
+      .Needs(variant);
+  command.Add("--tokens", options.tokens,
+              "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
+              "log_probabilities to the object");
+  command.Add("--json", options.json,
+              "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once").ShowDefault();
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
+      "them\n"
+      "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
+      "The model's first token (bos_token_id), where it has one, stands before each text and is not scored; where it "
+      "has\n"
+      "none, a text's first token has no score (-). A text of more tokens than the model reads at once is read\n"
+      "through windows of that many, each beginning half a window after the one before, so that each token is\n"
+      "predicted from at least half a window.\n\n"
+      "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
+      "each where the model sees a mask in that place, and with --mask-jointly in all of the variant's; positive where "
+      "it expects the variant. Printed as\n"
+      "SCORE<tab>VARIANT<tab>NAME.\n\n"
+      "Examples:\n"
+      "  headlight score gpt2 sentences.txt\n"
+      "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
+      "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
+}
+
+}  // namespace headlight::score

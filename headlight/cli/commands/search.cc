@@ -1,0 +1,203 @@
+// headlight search: what is nearest to a text or an image, in an index that `headlight embed --index` has built, or in
+// one of FAISS.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/commands/embedders.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/html.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/data/lines.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/image/resize.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/search/faiss_index.h"
+#include "headlight/search/index_files.h"
+#include "headlight/search/vector_index.h"
+#include "headlight/text/html.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::search {
+namespace {
+
+struct Options {
+  std::string index, query, model, names, out;
+  std::int64_t top = 10, probes = 0;
+  std::optional<Compute> compute;
+  bool json = false;
+};
+
+struct Result {
+  std::string name;
+  const char* key;  // of the name in JSON: "image", "text", or "id" of a vector without a name
+  float score;
+};
+
+// An image of a page, at most so many pixels wide and high.
+constexpr std::int64_t kSide = 256;
+
+Image Small(const Image& image) {
+  const double scale = static_cast<double>(kSide) / static_cast<double>(std::max(image.height, image.width));
+  if (scale >= 1) return image;
+  const auto side = [&](std::int64_t length) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(length) * scale));
+  };
+  return Resize(image, side(image.height), side(image.width), ResizeFilter::bilinear);
+}
+
+// The image's <img>, or nothing where it cannot be read any more.
+std::string ImageHtml(const std::string& path) {
+  try {
+    const std::string paths[] = {path};
+    return fmt::format("<img src=\"{}\" alt=\"\">", ImageSourceHtml(Small(ReadImage(ListImages(paths).front()))));
+  } catch (const Error& error) {
+    Note("{}", error.what());
+    return "";
+  }
+}
+
+std::string Page(const std::string& query, const std::vector<Result>& results) {
+  std::string page =
+      HtmlHead("Search",
+               "body{font:14px sans-serif}h1{font-size:18px}main{display:flex;flex-wrap:wrap;gap:16px}"
+               "figure{margin:0;max-width:256px}img{display:block;max-width:256px}figcaption{overflow-wrap:anywhere}");
+  page += fmt::format("<h1>{}</h1>\n", EscapeHtml(query));
+  if (IsImageQuery(query)) page += "<p>" + ImageHtml(query) + "</p>\n";
+  page += "<main>\n";
+  for (const auto& [name, key, score] : results)
+    page += fmt::format("<figure>{}<figcaption>{:.4f} {}</figcaption></figure>\n",
+                        std::string_view(key) == "image" ? ImageHtml(name) : "", score, EscapeHtml(name));
+  return page + "</main></html>\n";
+}
+
+const char* KeyOf(bool image) { return image ? "image" : "text"; }
+
+// Throws Error for a page that cannot be written, before anything is loaded.
+void CheckPage(const Options& options, const std::string& model) {
+  std::vector<std::string> inputs = {options.index, model, options.names};
+  if (IsImageQuery(options.query)) inputs.push_back(options.query);
+  CheckOutputs({{"--out", options.out}}, inputs);
+  if (options.out.empty()) return;
+  Check(options.out.ends_with(".html"), "--out {}: a page's name must end in .html", options.out);
+  CheckWritable(options.out);
+}
+
+std::vector<Result> SearchFolder(const Options& options) {
+  Check(options.names.empty() && options.probes == 0,
+        "--names and --probes are for an index of FAISS; {} has names, and all of its vectors are compared",
+        options.index);
+  const VectorIndex index = VectorIndex::Open(options.index);
+  const std::string& folder = options.model.empty() ? index.model().folder : options.model;
+  CheckPage(options, folder);
+  Check(FingerprintOf(folder) == index.model().fingerprint,
+        "{}: is not the model that made the vectors of {}, or has other weights now", folder, options.index);
+  const std::vector<float> query = LoadEmbedder(folder, options.compute).Query(options.query);
+  Progress progress("searching");
+  std::vector<Result> results;
+  for (const auto& [row, cosine] :
+       index.Search(query, options.top, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); })) {
+    const IndexItem item = index.Item(row);
+    results.push_back({item.name, KeyOf(item.image), cosine});
+  }
+  return results;
+}
+
+// The lines with these numbers, from 0.
+std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::vector<FaissIndex::Hit>& hits) {
+  std::map<std::int64_t, std::string> lines;
+  for (const FaissIndex::Hit& hit : hits) lines.emplace(hit.id, "");
+  LineReader reader(path);
+  std::int64_t count = 0;
+  for (; const auto line = reader.Next(); ++count)
+    if (const auto wanted = lines.find(count); wanted != lines.end()) wanted->second = std::string(*line);
+  for (const auto& [id, line] : lines)
+    Check(id >= 0 && id < count, "--names {}: the vector {} has no line among {}", path, id, count);
+  return lines;
+}
+
+std::vector<Result> SearchFaiss(const Options& options) {
+  Check(!options.model.empty(), "{}: an index of FAISS does not say which model made it; --model DIR does",
+        options.index);
+  CheckPage(options, options.model);
+  const FaissIndex index = FaissIndex::Open(options.index);
+  Check(options.probes <= index.lists(), "--probes {}: {} has {} list{}", options.probes, options.index, index.lists(),
+        index.lists() == 1 ? "" : "s");
+  const FolderEmbedder embedder = LoadEmbedder(options.model, options.compute);
+  Check(embedder.dimension == index.dimension(), "{}: its vectors have {} numbers, and those of {} {}", options.model,
+        embedder.dimension, options.index, index.dimension());
+  const std::vector<float> query = UnitVector(embedder.Query(options.query), "the query");
+  Progress progress("searching");
+  const std::vector<FaissIndex::Hit> hits = index.Search(
+      query, options.top, options.probes, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
+  std::vector<Result> results;
+  if (options.names.empty()) {
+    for (const auto& [id, product] : hits) results.push_back({std::to_string(id), "id", product});
+    return results;
+  }
+  const std::map<std::int64_t, std::string> names = LinesOf(options.names, hits);
+  for (const auto& [id, product] : hits) {
+    const std::string& name = names.at(id);
+    results.push_back({name, KeyOf(IsImageQuery(name)), product});
+  }
+  return results;
+}
+
+void Run(const Options& options) {
+  Check(std::filesystem::exists(options.index), "{}: no such folder or file", options.index);
+  const std::vector<Result> results =
+      std::filesystem::is_directory(options.index) ? SearchFolder(options) : SearchFaiss(options);
+  for (const auto& [name, key, score] : results) {
+    const Json named = std::string_view(key) == "id" ? Json(std::stoll(name)) : Json(name);
+    WriteResult(options.json ? Json(Json::Object{{key, named}, {"score", score}}).Line() + "\n"
+                             : fmt::format("{:.4f}\t{}\n", score, InRow(name)));
+  }
+  if (!options.out.empty()) WriteFile(options.out, Page(options.query, results));
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "search", "Search images or texts by a text or an image", Run);
+  command
+      .Add("INDEX", options.index,
+           "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP or "
+           "IndexIVFFlat")
+      .Required()
+      .Check(NotEmpty());
+  command.Add("QUERY", options.query, "A text, or the path of an image (JPEG, PNG or WebP)")
+      .Required()
+      .Check(NotEmpty());
+  command
+      .Add("--model", options.model,
+           "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
+      .Check(ExistingFolder())
+      .Type("DIR");
+  command.AddFile("--names", options.names,
+                  "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
+  command.Add("--probes", options.probes, AtLeast(1),
+              "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
+  command.Add("--top", options.top, AtLeast(1), "Results to print").ShowDefault();
+  command.AddFile("--out", options.out, "Write a page of the results with the images", "FILE.html");
+  command.Add("--json", options.json, "Print one JSON object per result: image or text (or id), and score, the cosine");
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared. Those of FAISS are as they were added: "
+      "the\n"
+      "first number is the product with the query's vector of length 1.\n\n"
+      "Examples:\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
+      "  headlight search photos.index 'a dog on the beach'\n"
+      "  headlight search photos.index query.jpg --top 20 --out results.html\n"
+      "  headlight embed clip-vit-base-patch32 photos/ --index photos.index --faiss photos.faiss > names.txt\n"
+      "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt";
+}
+
+}  // namespace headlight::search

@@ -1,0 +1,80 @@
+// headlight tag: names and other spans in each text.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/choice.h"
+#include "headlight/base/json.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/terminal/line_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/pipelines/token_classifier.h"
+#include "headlight/pipelines/translation_options.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::tag {
+namespace {
+
+struct Options : LineOptions {
+  std::string folder;
+  std::optional<Compute> compute;
+  std::optional<TagAggregation> aggregation;
+};
+
+void Run(const Options& options) {
+  const TokenClassifier tagger =
+      Loaded([&] { return TokenClassifier::Load(options.folder, {.compute = options.compute}); });
+  const auto rows = [&](const LineBatch& batch) {
+    const auto tagged = tagger.Tag(batch.lines, {.aggregation = options.aggregation, .name_of = batch.name_of});
+    std::vector<std::string> printed(tagged.size());
+    for (std::size_t line = 0; line < tagged.size(); ++line) {
+      const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
+      Json::Array json;
+      for (const NamedSpan& span : tagged[line]) {
+        if (!options.json)
+          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, InRow(span.label),
+                                       span.score, span.text);
+        json.push_back(Json::Object{{"text", span.text},
+                                    {"label", span.label},
+                                    {"probability", span.score},
+                                    {"start", span.begin},
+                                    {"end", span.end}});
+      }
+      if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"spans", std::move(json)}}).Line() + "\n";
+    }
+    return printed;
+  };
+  ForEachLineBatch(options, "lines tagged", BytesAhead(TagOptions().batch_tokens), rows, /*error_row=*/"");
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
+  AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
+  command.Add("FILE", options.input,
+              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
+  command.Add("--json", options.json, "Print one JSON object per line of input");
+  AddChoice<TagAggregation>(command, "--aggregation", options.aggregation,
+                            {{"first", TagAggregation::first},
+                             {"average", TagAggregation::average},
+                             {"max", TagAggregation::max},
+                             {"simple", TagAggregation::simple}},
+                            "Label of a word: its first token's, that of the mean probabilities, or its most probable "
+                            "token's; simple labels tokens [first; simple for labels S-X and E-X]");
+  AddSkipErrors(command, options);
+  AddComputeOption(command, options.compute);
+  command.footer =
+      "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
+      "ends, in characters from 0, and the mean probability of its words' labels. B-X begins a span and I-X\n"
+      "continues it; labels without these prefixes continue while they are the same; O is no label. A text of more\n"
+      "tokens than the model reads is read in windows, of which neighbours share a quarter; a token's label is the one "
+      "from the\n"
+      "window whose edges it is farthest from.\n\n"
+      "Examples:\n"
+      "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
+      "  headlight tag xlm-roberta-ner articles.txt --json";
+}
+
+}  // namespace headlight::tag

@@ -1,9 +1,0 @@
-#include "headlight/cli/killed_training_testing.h"
-
-namespace headlight::killed_training_slow_test {
-namespace {
-
-TEST(KilledTraining, ResumesAtEachChangeOfAFile) { KillAtChanges(1); }
-
-}  // namespace
-}  // namespace headlight::killed_training_slow_test

@@ -1,4 +1,0 @@
-// headlight: trains, runs and looks inside Transformers.
-#include "headlight/cli/program.h"
-
-int main(int argc, char** argv) { headlight::RunAndExit({argv + 1, argv + argc}); }

@@ -1,0 +1,4 @@
+// headlight: trains, runs and looks inside Transformers.
+#include "headlight/cli/program/program.h"
+
+int main(int argc, char** argv) { headlight::RunAndExit({argv + 1, argv + argc}); }

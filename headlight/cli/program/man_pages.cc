@@ -1,0 +1,85 @@
+#include "headlight/cli/program/man_pages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/file.h"
+#include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/shell_completion.h"
+
+namespace headlight {
+namespace {
+
+// Text that roff prints as it is: no line is a request, and - is not a hyphen.
+std::string Roff(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if ((escaped.empty() || escaped.back() == '\n') && (c == '.' || c == '\'')) escaped += "\\&";
+    escaped += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+  }
+  return escaped;
+}
+
+// "headlight-train-translation"
+std::string PageName(const Command& command) {
+  std::string name = FullName(command);
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+void WritePages(const Command& command, const std::string& folder) {
+  WriteFile(fmt::format("{}/{}.1", folder, PageName(command)), ManPage(command));
+  for (const Command* one : CommandsOf(command)) WritePages(*one, folder);
+}
+
+}  // namespace
+
+std::string ManPage(const Command& command) {
+  const std::string name = PageName(command);
+  std::string upper = name;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string page =
+      fmt::format(".TH {} 1 \"\" \"headlight {}\" \"headlight\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
+                  Roff(upper), HEADLIGHT_VERSION, Roff(name), Roff(command.description), Roff(UsageOf(command)));
+  const std::string footer = command.footer;
+  const std::size_t examples = std::min(footer.find("Example"), footer.size());
+  std::string_view text(footer);
+  text = text.substr(0, examples);
+  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  if (!text.empty()) page += fmt::format(".SH DESCRIPTION\n{}\n", Roff(text));
+  if (const std::vector<const Command*> commands = CommandsOf(command); !commands.empty()) {
+    page += ".SH COMMANDS\n";
+    for (const Command* one : commands)
+      page += fmt::format(".TP\n.BR {} (1)\n{}\n", Roff(PageName(*one)), Roff(one->description));
+  }
+  for (const OptionGroup& group : OptionGroupsOf(command)) {
+    std::string title = group.title;
+    for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    page += fmt::format(".SH \"{}\"\n", Roff(title));
+    for (const Option* option : group.options)
+      page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", Roff(NamesOf(*option)), Roff(ValueOf(*option)),
+                          Roff(DescriptionOf(command, *option)));
+  }
+  if (examples < footer.size()) {
+    const std::size_t line = std::min(footer.find('\n', examples), footer.size() - 1) + 1;
+    page += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", Roff(std::string_view(footer).substr(line)));
+  }
+  if (command.parent != nullptr) page += fmt::format(".SH \"SEE ALSO\"\n.BR {} (1)\n", Roff(PageName(*command.parent)));
+  return page;
+}
+
+void WriteManual(const Command& program, const std::string& folder) {
+  const std::string pages = folder + "/man/man1", bash = folder + "/bash-completion/completions",
+                    zsh = folder + "/zsh/site-functions";
+  for (const std::string& one : {pages, bash, zsh}) std::filesystem::create_directories(one);
+  WritePages(program, pages);
+  WriteFile(bash + "/headlight", BashCompletion(program));
+  WriteFile(zsh + "/_headlight", ZshCompletion(program));
+}
+
+}  // namespace headlight

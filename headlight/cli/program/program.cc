@@ -1,0 +1,164 @@
+#include "headlight/cli/program/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
+#include "headlight/cli/commands/shard.h"
+#include "headlight/cli/program/command_line.h"
+#include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/program/mpi_ranks.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/train/training_command.h"
+#include "headlight/kernels/cpu.h"
+
+namespace headlight {
+namespace {
+
+constexpr const char* kConfigDescription = "Read options from this file, as lines such as: beam-size = 5";
+
+// The options that every command has; a group, such as `bench`, has only its help.
+void AddCommonOptions(Command& command) {
+  command
+      .AddFlag(
+          "-h,--help", [&command] { command.run = [&command] { WriteResult(HelpOf(command)); }; }, "Print this help")
+      .Group(kCommonOptions);
+  for (const auto& one : command.commands) AddCommonOptions(*one);
+  if (!command.commands.empty()) return;
+  command
+      .AddFunction(
+          "--threads", [](const std::string& threads) { SetThreads(std::stoi(threads)); },
+          "Threads to compute with [all processors]")
+      .Check(Between(1, 4096))
+      .Type("N")
+      .Group(kCommonOptions);
+  command
+      .AddFlag(
+          "--quiet", [] { SetQuiet(true); }, "Print nothing but results and errors")
+      .Group(kCommonOptions);
+  command
+      .AddFunction(
+          "--config", [](const std::string&) {}, kConfigDescription)
+      .Type("FILE")
+      .Group(kCommonOptions);
+}
+
+void LimitCpu() {
+  const char* const limit = std::getenv("HEADLIGHT_CPU");
+  if (limit == nullptr) return;
+  if (limit == std::string_view("avx512")) return kernels::UseNoAmx();
+  const bool but_avx_vnni = limit == std::string_view("avx-vnni");
+  Check(but_avx_vnni || limit == std::string_view("avx2"),
+        "HEADLIGHT_CPU may be \"avx2\" or \"avx512\", to use no newer instructions, or \"avx-vnni\", to use these with "
+        "AVX2, not \"{}\"",
+        limit);
+  kernels::UseNoMoreThanAvx2(but_avx_vnni);
+}
+
+int Run(const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Command> program = MakeProgram();
+  Command* command = program.get();
+  try {
+    LimitCpu();
+    JoinRanks();
+    command = &NamedCommand(*program, arguments);
+    CheckRanks(*command);
+    ParseOptions(*command, arguments);
+    RewriteNotes([command](const std::string& note) { return NameFlags(*command, note); });
+    command->run();
+    GatherResults();
+    FlushResults();
+    LeaveRanks();
+    return 0;
+  } catch (const EndedBySignal& signal) {  // on all ranks
+    LeaveRanks();
+    return 128 + signal.signal;
+  } catch (const OtherRankFailed&) {  // which reports it, and ends this one
+    sleep(2);
+    AbortRanks(2);
+  } catch (...) {
+    const bool reports = ReportsFailure();
+    const int exit_code = reports ? ExitCodeOf(*command, std::current_exception()) : 2;
+    if (JoinedRanks() != nullptr) AbortRanks(exit_code);
+    return exit_code;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeProgram() {
+  auto program = std::make_unique<Command>("headlight", "headlight trains, runs and looks inside Transformers.");
+  program->AddFlag(
+      "--version", [&run = program->run] { run = [] { WriteResult("headlight " HEADLIGHT_VERSION "\n"); }; },
+      "Print the version");
+  program
+      ->AddFunction(
+          "--config", [](const std::string&) {}, kConfigDescription)
+      .Type("FILE");
+  AddCommandsOf("", *program);
+  AddCommonOptions(*program);
+  program->footer =
+      "headlight help COMMAND, or headlight COMMAND --help, explains a command and gives examples.\n\n"
+      "Exit codes: 0 success; 1 a fault of headlight itself; 2 a mistake in the command line, a file or a text, or "
+      "too\n"
+      "little memory or disk space; 128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, "
+      "after it is saved.";
+  return program;
+}
+
+void CheckRanks(const Command& command) {
+  Check(JoinedRanks() == nullptr || !command.commands.empty() || command.Find("--rank-timeout") != nullptr ||
+            command.Find("--shard") != nullptr,
+        "{} does not run on several ranks; start it without mpirun", FullName(command));
+}
+
+int ExitCodeOf(const Command& command, const std::exception_ptr& end) {
+  constexpr int our_mistake = 1, users_mistake = 2;
+  const auto refuse = [](int exit_code, std::string message) {
+    std::ranges::replace_if(
+        message, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    WriteNote("headlight: " + message);
+    return exit_code;
+  };
+  try {
+    std::rethrow_exception(end);
+  } catch (const CommandLineError& error) {
+    return refuse(users_mistake, error.what());
+  } catch (const Error& error) {
+    if (error.blame() != Blame::user) return refuse(our_mistake, error.what());
+    return refuse(users_mistake, NameFlags(command, error.what()));
+  } catch (const EndedBySignal& signal) {
+    return 128 + signal.signal;
+  } catch (const OutputClosed&) {
+    return 128 + SIGPIPE;
+  } catch (const std::bad_alloc&) {
+    return refuse(users_mistake, "there is not enough memory for this");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return refuse(users_mistake, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::exception& error) {
+    return refuse(our_mistake, error.what());
+  }
+}
+
+void RunAndExit(const std::vector<std::string>& arguments) {
+  // A closed pipe and a file size limit are reported by the write that fails.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  const int exit_code = Run(arguments);
+  // Standard output was flushed or failed. Threads that still wait for input must not run during static destruction.
+  std::fflush(stderr);
+  std::_Exit(exit_code);
+}
+
+}  // namespace headlight

@@ -1,0 +1,13 @@
+// Completion scripts of the program's commands, options and their values.
+#pragma once
+
+#include <string>
+
+#include "headlight/cli/program/commands.h"
+
+namespace headlight {
+
+std::string BashCompletion(const Command& program);
+std::string ZshCompletion(const Command& program);
+
+}  // namespace headlight

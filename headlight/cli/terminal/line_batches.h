@@ -1,0 +1,74 @@
+// Commands over lines: a file in, for each of its lines the rows that are printed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/option_table.h"
+#include "headlight/cli/commands/shard.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace headlight {
+
+// The options that every such command has, and those over images (image_batches.h).
+struct LineOptions {
+  std::string input = "-";
+  bool json = false, skip_errors = false;
+  bool proteins = false;  // the model's texts are sequences of proteins: an input that begins with > is FASTA
+  Shard shard;            // of the lines or images
+};
+
+enum class ReadBy { line, image, either };
+
+// Binds --skip-errors to `options`, which must outlive the program.
+Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit = ReadBy::line);
+
+// The input of a command that reads several files where they are images, and of texts one: - where there is none.
+std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);
+
+// Lines of the input that stand together.
+struct LineBatch {
+  std::span<const std::string> lines;
+  std::int64_t first = 1;                           // number of the first line
+  std::function<std::string(std::size_t)> name_of;  // "FILE: line 7" for a line by its index in the batch
+};
+
+// The columns before and after a line's tab. Throws Error naming the line unless it has exactly one; `columns` names
+// them in that error, such as "a question and a passage".
+std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns);
+
+struct LineCount {
+  std::int64_t lines = 0, skipped = 0;
+  std::int64_t begin = 0, end = 0;  // of the lines that were processed: all, or those of a shard
+};
+
+// Bytes to read ahead for batches of `batch_tokens`: eight batches at four bytes per token.
+inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<std::size_t>(batch_tokens) * 32; }
+
+// The text to print for each line of a batch, with line ends. May be called again with a part of a batch for which it
+// threw Error, and so must have no effect before it throws.
+using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
+
+// Reads options.input, plain or gzip, or standard input where it is -, and prints `rows` of its lines as they come. Of
+// FASTA (HasSequences, or options.proteins) each sequence counts as a line, of its letters; of .jsonl and .csv files
+// (HasRecords) each record does, of its "text", or of its two texts, such as "question" and "context", with a tab
+// between. Results are flushed after each batch. `progress` labels the progress line, such as "lines tagged".
+//
+// With options.skip_errors a line for which `rows` throws Error, or which is no text, does not end the run: its error
+// is printed in its place, as an object with `line` and `error`, or else to standard error with `error_row` in its
+// place: an empty line where the command prints a row for each line, nothing where its rows are numbered.
+// Of a shard only its lines are printed, under the numbers that they have in the file. The count is of all lines.
+LineCount ForEachLineBatch(const LineOptions& options, const std::string& progress, std::size_t bytes_ahead,
+                           const LineRows& rows, const std::string& error_row = "\n");
+
+}  // namespace headlight

@@ -1,0 +1,65 @@
+#include "headlight/cli/terminal/output_index.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/cli/commands/shard.h"
+#include "headlight/cli/program/mpi_ranks.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/search/faiss_index.h"
+#include "headlight/search/index_files.h"
+#include "headlight/text/printable.h"
+
+namespace headlight {
+
+OutputIndex::OutputIndex(std::string model, std::string folder, std::string faiss, std::int64_t dimension)
+    : model_(std::move(model)),
+      folder_(std::move(folder)),
+      faiss_(std::move(faiss)),
+      fingerprint_(FingerprintOf(model_)) {
+  const IndexModel of{model_, fingerprint_, dimension};
+  if (IsFirstRank()) {
+    own_.emplace(folder_, of);
+    return;
+  }
+  scratch_.emplace();
+  own_.emplace(scratch_->File("index"), of);
+  if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that ranks share
+}
+
+void OutputIndex::AddFrom(const std::string& folder) {
+  const VectorIndex other = VectorIndex::Open(folder);
+  Check(other.model().fingerprint == fingerprint_, "{}: is an index of another model, {}", folder,
+        other.model().folder);
+  for (std::int64_t row = 0; row < other.size(); ++row)
+    if (const IndexItem item = other.Item(row); !own_->Has(item)) own_->Add(item, other.Vector(row).span<float>());
+}
+
+void OutputIndex::Finish() {
+  own_->Flush();
+  if (JoinedRanks() != nullptr) AddOtherRanks();
+  if (!IsFirstRank()) return;
+  Note("{}: {} items", folder_, own_->size());
+  if (faiss_.empty()) return;
+  const VectorIndex all = VectorIndex::Open(folder_);
+  WriteFaiss(all, faiss_);
+  for (std::int64_t row = 0; row < all.size(); ++row) WriteResult(InRow(all.Item(row).name) + "\n");
+}
+
+void OutputIndex::AddOtherRanks() {
+  const std::string folder = scratch_ ? scratch_->File("index") : "";
+  SendParts(
+      *JoinedRanks(), scratch_ ? CountParts(folder) : 0,
+      [&](std::size_t part) { return ReadFile(PartPath(folder, part)); },
+      [&](const std::string& part) {
+        const ScratchFolder one;
+        WriteFile(one.File("index.json"), ReadFile(folder_ + "/index.json"));
+        WriteFile(PartPath(one.File(""), 0), part);
+        AddFrom(one.File(""));
+      });
+  own_->Flush();
+}
+
+}  // namespace headlight

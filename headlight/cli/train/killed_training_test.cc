@@ -1,0 +1,10 @@
+#include "headlight/cli/train/killed_training_testing.h"
+
+namespace headlight::killed_training_test {
+namespace {
+
+// killed_training_slow_test.cc takes each change.
+TEST(KilledTraining, ResumesAtSomeChangesOfFiles) { KillAtChanges(29); }
+
+}  // namespace
+}  // namespace headlight::killed_training_test

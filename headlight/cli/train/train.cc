@@ -1,0 +1,8 @@
+// headlight train: models and tokenizers from raw data.
+#include "headlight/cli/program/commands.h"
+
+namespace headlight::train {
+
+void Add(Command& program) { AddCommandsOf("train", program.AddCommand("train", "Train models and tokenizers")); }
+
+}  // namespace headlight::train

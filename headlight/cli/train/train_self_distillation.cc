@@ -1,0 +1,59 @@
+// headlight train self-distillation: features of images without labels, by DINO.
+#include "headlight/recipes/train_self_distillation.h"
+
+#include <memory>
+#include <string>
+
+#include "headlight/base/file.h"
+#include "headlight/cli/terminal/augmented_page.h"
+#include "headlight/cli/terminal/image_batches.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/train/training_command.h"
+
+namespace headlight::train_self_distillation {
+namespace {
+
+struct Options : SelfDistillationTraining {
+  std::string show_augmented;
+};
+
+void Run(Options& options) {
+  CheckAugmentedPage(options.show_augmented, options.inputs());
+  if (!options.show_augmented.empty()) {
+    options.sources = [&](const std::vector<ImageSource>& sources) {
+      CheckNoImage("--show-augmented", options.show_augmented, sources);
+    };
+    options.first_images = [&](const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
+                               const ImageProcessor& processor) {
+      WriteFile(options.show_augmented, AugmentedPage(images, name_of, processor));
+      Note("{}: a page of images as the model sees them", options.show_augmented);
+    };
+  }
+  RunTrainingCommand(options, "headlight embed",
+                     [&](const TrainingObserver& observer) { return TrainSelfDistillation(options, observer); });
+}
+
+}  // namespace
+
+void Add(Command& train) {
+  const auto options = std::make_shared<Options>();
+  Command& command = train.AddCommand(
+      "self-distillation", "Learn features of images without labels, by DINO (from scratch a ViT or a ResNet)");
+  Describe(command, *options);
+  AddRankTimeout(command);
+  AddShowAugmented(command, options->show_augmented, "Self-distillation");
+  command.footer =
+      "\nThe student sees random crops of an image and is trained to predict the output of the teacher, a moving "
+      "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, of a ResNet "
+      "or of --from's\nfamily, for `embed`, or as --from of `train image-classification`. Without --labelled "
+      "validations "
+      "report the\nloss of 256 of the images.\n\n"
+      "Examples:\n"
+      "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
+      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "
+      "--out features\n"
+      "  headlight embed features cat.jpg";
+  command.run = [options] { Run(*options); };
+}
+
+}  // namespace headlight::train_self_distillation

@@ -1,0 +1,48 @@
+// headlight train seq2seq, span-corruption, denoising: models that read one text and write another.
+#include "headlight/recipes/train_sequences.h"
+
+#include <memory>
+#include <string>
+
+#include "headlight/cli/train/training_command.h"
+
+namespace headlight::train_sequences {
+
+void Add(Command& train) {
+  const auto pairs = std::make_shared<SequenceToSequenceTraining>();
+  Command& command = train.AddCommand("seq2seq", "Train a sequence-to-sequence model (from scratch a BART or a T5)");
+  Describe(command, *pairs);
+  AddRankTimeout(command);
+  command.run = [pairs] {
+    const std::string prefix = pairs->prefix.empty() ? "" : " --prefix " + ForShell(pairs->prefix);
+    RunTrainingCommand(*pairs, "headlight summarize" + prefix,
+                       [&](const TrainingObserver& observer) { return TrainSequenceToSequence(*pairs, observer); });
+  };
+  command.footer =
+      "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
+      "writes word for word.\n\n"
+      "Examples:\n"
+      "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
+      "\\\n    --out model\n"
+      "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
+      "  headlight summarize model articles.txt --prefix 'summarize: '";
+  AddTraining(train, "span-corruption", "Pretrain by filling in masked spans, as T5 (from scratch a T5)",
+              "headlight train seq2seq --from", TrainSpanCorruption)
+      .footer =
+      "\nOther spans are masked in each epoch.\n\n"
+      "Examples:\n"
+      "  headlight train tokenizer --algorithm unigram --sentinels 100 --out tokens train.en\n"
+      "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
+      "  headlight train span-corruption --train train.en --valid val.en --from t5-small --out model";
+  AddTraining(train, "denoising", "Pretrain by denoising texts, as BART (from scratch a BART)",
+              "headlight train seq2seq --from", TrainDenoising)
+      .footer =
+      "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
+      "Examples:\n"
+      "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special "
+      "'<mask>' \\\n    --out tokens train.en\n"
+      "  headlight train denoising --train train.en --valid val.en --tokenizer tokens --out model\n"
+      "  headlight train denoising --train train.en --valid val.en --from bart-base --out model";
+}
+
+}  // namespace headlight::train_sequences

@@ -1,0 +1,247 @@
+#include "headlight/inspect/drawing/image_drawing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/image/resize.h"
+#include "headlight/inspect/image_attention.h"
+#include "headlight/text/token_label.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
+constexpr double kLeastSheetWidth = 620;                      // of the header
+constexpr double kSheetWidth = 1500;                          // that columns share, within these bounds
+constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
+// The cover of a cell: the less weight it has, the darker, and the more, the more orange, so that the weight is
+// seen on any image.
+constexpr double kDarkness = 0.8, kGlow = 0.5;
+constexpr Color kTint = {255, 150, 0}, kMark = {255, 255, 255};
+
+// A layer's row.
+struct Row {
+  const AttentionMap* heads;
+  AttentionMap mean;            // empty where there is one head
+  const AttentionMap* rollout;  // or nullptr
+};
+
+AttentionMap MeanOf(const AttentionMap& map) {
+  AttentionMap mean{map.kind, map.layer, 1, map.queries, map.keys, {}};
+  const std::size_t size = map.weights.size() / map.heads;
+  mean.weights.assign(size, 0.0f);
+  for (std::size_t i = 0; i < map.weights.size(); ++i) mean.weights[i % size] += map.weights[i] / map.heads;
+  return mean;
+}
+
+// The weights of the parts of an image, cells or regions, for a query, or where they look at words (`to_text`), of
+// them for the word.
+std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const ImageTokens& parts, bool to_text) {
+  if (parts.boxes.empty() && !to_text) return CellWeights(map, head, asked, parts);
+  const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
+  std::vector<float> weights(static_cast<std::size_t>(count));  // the last cells may have no token
+  for (int part = 0; part < count && parts.first + part < (to_text ? map.queries : map.keys); ++part)
+    weights[static_cast<std::size_t>(part)] =
+        to_text ? map.at(head, parts.first + part, asked) : map.at(head, asked, parts.first + part);
+  return weights;
+}
+
+// A cell has the largest share of the regions that hold its middle.
+std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
+  std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
+  for (int cell = 0; cell < parts.cells(); ++cell) {
+    const int row = cell / parts.columns, column = cell % parts.columns;
+    const double x = (column + 0.5) * static_cast<double>(parts.image.width) / parts.columns,
+                 y = (row + 0.5) * static_cast<double>(parts.image.height) / parts.rows;
+    for (std::size_t region = 0; region < shares.size(); ++region) {
+      const Box& box = parts.boxes[region];
+      if (x >= box.left && x < box.right && y >= box.top && y < box.bottom)
+        cells[static_cast<std::size_t>(cell)] = std::max(cells[static_cast<std::size_t>(cell)], shares[region]);
+    }
+  }
+  return cells;
+}
+
+// How much each part is looked at, from 0 to 1.
+std::vector<double> Shares(std::span<const float> weights, std::optional<double> mass) {
+  std::vector<double> shares;
+  if (mass) {
+    for (const bool in : CellsOfMass(weights, *mass)) shares.push_back(in ? 1 : 0);
+    return shares;
+  }
+  const float most = std::max(*std::ranges::max_element(weights), 1e-9f);
+  for (const float weight : weights) shares.push_back(weight / most);
+  return shares;
+}
+
+void DrawOverlay(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const ImageTokens& cells,
+                 const std::vector<double>& shares, int query_cell) {
+  const double width = where.width / cells.columns, height = where.height / cells.rows;
+  const auto cell = [&](int index) {
+    const int row = index / cells.columns, column = index % cells.columns;
+    return Rectangle{where.x + column * width, where.y + row * height, width, height};
+  };
+  canvas.Draw(image, where);
+  // Equal covers are one shape, so that a vector drawing stays small.
+  constexpr int kLevels = 64;
+  std::map<int, std::vector<Rectangle>> covers;
+  for (int index = 0; index < cells.cells(); ++index)
+    covers[static_cast<int>(std::lround(shares[index] * kLevels))].push_back(cell(index));
+  for (const auto& [level, rectangles] : covers) {
+    const double share = static_cast<double>(level) / kLevels, glow = kGlow * share;
+    const double opacity = 1 - (1 - kDarkness * (1 - share)) * (1 - glow);
+    const auto part = [&](std::uint8_t color) {
+      return static_cast<std::uint8_t>(std::lround(color * glow / opacity));
+    };
+    canvas.Shade(rectangles, {part(kTint.red), part(kTint.green), part(kTint.blue)}, opacity);
+  }
+  if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
+}
+
+// A box, as far as it is in the image.
+void DrawBox(Canvas& canvas, const Box& box, const Image& image, const Rectangle& where, double line) {
+  const auto x = [&](double at) {
+    return where.x + where.width * std::clamp(at / static_cast<double>(image.width), 0.0, 1.0);
+  };
+  const auto y = [&](double at) {
+    return where.y + where.height * std::clamp(at / static_cast<double>(image.height), 0.0, 1.0);
+  };
+  canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, line);
+}
+
+std::string Explanation(const AttentionRecord& record, const std::string& token, const ImageDrawing& drawing,
+                        const AttentionMap& map, bool regions, bool to_text) {
+  const bool relevance = map.relevance;
+  const char* const whose = relevance ? "an image" : "a head";
+  const std::string rule =
+      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are orange", regions ? "regions" : "cells",
+                                 100 * *drawing.mass, whose)
+                   : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
+                                 relevance ? "the row" : "the head");
+  const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
+  if (to_text)
+    return fmt::format("{}which {} look at “{}”: {}", title, regions ? "regions" : "cells", TokenLabel(token), rule);
+  return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
+                     relevance ? "is due to" : "looks", rule);
+}
+
+}  // namespace
+
+SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns) {
+  SheetLayout layout{.columns = columns, .rows = rows};
+  const double side = std::clamp(kSheetWidth / columns - kSheetGap, kLeastImageSide, kMostImageSide);
+  // Whole pixels, so that no seam is seen between cells.
+  layout.cell = std::max(1.0, std::round(side / std::max(cells.rows, cells.columns)));
+  layout.image_width = layout.cell * cells.columns;
+  layout.image_height = layout.cell * cells.rows;
+  layout.width =
+      std::max(kLeastSheetWidth, 2 * kPageMargin + kRowLabels + columns * (layout.image_width + kSheetGap) - kSheetGap);
+  layout.height = 2 * kPageMargin + kSheetHeader + kColumnLabels + rows * (layout.image_height + kSheetGap) - kSheetGap;
+  return layout;
+}
+
+Rectangle SheetLayout::At(int row, int column) const {
+  return {kPageMargin + kRowLabels + column * (image_width + kSheetGap),
+          kPageMargin + kSheetHeader + kColumnLabels + row * (image_height + kSheetGap), image_width, image_height};
+}
+
+void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing, const std::string& path) {
+  CheckImagePath(path);
+  CheckAttention(record);
+  std::vector<Page> pages;
+  for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
+                                   AttentionKind::text_to_image, AttentionKind::image_to_text}) {
+    const bool to_text = !record.key_image(kind);  // whose queries are the image's
+    const std::optional<ImageTokens>& cells = to_text ? record.query_image(kind) : record.key_image(kind);
+    if (!cells) continue;
+    // A page for each query that is no part of the image, or word that its parts look at.
+    const bool all = to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
+    const std::vector<std::string>& asked = to_text ? record.key_tokens(kind) : record.query_tokens(kind);
+    const auto rows = std::make_shared<std::vector<Row>>();
+    bool rollouts = false;
+    int heads = 0;
+    for (const AttentionMap& map : record.maps) {
+      if (map.kind != kind || map.rollout) continue;
+      const auto rollout = std::ranges::find_if(record.maps, [&](const AttentionMap& other) {
+        return other.rollout && other.kind == kind && other.layer == map.layer;
+      });
+      rows->push_back(
+          {&map, map.heads > 1 ? MeanOf(map) : AttentionMap{}, rollout == record.maps.end() ? nullptr : &*rollout});
+      rollouts = rollouts || rows->back().rollout != nullptr;
+      heads = std::max(heads, map.heads);
+    }
+    if (rows->empty())  // rollouts alone were chosen
+      for (const AttentionMap& map : record.maps)
+        if (map.kind == kind) rows->push_back({&map, {}, nullptr}), heads = 1;
+    if (rows->empty()) continue;
+    Check(all || (drawing.query >= 0 && drawing.query < std::ssize(asked)), "query {}: the model read {} tokens",
+          drawing.query, asked.size());
+
+    const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
+    const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
+    const std::string title = MapTitle(*rows->front().heads);
+    const auto draw = [&record, &drawing, &cells = *cells, &asked, rows, layout, heads, title, kind, all, to_text](
+                          Canvas& canvas, int query) {
+      const std::string& token = asked[static_cast<std::size_t>(query)];
+      canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
+      canvas.Text({kPageMargin, kPageMargin + 38},
+                  Explanation(record, token, drawing, *(*rows)[0].heads, !cells.boxes.empty(), to_text),
+                  {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
+      // The image at the size at which it is drawn sharply.
+      const auto sharp = [](double side, std::int64_t own) {
+        return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
+      };
+      const CanvasImage image(Resize(cells.image, sharp(layout.image_height, cells.image.height),
+                                     sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear));
+      // Only where the queries are of this image, too.
+      const int own = all ? -1 : query - cells.first;
+      const int query_cell = own < cells.cells() ? own : -1;
+      const auto label = [&](int column, const std::string& text) {
+        const Rectangle top = layout.At(0, column);
+        canvas.Text({top.x + top.width / 2, top.y - 10}, text, {.size = 12}, Align::center, top.width);
+      };
+      for (int row = 0; row < layout.rows; ++row) {
+        const Row& layer = (*rows)[row];
+        const Rectangle first = layout.At(row, 0);
+        canvas.Text({kPageMargin, first.y + first.height / 2},
+                    fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1),
+                    {.size = 12}, Align::left);
+        const auto cell = [&](int column, const AttentionMap& map, int head) {
+          const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
+          DrawOverlay(canvas, image, layout.At(row, column), cells,
+                      cells.boxes.empty() ? shares : RasterOf(cells, shares), query_cell);
+          for (std::size_t region = 0; region < cells.boxes.size(); ++region)
+            DrawBox(canvas, cells.boxes[region], cells.image, layout.At(row, column), shares[region] == 1 ? 1.5 : 0.5);
+          if (kind == AttentionKind::cross && !record.target_boxes.empty())
+            DrawBox(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.image, layout.At(row, column),
+                    1.5);
+        };
+        for (int head = 0; head < layer.heads->heads; ++head) cell(head, *layer.heads, head);
+        if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
+        if (layer.rollout != nullptr) cell(layout.columns - 1, *layer.rollout, 0);
+      }
+      const AttentionMap& one = *(*rows)[0].heads;
+      for (int head = 0; head < heads; ++head)
+        label(head, one.rollout ? "rollout" : one.relevance ? "relevance" : fmt::format("head {}", head + 1));
+      if (heads > 1) label(heads, "mean");
+      if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
+    };
+    if (!all) {
+      pages.push_back(
+          {title, layout.width, layout.height, [=, &drawing](Canvas& canvas) { draw(canvas, drawing.query); }});
+      continue;
+    }
+    for (int query = 0; query < static_cast<int>(asked.size()); ++query)
+      pages.push_back({TokenLabel(asked[static_cast<std::size_t>(query)]), layout.width, layout.height,
+                       [=](Canvas& canvas) { draw(canvas, query); }});
+  }
+  Check(!pages.empty(), "attention: none of these maps is of an image");
+  WriteImage(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
+}
+
+}  // namespace headlight

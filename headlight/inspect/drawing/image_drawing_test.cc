@@ -1,0 +1,142 @@
+#include "headlight/inspect/drawing/image_drawing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "headlight/inspect/attention_testing.h"
+#include "headlight/inspect/drawing/drawing_testing.h"
+
+namespace headlight::image_drawing_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A class token and 2 x 3 cells, a white image, and two heads of two layers with the same row for each query.
+AttentionRecord WhiteImage() {
+  AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
+  record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
+  const std::vector<float> first = {0, 0.4f, 0.2f, 0.1f, 0.3f, 0, 0}, second = {0.5f, 0, 0, 0, 0, 0, 0.5f};
+  for (int layer = 0; layer < 2; ++layer) {
+    AttentionMap map{AttentionKind::encoder_self, layer, 2, 7, 7, {}};
+    for (const std::vector<float>& row : {layer == 0 ? first : second, second})
+      for (int query = 0; query < 7; ++query) map.weights.insert(map.weights.end(), row.begin(), row.end());
+    record.maps.push_back(map);
+  }
+  return record;
+}
+
+// The green of white beneath the cover of a cell.
+double Green(double share) { return (1 - 0.8 * (1 - share)) * (1 - 0.5 * share) + 0.5 * share * 150 / 255; }
+
+struct Sheet {
+  Sheet(const AttentionRecord& record, const ImageDrawing& drawing, int rows, int columns)
+      : layout(LayOutSheet(record.source_image ? *record.source_image : *record.target_image, rows, columns)) {
+    DrawImageAttention(record, drawing, folder.File("sheet.png"));
+    png.emplace(folder.File("sheet.png"));
+  }
+  // How green a cell is in the middle, as a share of the white that the image has.
+  double At(int row, int column, int cell) const {
+    const Rectangle image = layout.At(row, column);
+    const double scale = png->width() / std::ceil(layout.width);
+    return png->At(scale * (image.x + (cell % 3 + 0.5) * image.width / 3),
+                   scale * (image.y + (cell / 3 + 0.5) * image.height / 2))
+               .green /
+           255.0;
+  }
+  TemporaryFolder folder;
+  SheetLayout layout;
+  std::optional<Png> png;
+};
+
+TEST(DrawImageAttention, ACellIsAsBrightAsItsWeight) {
+  const Sheet sheet(WhiteImage(), {}, 2, 3);
+  EXPECT_NEAR(sheet.At(0, 0, 0), Green(1), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 1), Green(0.5), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 2), Green(0.25), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 3), Green(0.75), 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 5), Green(0), 0.01);
+  EXPECT_NEAR(sheet.At(0, 1, 5), Green(1), 0.01);  // of the weight within the image
+  EXPECT_NEAR(sheet.At(0, 1, 0), Green(0), 0.01);
+  EXPECT_NEAR(sheet.At(0, 2, 0), Green(0.8), 0.01);  // the mean: 0.2 of 0.25
+  EXPECT_NEAR(sheet.At(1, 0, 5), Green(1), 0.01);
+}
+
+TEST(DrawImageAttention, AMassMakesMasks) {
+  const Sheet sheet(WhiteImage(), {.mass = 0.6}, 2, 3);
+  for (const int cell : {0, 3}) EXPECT_NEAR(sheet.At(0, 0, cell), Green(1), 0.01) << cell;
+  for (const int cell : {1, 2, 4, 5}) EXPECT_NEAR(sheet.At(0, 0, cell), Green(0), 0.01) << cell;
+}
+
+TEST(DrawImageAttention, HasTheRolloutAsItsLastColumn) {
+  AttentionRecord record = WhiteImage();
+  AddRollout(record);
+  const Sheet sheet(record, {.query = 2}, 2, 4);
+  EXPECT_NEAR(sheet.At(0, 3, 1), Green(1), 0.01);  // a token keeps half of itself
+  EXPECT_LT(sheet.At(0, 3, 3), 0.5);
+  const Sheet alone(SelectAttention(record, {.rollout = true}), {.query = 2}, 2, 1);
+  EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
+}
+
+// Of regions, a cell of the raster is as bright as the region that holds its middle and is looked at most.
+TEST(DrawImageAttention, ShowsRegionsAndWords) {
+  AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a"}, {}};
+  record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 0, 2, 3};
+  record.source_image->boxes = {{0, 0, 30, 20}, {0, 0, 20, 10}, {10, 0, 30, 20}};
+  record.maps.push_back({AttentionKind::text_to_image, 0, 1, 1, 3, {0.2f, 0.6f, 0.2f}});
+  const Sheet sheet(record, {}, 1, 1);
+  const auto near = [](const Sheet& drawn, int cell, double share) {
+    EXPECT_NEAR(drawn.At(0, 0, cell), Green(share), 0.01) << cell;
+  };
+  for (const int cell : {0, 1}) near(sheet, cell, 1);
+  for (const int cell : {2, 3, 4, 5}) near(sheet, cell, 1.0 / 3);
+  const Sheet masks(record, {.mass = 0.5}, 1, 1);
+  for (const int cell : {0, 1}) near(masks, cell, 1);
+  for (const int cell : {2, 3, 4, 5}) near(masks, cell, 0);
+  // How much the regions look at the word.
+  record.maps[0] = {AttentionKind::image_to_text, 0, 1, 3, 1, {0, 0.5f, 1}};
+  const Sheet words(record, {}, 1, 1);
+  near(words, 0, 0.5);
+  for (const int cell : {1, 2, 4, 5}) near(words, cell, 1);
+  near(words, 3, 0);
+}
+
+// Cells that look at a word, as a decoder's do beside a text: here "dog", after a start that is no cell; the last cell
+// has no token.
+TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
+  AttentionRecord record{"mini", {"dog"}, {"start", "1·1", "1·2", "1·3", "2·1", "2·2"}, {}};
+  record.target_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
+  record.maps.push_back({AttentionKind::cross, 0, 1, 6, 1, {1, 0.5f, 0, 0.25f, 0, 0.125f}});
+  const Sheet sheet(record, {.query = 5}, 1, 1);
+  const double shares[] = {1, 0, 0.5, 0, 0.25, 0};
+  for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
+}
+
+TEST(DrawImageAttention, WritesEachFormat) {
+  const TemporaryFolder folder;
+  for (const auto& [name, magic] : {std::pair{"a.svg", "<?xml"}, {"a.pdf", "%PDF"}, {"a.png", "\x89PNG"}}) {
+    DrawImageAttention(WhiteImage(), {}, folder.File(name));
+    EXPECT_THAT(ReadFile(folder.File(name)), StartsWith(magic));
+  }
+  // A vector drawing holds the image once.
+  const std::string svg = ReadFile(folder.File("a.svg"));
+  std::size_t images = 0;
+  for (std::size_t at = svg.find("data:image"); at != svg.npos; at = svg.find("data:image", at + 1)) ++images;
+  EXPECT_EQ(images, 1U);
+}
+
+TEST(DrawImageAttention, RefusesWhatItCannotDraw) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(ErrorOf([&] { DrawImageAttention(WhiteImage(), {.query = 7}, folder.File("a.png")); }),
+            "query 7: the model read 7 tokens");
+  EXPECT_THAT(ErrorOf([&] { DrawImageAttention(WhiteImage(), {}, folder.File("a.gif")); }), HasSubstr("must end in"));
+  EXPECT_THAT(ErrorOf([&] { DrawImageAttention(SampleRecord({"a"}, {"b"}, 1, 1), {}, folder.File("a.png")); }),
+              HasSubstr("none of these maps is of an image"));
+}
+
+}  // namespace
+}  // namespace headlight::image_drawing_test

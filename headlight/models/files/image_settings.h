@@ -1,0 +1,14 @@
+// The settings of images that several families have under the same names.
+#pragma once
+
+#include <cstdint>
+
+#include "headlight/io/config_table.h"
+#include "headlight/nn/patches.h"
+
+namespace headlight {
+
+// image_size, patch_size and num_channels.
+void DescribeImages(ConfigTable& table, Grid& image, Grid& patch, std::int64_t& channels);
+
+}  // namespace headlight

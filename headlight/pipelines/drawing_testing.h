@@ -1,0 +1,44 @@
+// A model that draws, for tests: tiny and untrained.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "headlight/models/dalle.h"
+#include "headlight/models/discrete_vae.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight {
+
+// Saves a DALL-E into `folder`, which exists, with its tokenizer and its coder: images of 8 x 8 pixels in 4 x 4 of 6
+// codes, from texts of at most 12 tokens.
+inline void SaveTinyDalle(const std::string& folder) {
+  std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
+                             folder + "/tokenizer.json");
+  const auto initialise = [](Model& model) {
+    for (Parameter& parameter : model.parameters().all())
+      if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
+    model.parameters().Initialise(/*seed=*/3);
+  };
+  DalleConfig config;
+  config.text_vocabulary = PipelineTokenizer::Load(folder).size();
+  config.text_positions = 12;
+  config.codes = 6;
+  config.side = 4;
+  config.model = 16;
+  config.layers = 4;
+  config.heads = 2;
+  config.head_dim = 8;
+  config.ffn = 24;
+  config.kinds = {GridAttentionKind::full, GridAttentionKind::row, GridAttentionKind::column,
+                  GridAttentionKind::convolution};
+  Dalle model(config);
+  initialise(model);
+  model.Save(folder);
+  DiscreteVae coder({.image = 8, .codes = 6, .code_width = 4, .layers = 1, .blocks = 1, .hidden = 8});
+  initialise(coder);
+  std::filesystem::create_directory(folder + "/vae");
+  coder.Save(folder + "/vae");
+}
+
+}  // namespace headlight

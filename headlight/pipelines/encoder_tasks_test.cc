@@ -1,0 +1,283 @@
+// Encoder tasks against Transformers' pipelines; tools/make_encoder_goldens.py describes the folders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/mask_filler.h"
+#include "headlight/pipelines/question_answerer.h"
+#include "headlight/pipelines/text_classifier.h"
+#include "headlight/pipelines/token_classifier.h"
+
+namespace headlight::encoder_tasks_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
+
+JsonView Golden(const std::string& name) { return ReadJson(kFolders + name + "/golden.json"); }
+
+std::vector<std::string> Strings(const JsonView& items) {
+  std::vector<std::string> strings;
+  for (const JsonView& item : items.Items()) strings.push_back(item.String());
+  return strings;
+}
+
+TEST(MaskFiller, EqualsTransformersPipeline) {
+  const MaskFiller filler = MaskFiller::Load(kFolders + "fill_mask");
+  EXPECT_EQ(filler.mask(), "<mask>");
+  const JsonView golden = Golden("fill_mask");
+  const std::vector<std::string> texts = Strings(golden["texts"]);
+  for (const std::int64_t batch_tokens : {4096, 1}) {
+    const auto filled = filler.Fill(texts, {.top = 3, .batch_tokens = batch_tokens});
+    const std::vector<JsonView> expected = golden["expected"].Items();
+    ASSERT_EQ(filled.size(), expected.size());
+    for (std::size_t text = 0; text < filled.size(); ++text) {
+      const std::vector<JsonView> masks = expected[text].Items();
+      ASSERT_EQ(filled[text].size(), masks.size());
+      for (std::size_t mask = 0; mask < masks.size(); ++mask)
+        for (std::size_t place = 0; place < 3; ++place) {
+          const std::vector<JsonView> word = masks[mask].Items()[place].Items();
+          EXPECT_EQ(filled[text][mask][place].id, word[0].Integer());
+          EXPECT_EQ(filled[text][mask][place].text, word[1].String());
+          EXPECT_NEAR(filled[text][mask][place].probability, word[2].Number(), 1e-5);
+        }
+    }
+  }
+  const std::vector<std::string> none = {texts[0], "dog"}, long_one = {"<mask>" + std::string(60, '!')};
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(none); }), HasSubstr("text 2: there is no <mask> in it"));
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(long_one); }), HasSubstr("of which the model reads 22 at once"));
+  EXPECT_THAT(ErrorOf([] { MaskFiller::Load(kFolders + "tag"); }), HasSubstr("no head for masked words"));
+}
+
+TEST(TextClassifier, EqualsTransformersPipeline) {
+  const JsonView golden = Golden("classify");
+  std::vector<TextOrPair> texts;
+  for (const JsonView& item : golden["texts"].Items()) {
+    const std::vector<std::string> parts = Strings(item);
+    texts.push_back({parts[0]});
+    if (parts.size() == 2) texts.back().second = parts[1];
+  }
+  for (const char* problem : {"single_label_classification", "multi_label_classification", "regression"}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(kFolders + "classify", folder.path());
+    std::string config = ReadFile(folder.File("config.json"));
+    WriteFile(folder.File("config.json"), config.insert(1, "\"problem_type\": \"" + std::string(problem) + "\","));
+    const TextClassifier classifier = TextClassifier::Load(folder.path());
+    EXPECT_THAT(classifier.labels(), ElementsAre("no", "maybe", "yes"));
+    const Tensor scores = classifier.Classify(texts).scores;
+    const std::vector<JsonView> expected = golden[problem].Items();
+    for (std::size_t text = 0; text < texts.size(); ++text)
+      for (std::int64_t label = 0; label < 3; ++label)
+        EXPECT_NEAR(scores.matrix<float>().row(static_cast<std::int64_t>(text))[label],
+                    expected[text].Items()[static_cast<std::size_t>(label)].Number(), 1e-5);
+  }
+  const TextClassifier classifier = TextClassifier::Load(kFolders + "classify");
+  EXPECT_EQ(classifier.problem(), Problem::one_label);
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "dog ";
+  const std::vector<TextOrPair> both = {{"dog"}, {text, "Two men."}};
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify(both); }), HasSubstr("text 2: 37 tokens, of which the model reads 24"));
+  EXPECT_THAT(classifier.Classify(both, {.truncate = true}).truncated, ElementsAre(1));
+  EXPECT_THAT(ErrorOf([] { TextClassifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
+}
+
+TEST(TextClassifier, NamesThePoolerThatIsMissing) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(kFolders + "classify", folder.path());
+  const Safetensors weights(kFolders + "classify/model.safetensors");
+  std::vector<StoredTensor> tensors;
+  for (const auto& [name, tensor] : weights.tensors())
+    if (!name.ends_with("pooler.dense.weight")) tensors.push_back(tensor);
+  ASSERT_EQ(tensors.size() + 1, weights.tensors().size());
+  WriteSafetensors(folder.File("model.safetensors"), tensors);
+  EXPECT_EQ(
+      ErrorOf([&] { TextClassifier::Load(folder.path()); }),
+      folder.File("model.safetensors") + ": there is no 'bert.pooler.dense.weight', which 'classifier.weight' needs");
+}
+
+// Without token_type_ids in model_input_names a second text has the type 0, too. If a folder does not list them, the
+// class of its tokenizer in Transformers 5.24 does.
+TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("model");
+  std::filesystem::copy(kFolders + "classify", path, std::filesystem::copy_options::recursive);
+  const std::vector<TextOrPair> pair = {{"A dog runs.", "Two dogs."}};
+  const auto scores = [&](const char* names) {
+    WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"model_input_names": [{}]}})", names));
+    return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>();
+  };
+  const std::vector<float> with = scores(R"("input_ids", "token_type_ids", "attention_mask")");
+  const std::vector<float> without = scores(R"("input_ids", "attention_mask")");
+  EXPECT_NE(without, with);
+  // Where the folder does not say, the class of its tokenizer does.
+  const auto scores_of_class = [&](const char* name) {
+    WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"tokenizer_class": "{}"}})", name));
+    return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>();
+  };
+  for (const char* name : {"BertTokenizer", "BertTokenizerFast", "ElectraTokenizerFast", "ConvBertTokenizer",
+                           "LxmertTokenizer", "MobileBertTokenizerFast", "SqueezeBertTokenizer", "LayoutLMTokenizer"})
+    EXPECT_EQ(scores_of_class(name), with) << name;
+  for (const char* name :
+       {"DistilBertTokenizer", "DistilBertTokenizerFast", "TokenizersBackend", "PreTrainedTokenizerFast",
+        "PreTrainedTokenizer", "PythonBackend", "RobertaTokenizerFast", "MPNetTokenizerFast", "FunnelTokenizerFast",
+        "SplinterTokenizer", "RetriBertTokenizer", "RealmTokenizer", "DPRReaderTokenizer"})
+    EXPECT_EQ(scores_of_class(name), without) << name;
+  // A class in config.json counts if tokenizer_config.json has none, and without any that of the type of the model.
+  std::filesystem::remove(path + "/tokenizer_config.json");
+  const auto loaded = [&] { return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>(); };
+  EXPECT_EQ(loaded(), with);
+  Json config = ReadJson(path + "/config.json").value();
+  config.Set("tokenizer_class", "PreTrainedTokenizerFast");
+  WriteFile(path + "/config.json", config.Text());
+  EXPECT_EQ(loaded(), without);
+  EXPECT_EQ(scores_of_class("BertTokenizer"), with);
+}
+
+TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
+  EXPECT_EQ(TextClassifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).scores.rows(), 2);
+  EXPECT_EQ(TokenClassifier::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
+  EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top = 2})[0][0].size(), 2U);
+  EXPECT_EQ(QuestionAnswerer::Load(kFolders + "answer").Ask({{"Who?", "A dog."}}).size(), 1U);
+  const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
+  EXPECT_THAT(ErrorOf([&] { tagger.Tag({"A dog.", "A\xFF"}); }), HasSubstr("text 2: byte 1 is not UTF-8"));
+  const TextClassifier classifier = TextClassifier::Load(kFolders + "classify");
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify({{"A", "\xFF"}}); }), HasSubstr("text 1: byte 0 is not UTF-8"));
+  EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "tag", {.shortlist = true}); }),
+              HasSubstr("shortlist is for a Translator"));
+  EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "answer", {.draft = true}); }),
+              HasSubstr("draft is for a Translator"));
+}
+
+void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
+  const std::vector<JsonView> expected = golden.Items();
+  ASSERT_EQ(spans.size(), expected.size()) << golden.place();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::vector<JsonView> span = expected[i].Items();
+    EXPECT_EQ(spans[i].label, span[0].String()) << golden.place();
+    EXPECT_EQ(spans[i].begin, span[1].Integer()) << golden.place();
+    EXPECT_EQ(spans[i].end, span[2].Integer()) << golden.place();
+    EXPECT_NEAR(spans[i].score, span[3].Number(), 1e-5) << golden.place();
+  }
+}
+
+// With each aggregation, and with labels of BIOES.
+TEST(TokenClassifier, EqualsTransformersPipeline) {
+  const JsonView golden = Golden("tag");
+  const std::vector<std::string> texts = Strings(golden["texts"]);
+  const TemporaryFolder temporary;
+  const std::string path = temporary.File("other_labels");
+  std::filesystem::copy(kFolders + "tag", path);
+  Json config = ReadJson(path + "/config.json").value();
+  Json names = Json::Object{};
+  for (const std::string& label : Strings(golden["labels"]))
+    names.Set(std::to_string(names.As<Json::Object>()->size()), label);
+  config.Set("id2label", std::move(names));
+  WriteFile(path + "/config.json", config.Text());
+  const std::pair<const char*, TagAggregation> strategies[] = {{"simple", TagAggregation::simple},
+                                                               {"first", TagAggregation::first},
+                                                               {"average", TagAggregation::average},
+                                                               {"max", TagAggregation::max}};
+  for (const auto& [folder, key] : {std::pair(kFolders + "tag", "expected"), {path, "other_labels"}}) {
+    const TokenClassifier tagger = TokenClassifier::Load(folder);
+    for (const auto& [strategy, aggregation] : strategies) {
+      const auto tagged = tagger.Tag(texts, {.aggregation = aggregation});
+      const std::vector<JsonView> expected = golden[key][strategy].Items();
+      for (std::size_t text = 0; text < texts.size(); ++text) ExpectSpans(tagged[text], expected[text]);
+    }
+    const auto usual = tagger.Tag(texts);
+    const std::vector<JsonView> expected = golden[key][folder == path ? "simple" : "first"].Items();
+    for (std::size_t text = 0; text < texts.size(); ++text) ExpectSpans(usual[text], expected[text]);
+  }
+  EXPECT_EQ(TokenClassifier::Load(kFolders + "tag").Tag(texts, {.aggregation = TagAggregation::simple})[2][8].text,
+            "dögs");
+  EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "answer"); }), HasSubstr("no head for classes of tokens"));
+}
+
+// The model reads 24 tokens, [CLS] and [SEP] with them: a long text is 22 of them, then others.
+TEST(TokenClassifier, ReadsLongTextsInWindows) {
+  const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
+  std::string first, text;
+  for (int i = 0; i < 22; ++i) first += i % 3 == 0 ? "dog " : i % 3 == 1 ? "men " : ". ";
+  for (int i = 0; i < 7; ++i) text += first;
+  const std::vector<std::string> texts = {first, text, ""};
+  const auto tagged = tagger.Tag(texts);
+  EXPECT_TRUE(tagged[2].empty());
+  ASSERT_GT(tagged[1].size(), tagged[0].size());
+  for (std::size_t i = 0; i < tagged[0].size() && tagged[0][i].end < 40; ++i) {
+    EXPECT_EQ(tagged[1][i].label, tagged[0][i].label);
+    EXPECT_EQ(tagged[1][i].begin, tagged[0][i].begin);
+  }
+  std::int32_t before = 0;
+  for (const NamedSpan& span : tagged[1]) {
+    EXPECT_GE(span.begin, before);
+    EXPECT_EQ(span.text,
+              text.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin)));
+    before = span.end;
+  }
+  EXPECT_GT(before, static_cast<std::int32_t>(text.size()) - 40);
+}
+
+TEST(QuestionAnswerer, EqualsTransformersPipeline) {
+  const QuestionAnswerer answerer = QuestionAnswerer::Load(kFolders + "answer");
+  const JsonView golden = Golden("answer");
+  std::vector<Question> questions;
+  for (const JsonView& item : golden["questions"].Items()) {
+    const std::vector<std::string> parts = Strings(item);
+    questions.push_back({parts[0], parts[1]});
+  }
+  for (const bool may_decline : {true, false}) {
+    const std::vector<Answer> answers = answerer.Ask(questions, {.longest_answer = 5, .may_decline = may_decline});
+    const std::vector<JsonView> expected = golden[may_decline ? "expected" : "always"].Items();
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const std::vector<JsonView> span = expected[i].Items();
+      EXPECT_NEAR(answers[i].score, span[0].Number(), 1e-5) << i;
+      EXPECT_EQ(answers[i].begin, span[1].Integer()) << i;
+      EXPECT_EQ(answers[i].end, span[2].Integer()) << i;
+      EXPECT_EQ(answers[i].found, answers[i].end > 0);
+      EXPECT_EQ(answers[i].text,
+                questions[i].passage.substr(static_cast<std::size_t>(answers[i].begin),
+                                            static_cast<std::size_t>(answers[i].end - answers[i].begin)));
+    }
+  }
+  const std::vector<Question> empty = {{"dogs?", " "}}, long_one = {{std::string(30, '.'), "dog"}};
+  EXPECT_THAT(ErrorOf([&] { answerer.Ask(empty); }), HasSubstr("text 1: the passage has no tokens"));
+  EXPECT_THAT(ErrorOf([&] { answerer.Ask(long_one); }), HasSubstr("the question has 33 tokens"));
+  EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
+}
+
+TEST(EncoderFolder, DividesAndTruncatesTexts) {
+  const auto part = [](const Encoding& encoding) { return encoding.ids; };
+  Encoding encoding{
+      {101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}, {}};
+  encoding.spans.resize(9);
+  encoding.words.resize(9);
+  const std::vector<Window> windows = SlidingWindows(encoding, 1, 7, 1);
+  ASSERT_EQ(windows.size(), 2U);
+  EXPECT_THAT(part(windows[0].encoding), ElementsAre(101, 1, 102, 2, 3, 4, 103));
+  EXPECT_THAT(part(windows[1].encoding), ElementsAre(101, 1, 102, 4, 5, 6, 103));
+  EXPECT_THAT(windows[1].encoding.type_ids, ElementsAre(0, 0, 0, 1, 1, 1, 1));
+  EXPECT_EQ(windows[1].begin, 5);
+  EXPECT_EQ(windows[1].first, 3);
+  EXPECT_EQ(windows[1].count, 3);
+  EXPECT_EQ(SlidingWindows(encoding, 1, 9, 1).size(), 1U);
+  EXPECT_EQ(SlidingWindows(encoding, 1, 5, 99).size(), 5U);  // room for one
+  EXPECT_THAT(ErrorOf([&] { SlidingWindows(encoding, 1, 4, 0); }), HasSubstr("the model reads 4 tokens at once"));
+
+  EXPECT_FALSE(Truncate(encoding, 9));
+  EXPECT_TRUE(Truncate(encoding, 6));
+  EXPECT_THAT(part(encoding), ElementsAre(101, 1, 102, 2, 3, 103));
+  EXPECT_TRUE(Truncate(encoding, 4));
+  EXPECT_THAT(part(encoding), ElementsAre(101, 102, 2, 103));
+  EXPECT_THAT(ErrorOf([&] { Truncate(encoding, 2); }), HasSubstr("special"));
+}
+
+}  // namespace
+}  // namespace headlight::encoder_tasks_test

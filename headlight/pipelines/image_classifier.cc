@@ -1,0 +1,110 @@
+#include "headlight/pipelines/image_classifier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/models/family.h"
+#include "headlight/models/imagegpt.h"
+#include "headlight/nn/heads.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/image_folder.h"
+
+namespace headlight {
+
+struct ImageClassifier::State {
+  std::unique_ptr<const ImageGpt> generator;  // an ImageGPT with classes; or null
+  ImageFolder encoder;                        // has no model where there is a generator
+  Problem problem;
+};
+
+namespace {
+
+constexpr std::int64_t kTokens = 4096;  // that an ImageGPT reads at once: each pixel is one
+
+// The logits of images of one size: the colours of each without the start, as Transformers has it.
+Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& processor,
+                std::span<const Image> fitted) {
+  std::vector<std::int32_t> ids;
+  Sequences images;
+  for (const Image& image : fitted) {
+    const std::vector<std::int32_t> colours = processor.Colours(image);
+    images.push_back({static_cast<std::int32_t>(ids.size()), static_cast<std::int32_t>(colours.size())});
+    ids.insert(ids.end(), colours.begin(), colours.end());
+  }
+  return model.ClassLogits(context, model.Decode(context, ids, images), images);
+}
+
+}  // namespace
+
+ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptions& options) {
+  State state{};
+  const bool generates = FamilyOf(OpenModelFolder(folder)).kind == ImageGpt::kKind;
+  if (generates) {
+    CheckImageOptions(folder, options);
+    state.generator = LoadModel<ImageGpt>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+    state.encoder.processor = LoadImageProcessor(folder);
+    const ImageGptConfig& config = state.generator->config();
+    const ImageProcessor& processor = state.encoder.processor;
+    const ResizeRule& resize = processor.resize;
+    Check(resize.kind == ResizeRule::Kind::exact && !processor.crop &&
+              resize.size.height <= config.positions / resize.size.width &&
+              std::ssize(processor.clusters) == config.start_id(),
+          "{}: the processor must resize images to one size of at most {} pixels, in {} colours, which the model reads",
+          folder, config.positions, config.start_id());
+  } else {
+    state.encoder = LoadImageFolder(folder, options);
+  }
+  Check(generates ? state.generator->config().classes : state.encoder.model->heads().classes,
+        "{}: the model has no head for classes of images", folder);
+  const std::size_t labels = (generates ? state.generator->config().labels : state.encoder.model->labels()).size();
+  state.problem = ReadProblem(ReadJson(folder + "/config.json"), labels);
+  return ImageClassifier(std::make_shared<State>(std::move(state)));
+}
+
+Tensor ImageClassifier::Classify(std::span<const Image> images, const ImageOptions& options) const {
+  return ClassifyFitted(FitImages(state_->encoder.processor, images, options.name_of), options);
+}
+
+Image ImageClassifier::Fit(const Image& image) const { return state_->encoder.processor.Fit(image); }
+
+Tensor ImageClassifier::ClassifyFitted(std::span<const Image> fitted, const ImageOptions& options) const {
+  const Tensor result = Tensor::Empty({std::ssize(fitted), std::ssize(labels())});
+  const auto add = [&](Tensor scores, const Model& model, std::size_t first) {
+    for (std::int64_t i = 0; i < scores.rows(); ++i)
+      CheckFinite(scores.ViewRows(i, 1), model,
+                  "classifying " + NameOfImage(options.name_of, first + static_cast<std::size_t>(i)));
+    if (problem() == Problem::one_label) scores = ops::Softmax(scores);
+    if (problem() == Problem::several_labels)
+      for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));
+    result.ViewRows(static_cast<std::int64_t>(first), scores.rows()).CopyFrom(scores);
+  };
+  if (const ImageGpt* const generator = state_->generator.get(); generator != nullptr) {
+    Check(options.batch_pixels >= 1, "`batch_pixels` must be at least 1, not {}", options.batch_pixels);
+    const ImageSize size = state_->encoder.processor.resize.size;
+    const auto most = static_cast<std::size_t>(
+        std::max<std::int64_t>(1, std::min(kTokens, options.batch_pixels) / (size.height * size.width)));
+    for (std::size_t begin = 0; begin < fitted.size(); begin += most) {
+      Context context;
+      add(LogitsOf(*generator, context, state_->encoder.processor,
+                   fitted.subspan(begin, std::min(most, fitted.size() - begin))),
+          *generator, begin);
+    }
+    return result;
+  }
+  const ImageEncoder& model = *state_->encoder.model;
+  EncodeImages(state_->encoder, fitted, options.batch_pixels,
+               [&](Context& context, const EncodedImages& encoded, std::size_t first) {
+                 add(model.ClassLogits(context, encoded), model, first);
+               });
+  return result;
+}
+
+const std::vector<std::string>& ImageClassifier::labels() const {
+  return state_->generator ? state_->generator->config().labels : state_->encoder.model->labels();
+}
+Problem ImageClassifier::problem() const { return state_->problem; }
+
+}  // namespace headlight

@@ -1,0 +1,84 @@
+#include "headlight/pipelines/region_answerer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/image/box_regions.h"
+#include "headlight/kinds/region_text_encoder.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/pipelines/encoder_folder.h"
+#include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/region_folder.h"
+
+namespace headlight {
+
+std::int64_t RegionSideOf(const RegionTextEncoder& model) {
+  const std::int64_t features = model.limits().features;
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(features) / 3)));
+  const std::int64_t numbers = model.limits().box_numbers;
+  Check(model.limits().patch.cells() == 0, "{}: the model reads whole images, and no regions",
+        model.parameters().source());
+  Check(3 * side * side == features && (numbers == 0 || numbers == 4 || numbers == 5),
+        "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
+        "another detector are read by `forward` alone",
+        model.parameters().source(), features);
+  return side;
+}
+
+struct RegionAnswerer::State {
+  RegionFolder loaded;
+  std::optional<ImageProcessor> processor = {};  // of a model that reads whole images
+
+  Regions RegionsOf(const Image& image, std::span<const Box> boxes) const;
+};
+
+Regions RegionAnswerer::State::RegionsOf(const Image& image, std::span<const Box> boxes) const {
+  const RegionTextEncoder::Limits& limits = loaded.model->limits();
+  if (processor) {
+    Check(boxes.empty(), "this model reads whole images, and no boxes");
+    const std::vector<Image> fitted = FitImages(*processor, std::span(&image, 1), {});
+    return PatchRegions(std::vector{processor->Values(fitted.front())}, limits.patch, limits.channels);
+  }
+  std::vector<Box> within;
+  std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return LiesWithin(box, image); });
+  const BoxRegions regions = RegionsOfBoxes(image, within, loaded.side, limits.box_numbers);
+  return {regions.features, regions.places, {{0, static_cast<std::int32_t>(regions.features.rows())}}};
+}
+
+bool RegionAnswerer::reads_boxes() const { return !state_->processor.has_value(); }
+
+RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions& options) {
+  RegionFolder loaded = LoadRegionFolder(folder, options);
+  const RegionTextEncoder& model = *loaded.model;
+  Check(model.pair_heads().answers, "{}: the model has no head for answers", folder);
+  State state{std::move(loaded)};
+  if (state.loaded.side == 0)
+    state.processor = LoadColourProcessor(folder, model.limits().channels, model.limits().patch);
+  return RegionAnswerer(std::make_shared<State>(std::move(state)));
+}
+
+std::vector<ProbableAnswer> RegionAnswerer::Answer(const Image& image, std::span<const Box> boxes,
+                                                   std::string_view question, std::size_t count) const {
+  const RegionTextEncoder& model = *state_->loaded.model;
+  const Encoding encoding = ReadQuestion(state_->loaded, question);
+  Context context;
+  const std::span<const std::int32_t> types = encoding.type_ids;
+  const EncodedPairs encoded =
+      model.Encode(context, encoding.ids, model.limits().types <= 1 ? types.first(0) : types,
+                   {{0, static_cast<std::int32_t>(encoding.ids.size())}}, state_->RegionsOf(image, boxes));
+  const Tensor shares = ops::Softmax(model.AnswerLogits(context, model.Pool(context, encoded)));
+  CheckFinite(shares, model, "answering a question");
+  std::vector<ProbableAnswer> answers;
+  for (std::size_t i = 0; i < model.labels().size(); ++i)
+    answers.push_back({model.labels()[i], static_cast<double>(shares.data<float>()[i])});
+  std::ranges::stable_sort(answers, std::greater{}, &ProbableAnswer::probability);
+  answers.resize(std::min(count, answers.size()));
+  return answers;
+}
+
+}  // namespace headlight

@@ -1,0 +1,37 @@
+// Shared by the tasks of models that read a text with the regions of an image: a model with its tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "headlight/base/export.h"
+#include "headlight/image/image.h"
+#include "headlight/inspect/image_attention.h"
+#include "headlight/kinds/region_text_encoder.h"
+#include "headlight/pipelines/load_options.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+
+namespace headlight {
+
+struct RegionFolder {
+  std::unique_ptr<const RegionTextEncoder> model;
+  PipelineTokenizer tokenizer;
+  std::int64_t side;  // RegionSideOf; 0: it reads whole images
+};
+
+// Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
+// options that encoders do not have.
+HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
+
+// The question's tokens. Throws Error for one that is not UTF-8, empty or too long.
+Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question);
+
+// The co-attention of a question and the parts of an image, in one layer (from 0) or all. Throws Error likewise.
+AttentionRecord RegionAttentionOf(const RegionFolder& loaded, const Image& image, std::span<const NamedBox> boxes,
+                                  std::string_view question, std::optional<int> layer = {});
+
+}  // namespace headlight

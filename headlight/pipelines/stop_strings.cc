@@ -1,0 +1,51 @@
+#include "headlight/pipelines/stop_strings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+
+std::vector<std::string> ReadStopStrings(const JsonView& json) {
+  if (!json.present()) return {};
+  std::vector<std::string> strings =
+      json.value().As<std::string>() != nullptr ? std::vector{json.String()} : json.Strings();
+  for (const std::string& one : strings) Check(!one.empty(), "{}: a stop string must not be empty", json.place());
+  return strings;
+}
+
+std::function<bool(std::span<const std::int32_t>)> StopsAt(
+    std::vector<std::string> strings, std::function<std::string(std::span<const std::int32_t>)> decode) {
+  if (strings.empty()) return {};
+  // Tokens whose text a string can reach into: nearly all have a byte, and some more stand for bytes of one character
+  // or for the space that begins a text.
+  constexpr std::size_t kMore = 8;
+  const std::size_t longest = std::ranges::max(strings, {}, &std::string::size).size();
+  return [strings = std::move(strings), decode = std::move(decode), longest](std::span<const std::int32_t> ids) {
+    if (ids.empty()) return false;
+    const std::span<const std::int32_t> tail = ids.last(std::min(ids.size(), longest + kMore));
+    const std::string before = decode(tail.first(tail.size() - 1)), text = decode(tail);
+    const auto common =
+        static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 - text.begin());  // bytes of earlier tokens
+    return std::ranges::any_of(strings, [&](const std::string& one) {
+      return text.find(one, common + 1 - std::min(common + 1, one.size())) != std::string::npos;
+    });
+  };
+}
+
+std::function<bool(std::span<const std::int32_t>)> StopsAt(std::vector<std::string> strings,
+                                                           const PipelineTokenizer& tokenizer) {
+  return StopsAt(std::move(strings), [tokenizer](std::span<const std::int32_t> ids) {
+    return tokenizer.Decode(ids, /*skip_special=*/false);
+  });
+}
+
+std::function<bool(std::span<const std::int32_t>)> StopsAt(std::vector<std::string> strings,
+                                                           const std::shared_ptr<const Tokenizer>& tokenizer) {
+  if (const auto* const pipeline = dynamic_cast<const PipelineTokenizer*>(tokenizer.get()))
+    return StopsAt(std::move(strings), *pipeline);
+  return StopsAt(std::move(strings), [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); });
+}
+
+}  // namespace headlight

@@ -1,0 +1,84 @@
+// Structures of proteins from their sequences and alignments: load a model once, call it from any number of threads.
+//   const StructurePredictor folder = StructurePredictor::Load("params_model_3_ptm.npz");
+//   const std::string path = "query.a3m";
+//   const PredictedStructure predicted = folder.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
+//   for (const float plddt : predicted.plddt) fmt::print("{:.1f}\n", plddt);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/inspect/structure_record.h"
+#include "headlight/pipelines/load_options.h"
+#include "headlight/protein/alignment_table.h"
+#include "headlight/protein/structure.h"
+#include "headlight/protein/templates.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+class FoldingModel;         // kinds/folding_model.h
+struct PredictionObserver;  // pipelines/prediction_observer.h
+
+struct FoldOptions {
+  std::uint64_t seed = 0;  // of the rows of the alignment that each pass reads, and the letters that are masked
+  // As the model was made unless given: passes after the first, rows of the alignment, and extra ones.
+  std::optional<int> recycles = {};
+  std::optional<std::int64_t> rows = {}, extra = {};
+  std::vector<ProteinTemplate> templates = {};  // of the query, as ReadTemplates of protein/templates.h reads them
+  // No further pass where the distances between C alphas have changed by less, the root of the mean square in angstrom;
+  // 0: all passes. (AlphaFold-Multimer stops at 0.5.)
+  double tolerance = 0;
+  // Called after each block of all passes: how many there have been, of at most how many.
+  std::function<void(std::int64_t done, std::int64_t most)> progress = {};
+  // Called likewise; where it returns true, the call throws Cancelled.
+  std::function<bool()> cancelled = {};
+};
+
+struct PredictedStructure {
+  Structure structure;       // one chain, A, numbered from 1; B factors are the residues' pLDDT
+  std::vector<float> plddt;  // the expected lDDT of each residue, 0 to 100
+  double mean_plddt = 0;
+  Tensor errors;              // [residues, residues], as in protein/predicted_error.h; empty: the model predicts none
+  double most_error = 0;      // of these, the largest that can be
+  std::optional<double> ptm;  // the expected TM-score, 0 to 1, where the model predicts errors
+  Tensor contacts;            // [residues, residues]: the probability that two C betas lie within 8 angstrom
+  Tensor single, pair;        // the representations, [residues, ...] and [residues * residues, ...]
+  int passes = 0;             // that were computed
+};
+
+// Immutable and cheap to copy; every method may be called from many threads at once. The same seed gives the same
+// structure.
+class HEADLIGHT_API StructurePredictor {
+ public:
+  // A model's folder, or an .npz file of DeepMind's (docs/9_files.md). Throws Error naming the file and what is wrong
+  // with it or not supported. Options other than `compute` are refused.
+  static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
+
+  // The structure of the alignment's query. Throws Error for impossible options, naming them, for more templates than
+  // the model reads or those of another query, for more residues than memory could hold the pairs of, and where the
+  // model gives what is no number.
+  PredictedStructure Predict(const AlignmentTable& alignment, const FoldOptions& options = {}) const;
+
+  // How the model comes to that structure: the backbone after each block of the structure module in every pass, what it
+  // expects of errors and distances, and where residues look in the last pass, in all layers or in one (from 0). Throws
+  // Error likewise, for a layer out of range, and for more weights than a page holds.
+  StructureRecord Look(const AlignmentTable& alignment, const FoldOptions& options = {},
+                       std::optional<int> layer = {}) const;
+
+  const FoldingModel& model() const;
+
+ private:
+  PredictedStructure Run(const AlignmentTable& alignment, const FoldOptions& options,
+                         const PredictionObserver& watch) const;
+  explicit StructurePredictor(std::shared_ptr<const FoldingModel> model) : model_(std::move(model)) {}
+  std::shared_ptr<const FoldingModel> model_;
+};
+
+}  // namespace headlight

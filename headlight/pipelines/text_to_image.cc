@@ -1,0 +1,141 @@
+#include "headlight/pipelines/text_to_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "headlight/base/error.h"
+#include "headlight/image/processor.h"
+#include "headlight/kinds/image_coder.h"
+#include "headlight/kinds/text_to_image_model.h"
+#include "headlight/models/family.h"
+#include "headlight/pipelines/draw_tokens.h"
+#include "headlight/pipelines/image_text_embedder.h"
+#include "headlight/pipelines/text_to_image_prompt.h"
+#include "headlight/pipelines/tokenizer_fit.h"
+#include "headlight/text/utf8.h"
+
+namespace headlight {
+
+std::vector<std::int32_t> DrawingIds(const PipelineTokenizer& tokenizer, std::string_view text, std::int32_t positions,
+                                     const std::string& place) {
+  CheckUtf8(text, place);
+  std::vector<std::int32_t> ids = tokenizer.Encode(text, {.add_special = false, .read_special = false}).ids;
+  Check(!ids.empty(), "{}: the text has no tokens", place);
+  Check(std::ssize(ids) <= positions, "{}: the text has {} tokens, and the model reads at most {}", place, ids.size(),
+        positions);
+  return ids;
+}
+
+struct TextToImage::State {
+  std::unique_ptr<const TextToImageModel> model;
+  std::unique_ptr<const ImageCoder> coder;
+  PipelineTokenizer tokenizer;
+};
+
+TextToImage TextToImage::Load(const std::string& folder, const LoadOptions& options) {
+  Check(!options.shortlist && !options.draft, "{}: shortlist and draft are for models that write text", folder);
+  auto model = LoadModel<TextToImageModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
+  const std::string coder_folder = folder + "/vae";
+  // The codes of an image, and its colours, hardly bear the rounding of weights, and are computed once an image.
+  auto coder = LoadModel<ImageCoder>(coder_folder, {.purpose = LoadFor::computing});
+  const TextToImageModel::Drawing& drawing = model->drawing();
+  const ImageCoder::Limits& limits = coder->limits();
+  Check(limits.codes == drawing.codes && limits.grid() == drawing.grid,
+        "{}: the discrete VAE has {} x {} of {} codes, and the model draws {} x {} of {}", coder_folder,
+        limits.grid().width, limits.grid().height, limits.codes, drawing.grid.width, drawing.grid.height,
+        drawing.codes);
+  PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  CheckRows(folder, tokenizer.size(), drawing.text_vocabulary);
+  return TextToImage(std::make_shared<State>(State{std::move(model), std::move(coder), std::move(tokenizer)}));
+}
+
+std::int64_t TextToImage::side() const { return state_->coder->limits().image; }
+std::int64_t TextToImage::rows() const { return model().drawing().grid.height; }
+const TextToImageModel& TextToImage::model() const { return *state_->model; }
+const PipelineTokenizer& TextToImage::tokenizer() const { return state_->tokenizer; }
+
+std::vector<std::int32_t> TextToImage::Encode(const Image& image) const {
+  const ImageProcessor processor = CentreSquare(side());
+  const Tensor values = processor.Values(processor.Fit(image));
+  return CodesOf(*state_->coder, {&values, 1});
+}
+
+Image TextToImage::Decode(std::span<const std::int32_t> codes) const {
+  const Grid grid = model().drawing().grid;
+  Check(std::ssize(codes) == grid.cells(), "{} codes: an image has {}", codes.size(), grid.cells());
+  Context context;
+  const Tensor pixels =
+      PixelsOf(*state_->coder, state_->coder->Decode(context, WeightsOf(*state_->coder, codes, {grid})).rows);
+  Image image = {.height = side(), .width = side()};
+  for (const float value : pixels.span<float>())
+    image.pixels.push_back(static_cast<std::uint8_t>(std::lround(255 * value)));
+  return image;
+}
+
+void TextToImage::CheckText(const std::string& text, const std::string& name) const {
+  DrawingIds(tokenizer(), text, model().drawing().text_positions, name);
+}
+
+std::vector<Drawing> TextToImage::DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
+                                           std::int64_t count, const TextToImageOptions& options) const {
+  Check(count >= 1, "at least one image is drawn, not {}", count);
+  const TextToImageModel::Drawing& drawing = model().drawing();
+  const auto prompt_of = [&](std::span<const std::int32_t> text) {
+    std::vector<std::int32_t> prompt = model().Prompt(text);
+    prompt.insert(prompt.end(), begun.begin(), begun.end());
+    return prompt;
+  };
+  TokensToDraw wanted = {.prompts = {},
+                         .unguided = prompt_of({}),
+                         .count = drawing.grid.cells() - std::ssize(begun),
+                         .cache_width = drawing.cache_width};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<std::int32_t> ids =
+        DrawingIds(tokenizer(), texts[i], drawing.text_positions, fmt::format("text {}", i + 1));
+    wanted.prompts.insert(wanted.prompts.end(), static_cast<std::size_t>(count), prompt_of(ids));
+  }
+  std::vector<Drawing> drawings;
+  for (const std::vector<std::int32_t>& drawn : DrawTokens(model(), wanted, options)) {
+    std::vector<std::int32_t> codes(begun.begin(), begun.end());
+    codes.insert(codes.end(), drawn.begin(), drawn.end());
+    Image image = Decode(codes);
+    drawings.push_back({std::move(image), std::move(codes)});
+  }
+  return drawings;
+}
+
+std::vector<Drawing> TextToImage::Draw(std::span<const std::string> texts, std::int64_t count,
+                                       const TextToImageOptions& options) const {
+  return DrawFrom(texts, {}, count, options);
+}
+
+std::vector<Drawing> TextToImage::Complete(std::span<const std::string> texts, const Image& begun,
+                                           std::optional<std::int64_t> rows, std::int64_t count,
+                                           const TextToImageOptions& options) const {
+  const std::int64_t kept = rows.value_or(this->rows() / 2);
+  Check(kept >= 0 && kept < this->rows(), "from 0 to {} rows of codes of an image of {} can be kept, not {}",
+        this->rows() - 1, this->rows(), kept);
+  std::vector<std::int32_t> codes = Encode(begun);
+  codes.resize(static_cast<std::size_t>(kept * model().drawing().grid.width));
+  return DrawFrom(texts, codes, count, options);
+}
+
+std::vector<RankedDrawing> RankDrawings(const ImageTextEmbedder& ranker, const std::string& text,
+                                        std::span<const Drawing> drawings) {
+  const Tensor wanted = ranker.EmbedTexts({text}).vectors;
+  std::vector<Image> fitted;
+  for (const Drawing& drawing : drawings) fitted.push_back(ranker.Fit(drawing.image));
+  const Tensor vectors = ranker.EmbedFitted(fitted);
+  const std::span<const float> of_text = wanted.span<float>();
+  std::vector<RankedDrawing> ranked;
+  for (std::size_t i = 0; i < drawings.size(); ++i) {
+    const float* const one = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
+    ranked.push_back({i, std::inner_product(of_text.begin(), of_text.end(), one, 0.0f)});
+  }
+  std::ranges::stable_sort(ranked, std::greater{}, &RankedDrawing::score);
+  return ranked;
+}
+
+}  // namespace headlight

@@ -1,0 +1,70 @@
+#include "headlight/pipelines/translation_options.h"
+
+#include <optional>
+#include <string>
+
+#include "headlight/base/choice.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/pipelines/translator.h"
+
+namespace headlight {
+
+void AddComputeOption(OptionTable& command, std::optional<Compute>& compute) {
+  AddChoice<Compute>(command, "--compute", compute,
+                     {{"float32", Compute::float32},
+                      {"bfloat16", Compute::bfloat16},
+                      {"int8", Compute::int8},
+                      {"int4", Compute::int4}},
+                     "Type of the matrix products' weights; int8 is the fastest for many rows at once, int4 for "
+                     "generating a single text; bfloat16 needs AVX-512 BF16 [as stored: float32, int8 or int4]");
+}
+
+void AddDraftOption(OptionTable& command, bool& draft) {
+  command.Add("--draft", draft,
+              "Speculative decoding of single texts, without beams or sampling, with an int8 copy of the weights "
+              "as the draft; the text is bit-identical, and a large model writes it faster");
+}
+
+void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options) {
+  AddComputeOption(command, load.compute);
+  command.Add("--shortlist", load.shortlist,
+              "Restrict the output vocabulary to the folder's shortlist, often faster; `headlight shortlist` "
+              "makes it");
+  AddDraftOption(command, load.draft);
+  command.Add("--beam-size", options.beam_size, Between(1, 1024), "Beams; 1: greedy [the model's num_beams, or 4]");
+  command.Add("--length-penalty", options.length_penalty, AnyNumber(),
+              "Score translations by log-probability / length^X [the model's, or 1]");
+  command
+      .Add("--max-length", options.max_length, AtLeast(1),
+           "Most tokens per translation [3 times the source's and 50, at most the model's positions]")
+      .HasValueIf([&options] { return options.max_length != 0; });
+  command.Add("--min-length", options.min_length, AtLeast(0), "Fewest tokens per translation [the model's, or 0]");
+  command.Add("--no-repeat-ngram-size", options.no_repeat_ngram_size, AtLeast(0),
+              "Repeat no n-gram of this size; 0: any may repeat [the model's, or 0]");
+  command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Source tokens translated at once")
+      .ShowDefault()
+      .HasValueIf([&options] { return options.batch_tokens != TranslateOptions().batch_tokens; });
+}
+
+void AddTaskOptions(OptionTable& command, TranslateOptions& options) {
+  command
+      .Add("--task", options.task,
+           "Take the prefix and settings from this entry of task_specific_params in config.json, such as "
+           "translation_en_to_de")
+      .Check(NotEmpty())
+      .Type("NAME");
+  command.Add("--prefix", options.prefix, "Put this before each text, as T5 expects: 'translate English to German: '")
+      .Type("TEXT");
+  command
+      .Add("--source-language", options.source_language,
+           "Language of the text, for a multilingual BART: a special token, such as de_DE [the tokenizer's]")
+      .Check(NotEmpty())
+      .Type("TOKEN");
+  command
+      .Add("--target-language,--forced-language", options.target_language,
+           "Language to write, likewise [the model's, if it has one]")
+      .Check(NotEmpty())
+      .Type("TOKEN");
+}
+
+}  // namespace headlight

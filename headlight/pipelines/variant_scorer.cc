@@ -1,0 +1,125 @@
+#include "headlight/pipelines/variant_scorer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "headlight/base/error.h"
+#include "headlight/base/json.h"
+#include "headlight/ops/embedding.h"
+#include "headlight/pipelines/encoder_folder.h"
+
+namespace headlight {
+namespace {
+
+bool IsResidue(char letter) { return letter >= 'A' && letter <= 'Z'; }
+
+}  // namespace
+
+std::vector<Substitution> ParseVariant(std::string_view variant) {
+  std::vector<Substitution> substitutions;
+  for (std::string_view rest = variant; substitutions.empty() || !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    Substitution found;
+    bool right = one.size() >= 3 && IsResidue(one.front()) && IsResidue(one.back()) &&
+                 (end == rest.size() || end + 1 < rest.size());
+    if (right) {
+      const char* const last = one.data() + one.size() - 1;
+      const auto [stop, error] = std::from_chars(one.data() + 1, last, found.place);
+      right = error == std::errc() && stop == last && found.place >= 1;
+    }
+    Check(right,
+          "variant {}: a substitution is a residue, its place and another residue, such as A45G; several are "
+          "joined by colons",
+          Quoted(std::string(variant)));
+    found.from = one.front();
+    found.to = one.back();
+    Check(std::ranges::find(substitutions, found.place, &Substitution::place) == substitutions.end(),
+          "variant {}: residue {} is substituted twice", variant, found.place);
+    substitutions.push_back(found);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return substitutions;
+}
+
+struct VariantScorer::State {
+  EncoderFolder loaded;
+  std::int32_t mask_id;
+};
+
+VariantScorer VariantScorer::Load(const std::string& folder, const LoadOptions& options) {
+  EncoderFolder loaded = LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::masked_words, "masked words"});
+  const std::optional<std::int32_t> mask = loaded.tokenizer.FindSpecial("<mask>");
+  Check(mask.has_value(), "{}: the tokenizer has no <mask>, as ESM's has", folder);
+  EncodeResidues(loaded, "A", folder);  // refuses a tokenizer of words
+  return VariantScorer(std::make_shared<State>(State{std::move(loaded), *mask}));
+}
+
+std::vector<double> VariantScorer::Score(std::string_view letters, std::span<const std::string> variants,
+                                         const std::string& name, std::int64_t batch_tokens, bool joint) const {
+  const EncoderFolder& loaded = state_->loaded;
+  const Encoding encoding = EncodeResidues(loaded, letters, name);
+  using Places = std::vector<std::int64_t>;  // also of their tokens: one stands before the residues
+  std::vector<std::vector<Substitution>> all;
+  std::map<Places, std::size_t> encoding_of;  // by the places that it has masked
+  std::vector<Encoding> masked;
+  std::vector<Places> places;  // of each encoding's masks
+  const auto mask = [&](const Places& at) {
+    if (!encoding_of.try_emplace(at, masked.size()).second) return;
+    masked.push_back(encoding);
+    for (const std::int64_t place : at) masked.back().ids[static_cast<std::size_t>(place)] = state_->mask_id;
+    places.push_back(at);
+  };
+  const auto places_of = [](const std::vector<Substitution>& variant) {
+    Places at;
+    for (const Substitution& one : variant) at.push_back(one.place);
+    return at;
+  };
+  for (const std::string& variant : variants) {
+    all.push_back(ParseVariant(variant));
+    for (const auto& [from, to, place] : all.back()) {
+      Check(place <= std::ssize(letters), "{}: variant {}: there are {} residues", name, variant, letters.size());
+      const char letter = letters[static_cast<std::size_t>(place) - 1];
+      Check(letter == from, "{}: variant {}: residue {} is {}, not {}", name, variant, place, letter, from);
+      TokenOfResidue(loaded, to, name);
+      if (!joint) mask({place});
+    }
+    if (joint) mask(places_of(all.back()));
+  }
+
+  std::vector<std::vector<float>> logits(masked.size());  // [masks, vocabulary]
+  EncodeInBatches(
+      *loaded.model, masked, batch_tokens,
+      [&](Context& context, const Tensor& hidden, const Sequences& texts, std::span<const std::size_t> which) {
+        std::vector<std::int32_t> rows;
+        for (std::size_t i = 0; i < which.size(); ++i)
+          for (const std::int64_t place : places[which[i]])
+            rows.push_back(texts[i].begin + static_cast<std::int32_t>(place));
+        const Tensor found = loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, rows));
+        CheckFinite(found, *loaded.model, "scoring " + name);
+        std::int64_t row = 0;
+        for (const std::size_t index : which) {
+          const std::int64_t masks = std::ssize(places[index]);
+          logits[index] = found.ViewRows(row, masks).ToVector<float>();
+          row += masks;
+        }
+      });
+  std::vector<double> scores;
+  for (const std::vector<Substitution>& variant : all) {
+    double& score = scores.emplace_back(0);
+    const Places at = places_of(variant);
+    for (std::size_t i = 0; i < variant.size(); ++i) {
+      const std::vector<float>& own = logits[encoding_of.at(joint ? at : Places{variant[i].place})];
+      const std::size_t row = joint ? own.size() / variant.size() * i : 0;
+      const auto logit = [&](char letter) {
+        return double{own[row + static_cast<std::size_t>(TokenOfResidue(loaded, letter, name))]};
+      };
+      score += logit(variant[i].to) - logit(variant[i].from);
+    }
+  }
+  return scores;
+}
+
+}  // namespace headlight

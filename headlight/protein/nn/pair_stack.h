@@ -1,0 +1,102 @@
+// The updates of pairs of residues by the triangles that they are part of (Jumper et al., "Highly accurate protein
+// structure prediction with AlphaFold", 2021, supplement, algorithms 11 to 15).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/layers.h"
+#include "headlight/ops/triangle_product.h"
+#include "headlight/protein/nn/alignment_grid.h"
+#include "headlight/protein/nn/gated_attention.h"
+
+namespace headlight {
+
+// Where dropout keeps or drops the same numbers for all pairs: `rows`, for all first residues; `columns`, for all
+// second ones (supplement, section 1.11.6).
+enum class DropoutShared { rows, columns };
+
+// x with dropout whose mask is shared: x [height * width, columns] of a grid.
+HEADLIGHT_API Tensor DropShared(Context& context, const Tensor& x, std::int64_t height, double probability,
+                                DropoutShared shared);
+
+// LayerNorm, a product, relu, a product: algorithms 9 and 15.
+class HEADLIGHT_API Transition {
+ public:
+  // Declares layer_norm, linear_1 and linear_2; `times` as wide in between.
+  Transition(const Scope& scope, std::int64_t model, std::int64_t times);
+
+  Tensor operator()(Context& context, const Tensor& x) const;  // [rows, model] to the same
+
+ private:
+  LayerNorm norm_;
+  Linear inner_, outer_;
+};
+
+// Algorithms 11 (outgoing) and 12 (incoming).
+class HEADLIGHT_API TriangleMultiplication {
+ public:
+  // Declares layer_norm_in, linear_a_p, linear_a_g, linear_b_p, linear_b_g, linear_g, layer_norm_out and linear_z.
+  TriangleMultiplication(const Scope& scope, std::int64_t pair, std::int64_t channels, ops::Triangle triangle);
+
+  Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
+
+ private:
+  ops::Triangle triangle_;
+  LayerNorm norm_in_, norm_out_;
+  Linear projections_, gate_, output_;
+};
+
+// Algorithms 13 and 14: around the starting node, pair (i, j) sees the pairs (i, k), with a bias of (j, k); around the
+// ending node it sees (k, j), with a bias of (k, i).
+class HEADLIGHT_API TriangleAttention {
+ public:
+  enum class Node { starting, ending };
+
+  // Declares layer_norm, linear (the bias) and mha.
+  TriangleAttention(const Scope& scope, std::int64_t pair, std::int32_t heads, std::int64_t head_dim, Node node);
+
+  Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
+
+ private:
+  Node node_;
+  LayerNorm norm_;
+  Linear bias_;
+  GatedAttention attention_;
+};
+
+struct PairStackConfig {
+  std::int64_t pair = 128, channels = 128;  // of a pair, and of triangle multiplication
+  std::int32_t heads = 4;
+  std::int64_t head_dim = 32;
+  std::int64_t transition = 4;  // times as wide
+  double dropout = 0.25;
+  bool attention_first = false;  // before multiplication, as in algorithm 16
+  bool triangles = true;         // false leaves out algorithms 11 to 14, to measure their worth
+};
+
+// Both multiplications, both attentions, a transition, each added to the pairs.
+class HEADLIGHT_API PairStack {
+ public:
+  // Declares tri_mul_out, tri_mul_in, tri_att_start and tri_att_end, unless they are left out, and pair_transition.
+  PairStack(const Scope& scope, const PairStackConfig& config);
+
+  // pair [residues * residues, pair] to the same.
+  Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
+
+ private:
+  struct Triangles {
+    Triangles(const Scope& scope, const PairStackConfig& config);
+
+    TriangleMultiplication outgoing, incoming;
+    TriangleAttention starting, ending;
+  };
+
+  double dropout_;
+  bool attention_first_;
+  std::optional<Triangles> triangles_;
+  Transition transition_;
+};
+
+}  // namespace headlight

@@ -1,0 +1,144 @@
+// Files that FAISS has written, and what it finds in them: tools/make_faiss_goldens.py.
+#include "headlight/search/faiss_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
+
+namespace headlight::faiss_index_test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/search/testdata/faiss/";
+
+std::vector<float> Numbers(const JsonView& array) {
+  std::vector<float> numbers;
+  for (const JsonView& number : array.Items()) numbers.push_back(static_cast<float>(number.Number()));
+  return numbers;
+}
+
+TEST(FaissIndex, FindsWhatFaissFinds) {
+  const JsonView golden = ReadJson(kFolder + "results.json");
+  const std::vector<JsonView> queries = golden["queries"].Items();
+  int compared = 0;
+  for (const JsonView& result : golden["results"].Items()) {
+    const std::string name = result["file"].String();
+    const FaissIndex index = FaissIndex::Open(kFolder + name + ".faiss");
+    EXPECT_EQ(index.size(), name == "sparse" ? 2 : 40);
+    EXPECT_EQ(index.dimension(), 6);
+    EXPECT_EQ(index.lists(), name == "sparse" ? 8 : name.starts_with("ivf") ? 5 : 1);
+    const std::vector<JsonView> ids = result["ids"].Items(), products = result["products"].Items();
+    for (std::size_t query = 0; query < queries.size(); ++query) {
+      const auto hits = index.Search(Numbers(queries[query]), 5, result["probes"].Integer());
+      const std::vector<float> expected = Numbers(products[query]);
+      const std::vector<JsonView> rows = ids[query].Items();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].Integer() < 0) {  // FAISS's mark for no more
+          EXPECT_EQ(hits.size(), i) << name;
+          break;
+        }
+        ASSERT_LT(i, hits.size()) << name;
+        EXPECT_EQ(hits[i].id, rows[i].Integer()) << name << " query " << query;
+        EXPECT_NEAR(hits[i].product, expected[i], 1e-5) << name;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 250);
+}
+
+TEST(FaissIndex, IsWrittenAsFaissWritesIt) {
+  const TemporaryFolder folder;
+  const JsonView golden = ReadJson(kFolder + "results.json");
+  IndexBuilder builder(folder.File("index"), {folder.path(), "0", 6});
+  std::size_t row = 0;
+  for (const JsonView& vector : golden["vectors"].Items())
+    builder.Add({fmt::format("text {}", row++)}, Numbers(vector));
+  builder.Flush();
+  const VectorIndex index = VectorIndex::Open(folder.File("index"));
+  const std::string path = folder.File("written.faiss");
+  WriteFaiss(index, path);
+  const std::string written = ReadFile(path), own = ReadFile(kFolder + "flat.faiss");
+  ASSERT_EQ(written.size(), own.size());
+  const std::size_t header = own.size() - 40 * 6 * sizeof(float);
+  EXPECT_EQ(written.substr(0, header), own.substr(0, header));
+  const FaissIndex read = FaissIndex::Open(path);
+  const std::vector<float> query = Numbers(golden["queries"].Items()[0]);
+  const auto expected = index.Search(query, 7);
+  const auto hits = read.Search(query, 7);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(hits[i].id, expected[i].row);
+    EXPECT_NEAR(hits[i].product, expected[i].cosine, 1e-6);
+  }
+}
+
+TEST(FaissIndex, RefusesOtherKinds) {
+  const auto refusal = [](const std::string& name) { return ErrorOf([&] { FaissIndex::Open(kFolder + name); }); };
+  EXPECT_THAT(refusal("l2.faiss"), HasSubstr("l2.faiss: byte 4: an index of kind \"IxF2\"; IndexFlatIP"));
+  EXPECT_THAT(refusal("pq.faiss"), HasSubstr("pq.faiss: byte 4: an index of kind \"IxPq\""));
+  EXPECT_THAT(refusal("results.json"), HasSubstr("an index of kind"));
+  EXPECT_THAT(refusal("none.faiss"), HasSubstr("none.faiss"));
+  const FaissIndex index = FaissIndex::Open(kFolder + "flat.faiss");
+  EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(5), 1); }),
+              HasSubstr("5 numbers, and those of the index 6"));
+  EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(6), 0); }), HasSubstr("top must be at least 1"));
+}
+
+TEST(FaissIndex, RefusesNumbersThatAreNotFinite) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("nan.faiss");
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::string bytes = ReadFile(kFolder + "flat.faiss");
+    std::memcpy(bytes.data() + bytes.size() - sizeof(float), &bad, sizeof(float));
+    WriteFile(path, bytes);
+    const FaissIndex index = FaissIndex::Open(path);
+    EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(6, 1), 3); }), HasSubstr("nan.faiss: vector 39: "));
+  }
+}
+
+// No file makes it crash, hang or read beyond its end: of truncations and flipped bits, every third of the smallest
+// file and fewer of the others.
+TEST(FaissIndex, DistrustsFiles) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("damaged.faiss");
+  int read = 0, refused = 0;
+  const auto open = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    try {
+      const FaissIndex index = FaissIndex::Open(path);
+      index.Search(std::vector<float>(static_cast<std::size_t>(index.dimension()), 1), 100);
+      index.Search(std::vector<float>(static_cast<std::size_t>(index.dimension()), 1), 3, 2);
+      ++read;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("damaged.faiss"));
+      ++refused;
+    }
+  };
+  for (const char* name : {"flat", "idmap", "ivf", "ivf_l2", "sparse"}) {
+    const std::string whole = ReadFile(kFolder + name + ".faiss");
+    read = 0;
+    const std::size_t step = whole.size() < 500 ? 3 : 31;
+    for (std::size_t size = 0; size < whole.size(); size += step) open(whole.substr(0, size));
+    EXPECT_EQ(read, 0) << name;
+    open(whole + " ");
+    EXPECT_EQ(read, 0) << name;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); bit += step) {
+      std::string flipped = whole;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+      open(flipped);
+    }
+    EXPECT_GT(read, 0) << name;  // where it is a number of a vector
+  }
+  EXPECT_GT(refused, 500);
+}
+
+}  // namespace
+}  // namespace headlight::faiss_index_test

@@ -1,0 +1,56 @@
+// The files of a VectorIndex: index.json, and parts of rows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/matrix.h"
+#include "headlight/io/safetensors.h"
+#include "headlight/search/vector_index.h"
+
+namespace headlight {
+
+// True where the folder has an index.json.
+bool HasIndex(const std::string& folder);
+IndexModel ReadIndexModel(const std::string& folder);
+void WriteIndexModel(const std::string& folder, const IndexModel& model);
+
+std::string PartPath(const std::string& folder, std::size_t part);
+// How many parts there are. Throws Error where one of them is missing.
+std::size_t CountParts(const std::string& folder);
+
+// A file of rows, mapped: "vectors" [rows, dimension], and "names", JSON of each item one after another, which end at
+// "ends" [rows].
+class IndexPart {
+ public:
+  IndexPart(const std::string& path, std::int64_t dimension);
+
+  const std::string& path() const { return file_.path(); }
+  std::int64_t rows() const { return vectors_.rows; }
+  Matrix<const float> vectors() const { return vectors_; }
+  IndexItem Item(std::int64_t row) const;
+
+ private:
+  Safetensors file_;
+  Matrix<const float> vectors_{};
+  const std::int64_t* ends_ = nullptr;
+  std::string_view names_;
+};
+
+// Rows that are, or will be, one file.
+struct IndexRows {
+  std::vector<IndexItem> items;
+  std::vector<float> vectors;  // [items, dimension]
+
+  void Append(const IndexPart& part);
+  void Set(std::int64_t row, const IndexItem& item, std::span<const float> vector);
+  void Write(const std::string& path) const;
+};
+
+// The vector with the length 1; errors begin with `name`. Throws Error where it has no direction.
+std::vector<float> UnitVector(std::span<const float> vector, const std::string& name);
+
+}  // namespace headlight

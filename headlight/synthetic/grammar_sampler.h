@@ -1,0 +1,106 @@
+// Samples a tree whose words make sense together and whose German has one reading.
+//
+// Ambiguous German is never generated: "sie" in the accusative (her or them), "ihr" and "sein" of another than the
+// clause's subject, a third person in a subordinate clause that could be two of the main clause's nouns ("..., weil
+// er": he or it?), and a subject and an object that only sense could tell apart ("die Frau, die das Kind sieht").
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "headlight/base/random.h"
+#include "headlight/synthetic/grammar_tree.h"
+
+namespace headlight {
+
+// The constraints of a clause's surroundings on its choices.
+struct ClauseScene {
+  std::optional<NounPhrase> subject = {};  // given, and the kinds of it
+  Kinds subject_kinds = 0;
+  bool brief = false;         // a part of a longer sentence
+  bool third_subject = true;  // may the subject be er, sie?
+  bool third_object = true;   // may an object be ihn, ihm, ihr, ihnen?
+  bool plain = false;         // no modal, no gern, no time
+  std::optional<bool> past = {};
+};
+
+class Sampler {
+ public:
+  explicit Sampler(Random& random) : random_(random) {}
+
+  Sentence MakeSentence();
+
+ private:
+  // grammar_clauses.cc
+  NounPhrase MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described);
+  NounPhrase MakeName();
+  NounPhrase MakeSubject(Kinds kinds, const ClauseScene& scene);
+  NounPhrase MakeObject(Kinds kinds, const Clause& clause, const ClauseScene& scene, Case in_case, bool known);
+  PrepositionPhrase MakePlace(const Clause& clause, std::span<const Preposition> prepositions);
+  void ChooseTime(Clause& clause, const ClauseScene& scene);
+  void ChoosePredicate(Clause& clause, const ClauseScene& scene);
+  void ChooseObjects(Clause& clause, const ClauseScene& scene);
+  void ChoosePlaces(Clause& clause, const ClauseScene& scene);
+  std::optional<Clause> TryClause(Frame frame, const ClauseScene& scene);
+  Clause MakeClause(const ClauseScene& scene);
+  Clause MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const ClauseScene& scene);
+  void Negate(Clause& clause);
+
+  // grammar_sampler.cc
+  void ChooseFront(Clause& clause);
+  std::shared_ptr<const Clause> MakeRelative(const NounPhrase& noun);
+  Sentence Statement();
+  Sentence YesNoQuestion();
+  Sentence WhQuestion();
+  Sentence WithCircumstance();  // weil, obwohl, wenn, aber
+  Sentence WithProperty();      // ..., weil er süß ist: of the object
+  Sentence WithThought();       // dass, ob, wo, wann, warum
+  Sentence WithPurpose();       // um ... zu
+
+  bool Chance(double probability) { return random_.Uniform() < probability; }
+
+  template <typename Value>
+  Value Weighted(std::initializer_list<std::pair<Value, int>> choices) {
+    int total = 0;
+    for (const auto& choice : choices) total += choice.second;
+    auto left = static_cast<int>(random_.Below(static_cast<std::uint64_t>(total)));
+    const auto* choice = choices.begin();
+    for (; left >= choice->second; ++choice) left -= choice->second;
+    return choice->first;
+  }
+
+  // One of the entries that fit, uniformly; null if none does.
+  template <typename Entry, typename Fits>
+  const Entry* Any(std::span<const Entry> table, Fits fits) {
+    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(table, fits));
+    if (count == 0) return nullptr;
+    std::uint64_t left = random_.Below(count);
+    for (const Entry& entry : table)
+      if (fits(entry) && left-- == 0) return &entry;
+    return nullptr;
+  }
+
+  const Noun* AnyNoun(Kinds kinds, const Noun* other_than = nullptr) {
+    return Any(Nouns(), [&](const Noun& noun) { return (noun.kinds & kinds) != 0 && &noun != other_than; });
+  }
+
+  Random& random_;
+};
+
+// The pronoun that stands for `who`.
+NounPhrase Pronoun(const Agreement& who);
+// The kinds of a phrase as subject: those of its noun, or of a person.
+Kinds KindsOf(const NounPhrase& phrase);
+// True if "sein" and "ihr" and a pronoun may refer to the phrase. Excludes every, no and many, and neuter persons, to
+// whom German refers by "es" or by "sie".
+bool CanBeTakenUp(const NounPhrase& phrase);
+// True if one German pronoun stands for both.
+bool SamePronoun(const Agreement& a, const Agreement& b);
+
+inline constexpr Agreement ich{1}, du{2}, er{3}, sie{3, false, Gender::feminine}, wir{1, true}, ihr{2, true},
+    sie_alle{3, true};
+
+}  // namespace headlight

@@ -1,0 +1,54 @@
+// Draws shapes, lines and backgrounds into an image, for drawn scenes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "headlight/base/random.h"
+#include "headlight/image/box.h"
+#include "headlight/image/image.h"
+
+namespace headlight {
+
+using Color = std::array<double, 3>;  // red, green and blue, each of 0 to 255
+
+double Between(Random& random, double least, double most);
+double Distance(const Color& a, const Color& b);
+
+// The shapes of SceneLabels (synthetic/scenes.h), by number.
+inline constexpr std::int32_t kStar = 3;
+
+struct Shape2d {
+  std::int32_t label;
+  double x, y, radius, angle;  // pixels; radians
+  Color color;
+};
+
+class SceneCanvas {
+ public:
+  SceneCanvas(std::int64_t height, std::int64_t width);
+
+  const Image& image() const { return image_; }
+
+  // color(x, y) of every pixel.
+  void Fill(const std::function<Color(std::int64_t x, std::int64_t y)>& color);
+
+  // A straight line, or a speck where its ends are one.
+  void Line(double x0, double y0, double x1, double y1, double width, const Color& color);
+
+  // The pixels, y * width + x, of which a shape covers at least half, and their box.
+  struct Covered {
+    std::vector<std::int64_t> pixels;
+    Box box;
+  };
+  Covered Draw(const Shape2d& shape);
+
+ private:
+  void Mix(std::int64_t x, std::int64_t y, const Color& color, double share);
+
+  Image image_;
+};
+
+}  // namespace headlight

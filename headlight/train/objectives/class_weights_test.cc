@@ -1,0 +1,48 @@
+#include "headlight/train/objectives/class_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headlight/base/test_support.h"
+
+namespace headlight::class_weights_test {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<std::string> kLabels = {"O", "x=y", "none"};
+
+std::vector<double> Weights(std::string_view rule) {
+  TextExample text;
+  text.labels = {0, 0, 0, 1, -1};  // none has the third label
+  return ClassWeights(rule, kLabels, {text, {}});
+}
+
+TEST(ClassWeights, AreBalancedAsScikitLearnHasIt) {
+  // texts / (classes * count), of the classes that there are.
+  EXPECT_THAT(Weights("balanced"),
+              ElementsAre(DoubleNear(4.0 / (2 * 3), 1e-12), DoubleNear(4.0 / (2 * 1), 1e-12), DoubleNear(2.0, 1e-12)));
+}
+
+TEST(ClassWeights, AreGivenByLabelAndScaledToAMeanOfOne) {
+  // 3 labels of weight 1 and one of 5: a mean of 2.
+  EXPECT_THAT(Weights("x=y=5"), ElementsAre(0.5, 2.5, 0.5));
+  EXPECT_THAT(Weights("x=y=2.5,O=0.5"), ElementsAre(0.5, 2.5, 1));
+}
+
+TEST(ClassWeights, RefuseAnyOtherRule) {
+  const auto refused = [](std::string_view rule) { return ErrorOf([&] { Weights(rule); }); };
+  EXPECT_EQ(refused("even"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not 'even'");
+  EXPECT_EQ(refused("O=1,"), "");
+  EXPECT_EQ(refused("O=1,,"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not ''");
+  EXPECT_EQ(refused("P=1"), "`class_weights`: 'P' is none of the labels: O, x=y, none");
+  EXPECT_EQ(refused("O=1,O=2"), "`class_weights`: 'O' has two weights");
+  for (const char* number : {"0", "-1", "nan", "inf", "1e999", "", "1x"})
+    EXPECT_THAT(refused(std::string("O=") + number),
+                HasSubstr("`class_weights`: the weight of 'O' must be a number above 0"));
+}
+
+}  // namespace
+}  // namespace headlight::class_weights_test

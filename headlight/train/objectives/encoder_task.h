@@ -1,0 +1,58 @@
+// Shared by the tasks of text encoders: logits by a head, their loss, and a pass over the validation set.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/kinds/text_encoder.h"
+#include "headlight/text/metrics/class_scores.h"
+#include "headlight/train/objectives/token_task.h"
+
+namespace headlight {
+
+struct EncoderHead {
+  std::function<Tensor(Context& context, const TokenBatch& batch)> logits;
+  // [1]: `scale` times the sum over the labels that are not negative.
+  std::function<Tensor(const Tensor& logits, const TokenBatch& batch, double scale)> loss;
+};
+
+// Throws Error where a text is empty or longer than the model.
+void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
+
+// Adds an encoder's input for a text: these ids, and the text's segments.
+void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
+// The same with the text's own ids and labels.
+void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
+
+// hidden [source tokens, model] of a batch. A model that does not tell segments apart has one type for all.
+Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
+
+// The labels that are not negative.
+std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
+
+// `scores`: those of `validate`, as TrainingTask::scores.
+TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
+                         std::function<ValidationReport(const PassWatch& watch)> validate,
+                         std::vector<std::string> scores);
+
+// A report of the mean loss over the validation set, and numbers of each batch's logits, which are added up as by
+// ForBatches.
+ValidationReport ValidateEncoder(
+    const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
+    const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&
+        numbers_of,
+    const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
+
+// The scores of one class in a report, and of all of them in order; without those that are neither right nor found.
+ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
+HEADLIGHT_API std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels,
+                                                             const ClassScores& scores);
+
+// The place of the largest number of a row; of every row.
+std::int32_t LargestOf(const Tensor& rows, std::int64_t row);
+std::vector<double> LargestOfRows(const Tensor& rows);
+
+}  // namespace headlight

@@ -1,0 +1,27 @@
+// Translation: pairs of a corpus, validated by BLEU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/train/objectives/teacher_forcing.h"
+
+namespace headlight {
+
+struct TranslationValidation {
+  std::vector<std::vector<std::int32_t>> sources, targets;  // ids without ends
+  std::vector<std::string> source_texts, references;
+  std::function<std::string(std::span<const std::int32_t> ids)> decode;  // ids to text
+};
+
+// Teacher forcing on pairs. A validation's score is the BLEU of greedy translations, which get no longer than the
+// longest target. The model, the corpus and what is validated on must outlive the task.
+HEADLIGHT_API TrainingTask TranslationTask(EncoderDecoder& model, const Corpus& corpus, const PairOptions& pairs,
+                                           const TranslationValidation& validation,
+                                           const TeacherForcingOptions& options);
+
+}  // namespace headlight
