@@ -53,7 +53,7 @@ Ids RandomIds(Random& random, std::size_t count, std::int64_t vocabulary) {
   return ids;
 }
 
-std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, bool guides, bool attends) {
+std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, bool attends) {
   std::vector<SearchOptions> all(6);
   all[1].beam_size = all[1].n_best = 3;
   all[2].sample = true;
@@ -64,10 +64,8 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
   all[4].processors.repetition_penalty = 1.3;
   all[4].token_scores = true;
   all[5].last_token = end;
-  if (guides) {
-    all.push_back({.guidance = 2});
-    all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});
-  }
+  all.push_back({.guidance = 2});
+  all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});
   std::vector<std::shared_ptr<const SearchOptions>> shared;
   for (SearchOptions& options : all) {
     options.end_ids = {end};
@@ -81,7 +79,7 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
 Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vector<Ids>& prompts) {
   Subject subject{.language = &model};
   Random random(5);
-  const auto options = SomeOptions(model.limits().end_id >= 0 ? model.limits().end_id : 0, /*guides=*/true, false);
+  const auto options = SomeOptions(model.limits().end_id >= 0 ? model.limits().end_id : 0, /*attends=*/false);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     DecodingRequest request{.prompt = prompts[i], .options = options[i % options.size()], .seed = i};
     if (request.options->guidance != 1 && i % 2 == 0) request.unguided = prompts[(i + 1) % prompts.size()];
@@ -97,7 +95,7 @@ Subject OfMemories(const ConditionalDecoder& model, std::int64_t longest, const 
                    const std::vector<Ids>& sources) {
   Subject subject{.decoder = &model};
   Random random(6);
-  const auto options = SomeOptions(model.limits().end_id, false, /*attends=*/true);
+  const auto options = SomeOptions(model.limits().end_id, /*attends=*/true);
   for (std::size_t i = 0; i < 2 * memories.size(); ++i) {
     DecodingRequest request{.prompt = {model.limits().start_id}, .options = options[i % options.size()], .seed = i};
     if (i % 3 == 0)

@@ -66,25 +66,31 @@ TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
   }
 }
 
-// The log-probabilities of the next word after each prompt followed by the ids, by the definition of guidance.
-std::vector<double> GuidedLogProbabilities(const LanguageModel& model, std::vector<std::int32_t> prompt,
-                                           const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
+std::vector<double> LogSoftmax(const std::vector<double>& logits) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  std::vector<double> normalised = logits;
+  for (double& logit : normalised) logit -= std::log(sum);
+  return normalised;
+}
+
+// The scores of the next token after each prompt followed by the ids, by the definition of guidance: of beams sums of
+// log-probabilities, else log-probabilities.
+std::vector<double> GuidedScores(const LanguageModel& model, std::vector<std::int32_t> prompt,
+                                 const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
   const auto logits = [&](std::vector<std::int32_t> text) {
     text.insert(text.end(), ids.begin(), ids.end());
     const auto length = static_cast<std::int32_t>(text.size());
     Context context;
-    return model.Logits(context, model.Decode(context, text, {{0, length}}).ViewRows(length - 1, 1)).ToVector<float>();
+    const Tensor hidden = model.Decode(context, text, {{0, length}}).ViewRows(length - 1, 1);
+    const std::vector<float> values = model.Logits(context, hidden).ToVector<float>();
+    return LogSoftmax({values.begin(), values.end()});
   };
-  const std::vector<float> with = logits(std::move(prompt)), without = logits(options.unguided);
+  const std::vector<double> with = logits(std::move(prompt)), without = logits(options.unguided);
   std::vector<double> guided;
-  double sum = 0;
-  for (std::size_t word = 0; word < with.size(); ++word) {
-    const double c = with[word], u = without[word];
-    guided.push_back(u + options.search.guidance * (c - u));
-    sum += std::exp(guided.back());
-  }
-  for (double& logit : guided) logit -= std::log(sum);
-  return guided;
+  for (std::size_t token = 0; token < with.size(); ++token)
+    guided.push_back(without[token] + options.search.guidance * (with[token] - without[token]));
+  return options.search.beam_size == 1 ? LogSoftmax(guided) : guided;
 }
 
 TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
@@ -102,7 +108,7 @@ TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
           double sum = 0;
           std::vector<std::int32_t> ids;
           for (const std::int32_t id : found.ids) {
-            const std::vector<double> next = GuidedLogProbabilities(*model, prompts[i], ids, options);
+            const std::vector<double> next = GuidedScores(*model, prompts[i], ids, options);
             if (beams == 1) {
               EXPECT_EQ(id, std::ranges::max_element(next) - next.begin());
             }

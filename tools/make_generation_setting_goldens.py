@@ -22,6 +22,7 @@ from tokenizers import Tokenizer, decoders, models  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig  # noqa: E402
 from transformers import PreTrainedTokenizerFast  # noqa: E402
 from transformers.generation import logits_process as processors  # noqa: E402
+from transformers.modeling_outputs import BaseModelOutput  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -40,6 +41,26 @@ def tokenizer_of_pieces():
     tokenizer = Tokenizer(models.BPE(vocab={piece: i for i, piece in enumerate(PIECES)}, merges=[]))
     tokenizer.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+CACHED_GUIDANCE = processors.UnbatchedClassifierFreeGuidanceLogitsProcessor.get_unconditional_logits
+
+
+def unconditional_logits(guidance, ids):
+    """Of guidance. Transformers does not reorder its cache for beams, so these run without one. For an encoder and decoder,
+    which it does not support, the decoder looks at one state of zeros, as in its MusicGen."""
+    config = guidance.model.config
+    context = guidance.unconditional_context
+    prompt = context.setdefault("prompt", ids.shape[1] - 1)
+    if not config.is_encoder_decoder and len(ids) == 1:
+        return CACHED_GUIDANCE(guidance, ids)
+    if not config.is_encoder_decoder:
+        return guidance.model(ids[:, prompt:], use_cache=False).logits
+    states = torch.zeros(len(ids), 1, config.d_model, dtype=guidance.model.dtype)
+    return guidance.model(encoder_outputs=BaseModelOutput(states), decoder_input_ids=ids, use_cache=False).logits
+
+
+processors.UnbatchedClassifierFreeGuidanceLogitsProcessor.get_unconditional_logits = unconditional_logits
 
 
 def generate(model, inputs, settings):
@@ -101,18 +122,17 @@ def settings_for(model, inputs):
             {"sequence_bias": [[[model.config.pad_token_id], 9.0]], "bad_words_ids": [[model.config.pad_token_id]]},
         ]
     else:
-        # Penalties depend on what is added to all scores.
-        one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
-                {"guidance_scale": 1.8, "repetition_penalty": 2.5}, {"guidance_scale": 1.8, "repetition_penalty": 0.6},
-                {"guidance_scale": 2.5, "encoder_repetition_penalty": 3.0},
-                {"guidance_scale": 2.5, "exponential_decay_length_penalty": [1, 1.9]},
-                {"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
+        one += [{"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
+    # Penalties depend on what is added to all scores.
+    one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
+            {"guidance_scale": 1.8, "repetition_penalty": 2.5}, {"guidance_scale": 1.8, "repetition_penalty": 0.6},
+            {"guidance_scale": 2.5, "encoder_repetition_penalty": 3.0},
+            {"guidance_scale": 2.5, "exponential_decay_length_penalty": [1, 1.9]}]
     for settings in one:
         lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
         for beams in (1, 3):
-            # Transformers does not reorder its cache of the guidance, and breaks ties of ends in no stated order.
-            ties = isinstance(settings.get("forced_eos_token_id"), list)
-            if beams == 1 or ("guidance_scale" not in settings and not ties):
+            # Transformers breaks ties of ends in no stated order.
+            if beams == 1 or not isinstance(settings.get("forced_eos_token_id"), list):
                 yield {**lengths, **settings, "num_beams": beams}
     for renormalize in (False, True):
         yield {**length, "num_beams": 3, "renormalize_logits": renormalize, "suppress_tokens": [first, often]}

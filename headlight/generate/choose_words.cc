@@ -27,12 +27,9 @@ kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& l
     const auto index = static_cast<std::size_t>(row);
     const std::span<float> scores(logits.row(row), static_cast<std::size_t>(logits.columns));
     const Unfinished& text = texts[index];
-    if (beams) {
-      const float log_sum = own.max[index] + std::log(own.sum[index]);
-      for (float& score : scores) score -= log_sum;
-    }
-    if (text.shift != 0)
-      for (float& score : scores) score -= text.shift;
+    const float normaliser = options.guidance != 1 ? text.shift : beams ? own.max[index] + std::log(own.sum[index]) : 0;
+    if (normaliser != 0)
+      for (float& score : scores) score -= normaliser;
     if (process) ProcessLogits(scores, text, options.processors);
     for (const std::int32_t word : text.never)
       if (static_cast<std::size_t>(word) < scores.size()) scores[static_cast<std::size_t>(word)] = impossible;

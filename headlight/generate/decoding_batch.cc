@@ -92,7 +92,6 @@ struct DecodingBatch::State {
     Check(request.min_new_tokens >= 0, "`min_new_tokens` must be at least 0, not {}", request.min_new_tokens);
     Check(!request.on_token || options.beam_size == 1,
           "`on_token` is for a `beam_size` of 1: no token of a beam is final");
-    Check(language != nullptr || options.guidance == 1, "`guidance` is for language models");
     Check(language == nullptr || language->logit_cap() == 0 || options.guidance == 1,
           "`guidance` is for models without a cap of their logits");
     Check(language == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
@@ -106,13 +105,20 @@ struct DecodingBatch::State {
             "the source's token {} is outside its vocabulary", id);
   }
 
+  // The states that the cross-attention of a prompt looks at.
+  const Tensor& StatesOf(const Search& search, std::size_t which) const {
+    return which == 0 ? search.request.memory : no_source;
+  }
+
   // The cached memory of a search with the same states, or -1.
-  std::int32_t MemoryOf(const Search& search) const {
-    if (search.memory >= 0 || search.request.memory.empty()) return search.memory;
+  std::int32_t MemoryOf(const Search& search, std::size_t which) const {
+    const Tensor& states = StatesOf(search, which);
+    if (search.memory[which] >= 0 || decoder == nullptr) return search.memory[which];
     for (const auto& other : searches)
-      if (other->memory >= 0 && other->request.memory.rows() == search.request.memory.rows() &&
-          other->request.memory.data<float>() == search.request.memory.data<float>())
-        return other->memory;
+      for (std::size_t i = 0; i < other->prompts(); ++i)
+        if (other->memory[i] >= 0 && StatesOf(*other, i).rows() == states.rows() &&
+            StatesOf(*other, i).data<float>() == states.data<float>())
+          return other->memory[i];
     return -1;
   }
 
@@ -125,12 +131,12 @@ struct DecodingBatch::State {
     Beginning best;
     // Attention needs the pass of every token whose rows it does not have.
     if (whole_prompts || (search.options().attention && search.length == 1)) return best;
-    const std::int32_t memory = MemoryOf(search);
+    const std::int32_t memory = MemoryOf(search, which);
     for (const auto& other : searches) {
-      if (other->memory != memory || other->damaged) continue;
+      if (other->damaged) continue;
       for (std::size_t i = 0; i < other->beams.size(); ++i)
         for (std::size_t j = 0; j < other->prompts(); ++j) {
-          if (other->cached[i][j].text < 0) continue;
+          if (other->cached[i][j].text < 0 || other->memory[j] != memory) continue;
           const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
           std::int32_t common = 0;
           while (common < most && search.TokenAt(beam, which, common) == other->TokenAt(i, j, common)) ++common;
@@ -150,21 +156,22 @@ struct DecodingBatch::State {
         if (search.cached[beam][which].text >= 0) continue;
         const Beginning known = LongestBeginning(search, beam, which);
         if (known.later >= known.tokens + kWorthSharing) continue;
-        KeepMemory(search);
+        KeepMemory(search, which);
         search.cached[beam][which] = known.text < 0
-                                         ? CachedBeam{cache.AddText(search.memory), 0}
+                                         ? CachedBeam{cache.AddText(search.memory[which]), 0}
                                          : CachedBeam{cache.CopyText(known.text, known.tokens), known.tokens};
         search.joined = true;
       }
   }
 
-  void KeepMemory(Search& search) {
-    if (search.memory >= 0 || search.request.memory.empty()) return;
-    search.memory = MemoryOf(search);
-    if (search.memory < 0)
-      search.memory = cache.AddMemory(search.request.memory);
+  void KeepMemory(Search& search, std::size_t which) {
+    std::int32_t& memory = search.memory[which];
+    if (memory >= 0 || decoder == nullptr) return;
+    memory = MemoryOf(search, which);
+    if (memory < 0)
+      memory = cache.AddMemory(StatesOf(search, which));
     else
-      cache.ShareMemory(search.memory);
+      cache.ShareMemory(memory);
   }
 
   void LeaveCache(Search& search) {
@@ -178,7 +185,8 @@ struct DecodingBatch::State {
 
   void Drop(Search& search) {
     LeaveCache(search);
-    if (search.memory >= 0) cache.RemoveMemory(search.memory);
+    for (const std::int32_t memory : search.memory)
+      if (memory >= 0) cache.RemoveMemory(memory);
     std::erase_if(searches, [&](const auto& one) { return one.get() == &search; });
   }
 
@@ -287,7 +295,7 @@ struct DecodingBatch::State {
         const float* const state = hidden.matrix<float>().row(row);
         search->damaged = search->damaged || !std::isfinite(std::accumulate(state, state + hidden.columns(), 0.0));
       }
-      if (search->options().attention) {
+      if (search->options().attention && which == 0) {
         std::vector<AttentionRow>& rows = search->beams[beam].attention;
         for (std::int32_t token = 0; token < count; ++token)  // those of a text that is read again are known
           if (cached.read + token >= std::ssize(rows)) rows.push_back(attention[i][static_cast<std::size_t>(token)]);
@@ -497,6 +505,8 @@ struct DecodingBatch::State {
   bool whole_prompts = false;                                          // an encoder reads them
   std::int32_t alone_from = std::numeric_limits<std::int32_t>::max();  // tokens from this position are read one by one
 
+  Tensor no_source;  // [1, model]: the states without a source, for guidance
+
   Context context;
   DecoderCache cache;
   std::vector<std::unique_ptr<Search>> searches;  // in the order of their ids
@@ -522,7 +532,9 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
   if (options.guidance == 1)
     request.unguided.clear();
   else if (request.unguided.empty())
-    request.unguided = {request.prompt.back()};
+    request.unguided = state.decoder != nullptr ? request.prompt : std::vector{request.prompt.back()};
+  if (state.decoder != nullptr && options.guidance != 1 && state.no_source.empty())
+    state.no_source = Tensor::Zeros({1, request.memory.columns()});
   search->id = state.next_id++;
   search->random = Random(request.seed, request.stream);
   // The last token needs no position: it is not read.

@@ -21,8 +21,10 @@ namespace headlight {
 
 /// A text to be written.
 struct DecodingRequest {
-  std::vector<std::int32_t> prompt;         ///< the decoder's first inputs, at least one
-  std::vector<std::int32_t> unguided = {};  ///< with guidance, the other prompt; if empty, the prompt's last token
+  std::vector<std::int32_t> prompt;  ///< the decoder's first inputs, at least one
+  /// With guidance, the other prompt; if empty, the prompt's last token. A decoder with cross-attention reads its
+  /// prompt and one state of zeros as the memory instead, as MusicGen (Copet et al., 2023) does.
+  std::vector<std::int32_t> unguided = {};
   std::shared_ptr<const SearchOptions> options = {};  ///< requests that share it are computed together
   std::int32_t max_new_tokens = 128;                  ///< the end included; at most what the model's positions allow
   std::int32_t min_new_tokens = 0;                    ///< before which the end is not a candidate

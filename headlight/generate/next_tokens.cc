@@ -85,7 +85,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
 
   const std::vector<std::int32_t> never = NeverNext(first);
   if (first.ChangesScores()) {
-    const std::vector<float> shifts = guided && DependsOnShift(options.processors)
+    const std::vector<float> shifts = guided && (GuidesBeams(options) || DependsOnShift(options.processors))
                                           ? ShiftsOf(context, conditional, unconditional, lists, options.guidance)
                                           : std::vector<float>(rows.size(), 0);
     std::vector<Unfinished> texts;

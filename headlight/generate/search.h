@@ -26,10 +26,10 @@ struct Search : BeamSearch {
   std::vector<std::array<CachedBeam, 2>> cached = {{}};  // of each beam; the second is that of the unguided prompt
   std::int32_t length = 1;                               // of the text with its next token
   bool joined = false;                                   // has texts in the cache
-  bool damaged = false;      // has NaN, which attention in its passes may spread to earlier tokens: none are shared
-  bool cut = false;          // the length limit forced an end on a beam that would go on
-  std::size_t list = 0;      // of its shortlist
-  std::int32_t memory = -1;  // of the cache
+  bool damaged = false;  // has NaN, which attention in its passes may spread to earlier tokens: none are shared
+  bool cut = false;      // the length limit forced an end on a beam that would go on
+  std::size_t list = 0;  // of its shortlist
+  std::array<std::int32_t, 2> memory = {-1, -1};  // of the cache, for each prompt
 
   const SearchOptions& options() const { return *request.options; }
   std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
@@ -79,7 +79,7 @@ struct Search : BeamSearch {
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
     other.no_repeat_ngram_size = 0;  // applied without the logits
-    return options().sample || other.any();
+    return options().sample || other.any() || GuidesBeams(options());
   }
 };
 

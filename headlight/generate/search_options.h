@@ -30,11 +30,16 @@ struct SearchOptions {
   /// it.
   std::function<bool(std::span<const std::int32_t> ids)> stops = {};
   /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
-  /// prompt and u those after another that lacks what is to be followed. 1: without it.
+  /// prompt and u those after another that lacks what is to be followed (DecodingRequest::unguided). 1: without it.
+  /// With beams a text's score is the sum of u + guidance * (c - u), of log-probabilities that are not normalised
+  /// again.
   double guidance = 1;
   bool attention = false;     ///< whether to keep Hypothesis::attention
   bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
 };
+
+/// True if the scores of beams are those of guidance.
+inline bool GuidesBeams(const SearchOptions& options) { return options.guidance != 1 && options.beam_size > 1; }
 
 /// Throws Error for the first that is out of range. Every id must be below `vocabulary`.
 HEADLIGHT_API void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);

@@ -50,8 +50,7 @@ const std::vector<Setting>& Settings() {
       {"constraints", 0, {}},
       {"force_words_ids", 0, {}},
       // The scores, in the order in which Transformers changes them.
-      // Transformers fails for a T5, and has a BART read as its source what it has written.
-      {"guidance_scale", kText, 1.0},
+      {"guidance_scale", kAll, {}},
       {"sequence_bias", kAll, {}},
       {"encoder_repetition_penalty", kAll, {}},
       {"repetition_penalty", kAll, {}},
@@ -209,9 +208,11 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
   search.length_penalty = json.Get("length_penalty", search.length_penalty).Number();
   search.sample = json.Get("do_sample", search.sample).Bool();
   search.stopping = ReadStopping(json, search.stopping);
+  search.guidance = json.Get("guidance_scale", search.guidance).Number();
   ReadSampling(json, search.sampling);
   ReadProcessors(json, vocabulary, pad_id, search);
   InFile(json.place(), [&] {
+    Check(search.guidance >= 0, "guidance_scale must be a number from 0, not {}", search.guidance);
     if (search.sample) CheckSampling(search.sampling);
     Check(search.sample || search.n_best <= search.beam_size,
           "num_return_sequences {} is more than num_beams, {}, without do_sample", search.n_best, search.beam_size);
@@ -243,7 +244,6 @@ TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits&
     generation.max_new_tokens = kMostTokens;
   generation.min_new_tokens = std::min(generation.min_new_tokens, generation.max_new_tokens);
   ReadSearch(json, limits.vocabulary, /*pad_id=*/-1, generation.search);
-  generation.search.guidance = json.Get("guidance_scale", generation.search.guidance).Number();
   settings.stop = ReadStopStrings(json["stop_strings"]);
   generation.search.end_ids = ReadTokenIds(json["eos_token_id"], limits.vocabulary);
   if (generation.search.end_ids.empty() && limits.end_id >= 0) generation.search.end_ids = {limits.end_id};

@@ -157,7 +157,8 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
       EXPECT_THAT(whole, testing::StartsWith(stopped.text));
     }
   }
-  EXPECT_THAT(error(R"({"guidance_scale": 2})"), HasSubstr("guidance_scale"));
+  EXPECT_NE(caption(R"({"guidance_scale": 4})").text, caption("{}").text);
+  EXPECT_THAT(error(R"({"guidance_scale": -2})"), HasSubstr("guidance_scale"));
   EXPECT_THAT(error(R"({"num_beams": 0})"), HasSubstr("num_beams"));
 }
 

@@ -100,8 +100,6 @@ std::vector<GeneratedText> TextGenerator::Generate(std::span<const std::string> 
   generation.first_stream = options.first_stream * samples;
   for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
   if (options.stop.empty()) generation.search.stops = StopsAt(state_->defaults.stop, tokenizer());
-  Check(generation.search.beam_size == 1 || generation.search.guidance == 1,
-        "`guidance_scale` of the model's generation settings is for a `beam_size` of 1");
 
   const std::int64_t positions = model().limits().positions;
   std::vector<std::vector<std::int32_t>> ids;
