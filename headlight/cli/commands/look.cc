@@ -82,7 +82,7 @@ AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
 
 void Run(const LookOptions& given) {
   LookOptions options = given;
-  Check(!options.target || options.source || options.image, "--target needs --source or --image");
+  Check(!options.target || options.source || options.image_path, "--target needs --source or --image");
   bool drawing = false;
   for (const std::string& path : options.out) {
     const std::string ending = std::filesystem::path(path).extension();
@@ -95,7 +95,7 @@ void Run(const LookOptions& given) {
   std::vector<OutputFile> files;
   for (const std::string& path : options.out) files.push_back({"--out", path});
   std::vector<std::string> inputs = {options.folder};
-  for (const std::optional<std::string>& input : {options.image, options.against, options.detector, options.msa})
+  for (const std::optional<std::string>& input : {options.image_path, options.against, options.detector, options.msa})
     if (input) inputs.push_back(*input);
   CheckOutputs(files, inputs);
   for (const std::string& path : options.out) CheckWritable(path);
@@ -104,7 +104,7 @@ void Run(const LookOptions& given) {
                                         {options.sequence.has_value(), "--sequence"},
                                         {options.residue.has_value(), "--residue"}})
     Check(!has_value, "{}: {} is for models of protein structures", options.folder, name);
-  if (options.image) options.image = ReadOneImage(Input(*options.image));
+  if (options.image_path) options.image = ReadOneImage(Input(*options.image_path));
   options.note = [](const std::string& text) { Note("{}", text); };
   const Progress progress("looking");
   const std::vector<AttentionRecord> records = RecordsOf(options);
@@ -157,7 +157,7 @@ void Add(Command& program) {
                      .Excludes(source);
   command.Add("--second", options.second, "Second text of a pair, for an encoder").Type("TEXT").Needs(text);
   Option& image = command
-                      .Add("--image", options.image,
+                      .Add("--image", options.image_path,
                            "Image (JPEG, PNG, WebP, or of an IDX file one by its number: "
                            "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
                            "model of captions; - is standard input")

@@ -21,7 +21,7 @@ StructureRecord RecordOf(const LookOptions& options) {
         options.folder);
   for (const auto& [given, name] : {std::pair{options.source.has_value(), "--source"},
                                     {options.text.has_value(), "--text"},
-                                    {options.image.has_value(), "--image"},
+                                    {options.image_path.has_value(), "--image"},
                                     {options.attention.has_value(), "--attention"},
                                     {options.against.has_value(), "--against"},
                                     {options.checkpoints, "--checkpoints"}})

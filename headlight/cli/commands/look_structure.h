@@ -11,7 +11,7 @@ namespace headlight {
 
 struct LookOptions : AttentionInput {
   std::string folder;
-  std::optional<std::string> image, against;
+  std::optional<std::string> image_path, against;
   std::optional<std::string> msa, sequence;  // of a protein
   std::optional<int> residue;
   std::optional<double> mass;
