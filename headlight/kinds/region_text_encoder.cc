@@ -112,8 +112,8 @@ void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& region
   check("features", regions.features, limits_.features);
   check("boxes", regions.boxes, limits_.box_numbers);
   for (std::size_t i = 0; i < texts.size(); ++i)
-    Check(texts[i].length > 0 && regions.images[i].length > 0, "a {} is empty, which has no first row",
-          texts[i].length > 0 ? "image" : "text");
+    Check(texts[i].length > 0 && regions.images[i].length > 0, "{} is empty, which has no first row",
+          texts[i].length > 0 ? "an image" : "a text");
 }
 
 Json::Object RegionTextEncoder::Description() const {

@@ -25,16 +25,16 @@ struct Setting {
 
   Setting() {
     constexpr int count = 24;
-    std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8};
+    std::string pixels = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8};
     std::string labels = {0, 0, 8, 1, 0, 0, 0, count};
     Random random(1);
     for (int i = 0; i < count; ++i) {
       labels += static_cast<char>(i % 2);
       for (int y = 0; y < 8; ++y)
         for (int x = 0; x < 8; ++x)
-          images += static_cast<char>(random.Below(100) + ((y < 4) == (i % 2 == 0) ? 100 : 0));
+          pixels += static_cast<char>(random.Below(100) + ((y < 4) == (i % 2 == 0) ? 100 : 0));
     }
-    WriteFile(images, images);
+    WriteFile(images, pixels);
     WriteFile(classes, labels);
   }
 

@@ -15,7 +15,7 @@ struct QuestionSets {
 
 // The token that an answer begins with and the one that it ends with, each among all tokens of a window (Devlin et al.,
 // "BERT", 2019, section 4.2); the first token where there is no answer (section 4.3). A validation reads the passages
-// as `Answerer` does, which may decline where some question of the set has no answer; its score is SQuAD's F1, beside
+// as `QuestionAnswerer` does, which may decline where some question of the set has no answer; its score is SQuAD's F1, beside
 // it the share of exact matches, in per cent.
 HEADLIGHT_API TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches);
 
