@@ -110,7 +110,7 @@ add_library(headlight::headlight ALIAS headlight)
 add_library(headlight_images SHARED $<TARGET_OBJECTS:headlight_decoding>)
 set_target_properties(headlight_images PROPERTIES EXPORT_NAME images LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
   SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # where libheadlight.so lies
-target_link_libraries(headlight_images PUBLIC headlight PRIVATE PkgConfig::image_formats PkgConfig::pugixml ZLIB::ZLIB)
+target_link_libraries(headlight_images PUBLIC headlight PRIVATE PkgConfig::image_formats GIF::GIF PkgConfig::pugixml ZLIB::ZLIB)
 target_link_options(headlight_images PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's
   target_link_options(headlight_images PRIVATE LINKER:--no-undefined)

@@ -71,11 +71,12 @@ std::string ImageSource::name() const {
 
 bool IsImagePath(std::string_view path) {
   const std::string ending = EndingOf(path);
-  return ending == "jpg" || ending == "jpeg" || ending == "png" || ending == "webp";
+  constexpr std::string_view endings[] = {"jpg", "jpeg", "png", "webp", "bmp", "gif", "tif", "tiff"};
+  return std::ranges::find(endings, ending) != std::end(endings);
 }
 
 std::int64_t CountOtherImages(std::span<const std::string> sources) {
-  constexpr std::string_view endings[] = {"avif", "bmp", "gif", "heic", "jp2", "pgm", "ppm", "tif", "tiff"};
+  constexpr std::string_view endings[] = {"avif", "heic", "heif", "ico", "jp2", "pgm", "ppm", "psd", "svg", "tga"};
   std::int64_t count = 0;
   for (const std::string& source : sources) {
     std::error_code ignored;
@@ -98,7 +99,10 @@ std::vector<std::string> ImageFilesIn(const std::string& folder) {
     if (!hidden && !is_folder && IsImagePath(entry->path().string())) paths.push_back(entry->path().string());
   }
   Check(!error, "{}: its files cannot be listed: {}", folder, error.message());
-  Check(!paths.empty(), "{}: there is no image in this folder: no file ending in .jpg, .jpeg, .png or .webp", folder);
+  Check(!paths.empty(),
+        "{}: there is no image in this folder: no file ending in .jpg, .jpeg, .png, .webp, "
+        ".bmp, .gif, .tif or .tiff",
+        folder);
   std::ranges::sort(paths);
   return paths;
 }

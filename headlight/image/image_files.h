@@ -24,7 +24,7 @@ struct ImageSource {
   HEADLIGHT_API std::string name() const;
 };
 
-// True where a file's name ends as those of JPEG, PNG and WebP do, in small letters or capitals.
+// True if a file's name ends as those of JPEG, PNG, WebP, BMP, GIF and TIFF do, in small letters or capitals.
 HEADLIGHT_API bool IsImagePath(std::string_view path);
 
 // The files below a folder whose names end so, at any depth, in the order of their paths' bytes. Hidden files and
@@ -32,7 +32,7 @@ HEADLIGHT_API bool IsImagePath(std::string_view path);
 // none.
 HEADLIGHT_API std::vector<std::string> ImageFilesIn(const std::string& folder);
 
-// How many files below these folders have names of images in formats that are not read, such as .bmp, .gif and .tiff.
+// How many files below these folders have names of images in formats that are not read, such as .heic, .avif and .svg.
 HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources);
 
 // The images of all sources, in their order: of a folder those of ImageFilesIn, of an IDX file each of its

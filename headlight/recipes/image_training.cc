@@ -102,9 +102,10 @@ ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t
 
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer) {
   if (const std::int64_t count = CountOtherImages(sources); count > 0)
-    Note(observer, fmt::format("{}: {} file{} left out: JPEG, PNG and WebP are read, and not .bmp, .gif, .tiff and the "
-                               "like",
-                               fmt::join(sources, ", "), count, count == 1 ? " is" : "s are"));
+    Note(observer,
+         fmt::format("{}: {} file{} left out: JPEG, PNG, WebP, BMP, GIF and TIFF are read, and not .avif, .heic, "
+                     ".svg and the like",
+                     fmt::join(sources, ", "), count, count == 1 ? " is" : "s are"));
 }
 
 void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by) {

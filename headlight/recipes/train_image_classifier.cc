@@ -71,6 +71,17 @@ std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, s
   return GiveClasses(*model, labels, options.seed);
 }
 
+// A folder of sets that was given instead of one of classes.
+void NoteNamesOfSets(const std::vector<std::string>& labels, const TrainingObserver& observer) {
+  constexpr std::string_view sets[] = {"train", "training", "val", "valid", "validation", "dev", "test", "testing"};
+  for (const std::string& label : labels)
+    if (std::ranges::find(sets, label) != std::end(sets))
+      Note(observer,
+           fmt::format("warning: \"{}\" is a class, by the name of its folder; if it is a set of images, give "
+                       "its folder with `train` or `valid`",
+                       label));
+}
+
 }  // namespace
 
 void Describe(OptionTable& table, ImageClassifierTraining& options) {
@@ -106,6 +117,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
 
   std::vector<std::string> labels;
   ImageList list = ListLabelledImages(options.train, labels, NewLabels::added);
+  NoteNamesOfSets(labels, observer);
   const std::vector<std::string> found = labels;
   std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);

@@ -60,7 +60,8 @@ void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "images", "Measure how fast images are read and prepared for a model", Run);
   AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
-  command.Add("FILE", options.files, "JPEG, PNG, WebP or IDX files, folders of images, patterns").Required();
+  command.Add("FILE", options.files, "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns")
+      .Required();
   command
       .Add("--repetitions", options.repetitions, AtLeast(1),
            "How many times all images are read, after one time to warm up")

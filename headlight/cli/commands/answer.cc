@@ -160,7 +160,8 @@ void Add(Command& program) {
                   "standard input [-]");
   Option& question = command.Add("--question", options.question, "One question, instead of a file's");
   Option& context = command.Add("--context", options.context, "The passage: this whole file; - is standard input");
-  Option& image = command.AddFile("--image", options.image, "The image: JPEG, PNG or WebP; - is standard input");
+  Option& image =
+      command.AddFile("--image", options.image, "The image: JPEG, PNG, WebP, BMP, GIF or TIFF; - is standard input");
   question.Type("TEXT").Excludes(input);
   context.Type("FILE").Needs(question);
   image.Needs(question).Excludes(context);

@@ -58,7 +58,7 @@ void Add(Command& program) {
   CaptionOptions& caption = options.caption;
   AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
   command.Add("IMAGE", options.inputs,
-              "JPEG, PNG, WebP or IDX files, folders of images, patterns; - is standard input [-]");
+              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
   command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'an image of'")
       .Type("TEXT")
       .Check(NotEmpty());

@@ -177,7 +177,7 @@ void Add(Command& program) {
       "FILE", options.inputs,
       "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip, or the records of "
       "a .jsonl or .csv file. Of "
-      "images: JPEG, PNG, WebP or IDX files, folders of images, patterns. - is standard input [-]");
+      "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns. - is standard input [-]");
   Option& labels =
       command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
           .Type("TEXT")

@@ -171,9 +171,10 @@ void Add(Command& program) {
                                 "PNG file to write: the image, or a sheet of all; or a folder, in which the text's "
                                 "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
                                 "FILE|DIR");
-  Option& from = command.AddFile("--from", options.from,
-                                 "Complete this image, of which the upper half stays: JPEG, PNG or WebP, or of an IDX "
-                                 "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
+  Option& from = command.AddFile(
+      "--from", options.from,
+      "Complete this image, of which the upper half stays: JPEG, PNG, WebP, BMP, GIF or TIFF, or of an IDX "
+      "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
   command.Add("--rows", options.rows, AtLeast(1), "Rows of codes to keep of it [half of the image's]").Needs(from);
   command.Add("--count", options.count, Between(1, 10'000), "Images to draw of each text").ShowDefault();
   Option& rank = command

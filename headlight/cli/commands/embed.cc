@@ -303,7 +303,7 @@ void Add(Command& program) {
             "DINO, or of both, such as CLIP");
   command.Add("FILE", options.inputs,
               "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, of an ESM also FASTA; or "
-              "images: JPEG, PNG, WebP or IDX files, folders of "
+              "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of "
               "images, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
               "input [-]");
   Option& out = command.AddFile(

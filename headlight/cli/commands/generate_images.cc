@@ -16,10 +16,10 @@ void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& optio
       .Check(NotEmpty())
       .Type("FILE")
       .Group(kOptionsOfImages);
-  Option& from =
-      command.Add("--from", options.from,
-                  "Complete these images: JPEG, PNG or WebP files, or of an IDX file one by its number, as in "
-                  "t10k-images-idx3-ubyte#7; - is standard input");
+  Option& from = command.Add(
+      "--from", options.from,
+      "Complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or of an IDX file one by its number, as in "
+      "t10k-images-idx3-ubyte#7; - is standard input");
   from.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
   command.Add("--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the image's]")
       .Needs(from)

@@ -63,9 +63,9 @@ TEST_F(ImageCommands, ClassifyImagesFromAnywhere) {
 
 TEST_F(ImageCommands, TellOfFormatsThatAreNotRead) {
   EXPECT_EQ(RunProgram({"classify", model, photos}).err.find("left out"), std::string::npos);
-  for (const char* name : {"/x.bmp", "/more/y.TIFF", "/z.txt"}) WriteFile(photos + name, "");
+  for (const char* name : {"/x.avif", "/more/y.HEIC", "/z.txt"}) WriteFile(photos + name, "");
   EXPECT_THAT(RunProgram({"classify", model, photos}).err,
-              HasSubstr("photos: 2 files are left out: JPEG, PNG and WebP"));
+              HasSubstr("photos: 2 files are left out: JPEG, PNG, WebP, BMP, GIF and TIFF"));
 }
 
 TEST_F(ImageCommands, ClassifyPrintsJson) {
@@ -87,7 +87,7 @@ TEST_F(ImageCommands, ContinueAfterImagesThatCannotBeRead) {
   std::filesystem::copy(kImages + "truncated.jpg", photos + "/more/b.jpg");
   const Outcome refused = RunProgram({"classify", model, photos});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, EndsWith("bad.png: not an image that can be read: JPEG, PNG or WebP\n"));
+  EXPECT_THAT(refused.err, EndsWith("bad.png: not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF\n"));
   const Outcome skipped = RunProgram({"classify", model, photos, "--skip-errors"});
   EXPECT_EQ(skipped.exit_code, 0);
   EXPECT_EQ(skipped.out, good);
@@ -95,8 +95,8 @@ TEST_F(ImageCommands, ContinueAfterImagesThatCannotBeRead) {
   EXPECT_THAT(skipped.err, HasSubstr("2 of 5 images could not be processed\n"));
   const std::vector<std::string> rows = Lines(RunProgram({"classify", model, photos, "--skip-errors", "--json"}).out);
   ASSERT_EQ(rows.size(), 5U);
-  EXPECT_EQ(rows[2],
-            R"({"image":")" + photos + R"(/bad.png","error":"not an image that can be read: JPEG, PNG or WebP"})");
+  EXPECT_EQ(rows[2], R"({"image":")" + photos +
+                         R"(/bad.png","error":"not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF"})");
   EXPECT_THAT(rows[3], StartsWith(R"({"image":")" + photos + R"(/more/b.jpg","error":")"));
   // Of an image that the model cannot read only that one is skipped.
   WriteFile(model + "/preprocessor_config.json",

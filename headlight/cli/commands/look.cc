@@ -158,7 +158,7 @@ void Add(Command& program) {
   command.Add("--second", options.second, "Second text of a pair, for an encoder").Type("TEXT").Needs(text);
   Option& image = command
                       .Add("--image", options.image_path,
-                           "Image (JPEG, PNG, WebP, or of an IDX file one by its number: "
+                           "Image (JPEG, PNG, WebP, BMP, GIF, TIFF, or of an IDX file one by its number: "
                            "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
                            "model of captions; - is standard input")
                       .Type("FILE")

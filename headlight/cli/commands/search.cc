@@ -172,7 +172,7 @@ void Add(Command& program) {
            "IndexIVFFlat")
       .Required()
       .Check(NotEmpty());
-  command.Add("QUERY", options.query, "A text, or the path of an image (JPEG, PNG or WebP)")
+  command.Add("QUERY", options.query, "A text, or the path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF)")
       .Required()
       .Check(NotEmpty());
   command

@@ -9,7 +9,8 @@ void Add(Command& train) {
   AddTraining(train, "captions", "Train a model that describes images (from scratch a ViT with a GPT-2)",
               "headlight caption", TrainCaptions)
       .footer =
-      "\nJPEG, PNG and WebP are read. An image with several captions is an example with each. Images are resized "
+      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. An image with several captions is an example with each. Images "
+      "are resized "
       "and\n"
       "not changed otherwise: a flipped image has another left and right. A validation's scores are the share of\n"
       "greedy captions that are one of their image's word for word, and their BLEU against all captions of a "

@@ -42,7 +42,8 @@ void Add(Command& train) {
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Augmentation");
   command.footer =
-      "\nJPEG, PNG and WebP are read. Validations, without augmentation, report COCO's AP and the AP at IoU 0.5 and "
+      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. Validations, without augmentation, report COCO's AP and the AP "
+      "at IoU 0.5 and "
       "0.75. --from a model for other classes initialises a new head for them; the backbone then\n"
       "learns at a tenth of the rate, unless --rate says otherwise, and its norms keep their statistics.\n\n"
       "Examples:\n"

@@ -42,7 +42,8 @@ void Add(Command& train) {
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Augmentation");
   command.footer =
-      "\nJPEG, PNG and WebP are read. Images are resized; validations are without augmentation. Up to 1 GiB of "
+      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. Images are resized; validations are without augmentation. Up to "
+      "1 GiB of "
       "decoded\n"
       "images is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
       "as\n"

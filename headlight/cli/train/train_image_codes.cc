@@ -9,7 +9,8 @@ void Add(Command& train) {
   AddTraining(train, "image-codes", "Train a discrete VAE: images as grids of codes",
               "headlight train text-to-image --vae", TrainImageCodes)
       .footer =
-      "\nJPEG, PNG and WebP are read. An image becomes a grid of codes, of which each stands for a square of "
+      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. An image becomes a grid of codes, of which each stands for a "
+      "square of "
       "2^layers\n"
       "pixels. Validations report psnr, in dB, of images decoded from their likeliest codes; codes_used, how many\n"
       "codes they have; and code_perplexity, how many there would be if all were used equally.\n\n"

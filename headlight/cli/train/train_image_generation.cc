@@ -9,7 +9,8 @@ void Add(Command& train) {
   AddTraining(train, "image-generation", "Train a generator of images, pixel by pixel (an ImageGPT)",
               "headlight generate --out new.png", TrainImageGeneration)
       .footer =
-      "\nJPEG, PNG and WebP are read, and kept in memory as they are resized. If all images are grey, so are the "
+      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read, and kept in memory as they are resized. If all images are grey, "
+      "so are the "
       "colours.\n"
       "Validations report bits per pixel: the mean negative binary logarithm of the probability of a pixel's colour,\n"
       "of the image as it is resized and reduced to the colours, so that only models with the same size and "

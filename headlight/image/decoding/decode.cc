@@ -11,13 +11,24 @@
 namespace headlight {
 namespace {
 
+using namespace std::string_view_literals;
+
 StoredImage Decode(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (text.starts_with("\xFF\xD8\xFF")) return DecodeJpeg(file, name, most_pixels, pixels);
   if (text.starts_with("\x89PNG\r\n\x1A\n")) return DecodePng(file, name, most_pixels, pixels);
   if (text.starts_with("RIFF") && text.size() >= 12 && text.substr(8, 4) == "WEBP")
     return DecodeWebp(file, name, most_pixels, pixels);
-  Fail("{}: not an image that can be read: JPEG, PNG or WebP", name);
+  if (text.starts_with("BM")) return DecodeBmp(file, name, most_pixels, pixels);
+  if (text.starts_with("GIF8")) return DecodeGif(file, name, most_pixels, pixels);
+  if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv) || text.starts_with("II+\0"sv) ||
+      text.starts_with("MM\0+"sv))
+    return DecodeTiff(file, name, most_pixels, pixels);
+  Fail("{}: not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF", name);
+}
+
+int ShownOrientation(const StoredImage& stored, const std::string& name) {
+  return stored.orientation > 0 ? stored.orientation : OrientationOf(stored.exif, stored.xmp, name);
 }
 
 }  // namespace
@@ -34,13 +45,13 @@ Image NewImage(std::int64_t height, std::int64_t width, const std::string& name,
 
 Image DecodeImage(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
   StoredImage stored = Decode(file, name, most_pixels, /*pixels=*/true);
-  const int orientation = OrientationOf(stored.exif, stored.xmp, name);
+  const int orientation = ShownOrientation(stored, name);
   return Upright(std::move(stored.image), orientation);
 }
 
 ImageSize DecodeImageSize(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels) {
   const StoredImage stored = Decode(file, name, most_pixels, /*pixels=*/false);
-  return UprightSize({stored.image.height, stored.image.width}, OrientationOf(stored.exif, stored.xmp, name));
+  return UprightSize({stored.image.height, stored.image.width}, ShownOrientation(stored, name));
 }
 
 Image ReadImage(const std::string& path, std::int64_t most_pixels) {

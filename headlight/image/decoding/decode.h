@@ -1,4 +1,4 @@
-// Images from files: JPEG, PNG and WebP.
+// Images from files: JPEG, PNG, WebP, BMP, GIF and TIFF.
 #pragma once
 
 #include <cstddef>

@@ -59,14 +59,15 @@ TEST(DecodeImage, NamesTheRule) {
   EXPECT_THAT(error("truncated.png"), testing::HasSubstr("a PNG file that cannot be read: the file ends early"));
   EXPECT_THAT(error("truncated.jpg"), testing::HasSubstr("a JPEG file that cannot be read: the file ends early"));
   EXPECT_THAT(error("truncated.webp"), testing::HasSubstr("it is damaged or ends early"));
-  EXPECT_THAT(error("text.txt"), testing::EndsWith("not an image that can be read: JPEG, PNG or WebP"));
+  EXPECT_THAT(error("text.txt"), testing::EndsWith("not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF"));
   EXPECT_THAT(ErrorOf([] { ReadImage(kFolder + "rgb.jpg", 200); }),
               testing::EndsWith("the image has 18 x 12 pixels, more than the limit of 200"));
 }
 
 TEST(DecodeImage, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
   for (const char* name : {"rgb.jpg", "progressive.jpg", "cmyk.jpg", "palette.png", "interlaced.png", "exif_text.png",
-                           "lossy.webp", "animated.webp"}) {
+                           "lossy.webp", "animated.webp", "rgb_565.bmp", "runs.bmp", "runs_4.bmp", "transparent.gif",
+                           "animated.gif", "lzw.tiff", "fax.tiff", "jpeg.tiff", "turned_6.tiff"}) {
     const std::string whole = ReadFile(kFolder + name);
     const auto read = [&](const std::string& file) {
       Image image;

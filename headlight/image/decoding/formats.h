@@ -1,5 +1,6 @@
-// The decoders of each format. Images come as they are stored, with the metadata that says how they are to be seen;
-// where `pixels` is false, only the size and that metadata are read.
+// The decoders of each format. Images come as they are stored, with the metadata that says how they are to be seen, and
+// over white if they are transparent. Of an animation the first frame is read, of a TIFF file the first image. If
+// `pixels` is false, only the size and the metadata are read.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,24 @@ namespace headlight {
 struct StoredImage {
   Image image;
   std::string exif = {}, xmp = {};  // empty: the file has none
+  int orientation = 0;              // Exif's number; 0: what the metadata says
 };
 
 StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
+StoredImage DecodeBmp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
+StoredImage DecodeGif(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
+StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 
 // An empty image of this size, with room for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
 // most_pixels.
 Image NewImage(std::int64_t height, std::int64_t width, const std::string& name, std::int64_t most_pixels, bool pixels);
+
+/// Blends a pixel with white: round((color * alpha + 255 * (255 - alpha)) / 255).
+inline void PutOverWhite(std::uint8_t* rgb, std::uint8_t alpha) {
+  for (int channel = 0; channel < 3; ++channel)
+    rgb[channel] = static_cast<std::uint8_t>((rgb[channel] * alpha + 255 * (255 - alpha) + 127) / 255);
+}
 
 }  // namespace headlight

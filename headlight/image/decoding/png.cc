@@ -78,18 +78,17 @@ bool ReadHeader(Png& png) {
 int BytesPerPixel(const Png& png) {
   const int type = png_get_color_type(png.png, png.info);
   if (type == PNG_COLOR_TYPE_PALETTE) return 1;
-  return type == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png.png, png.info) == 16 ? 2 : 3;
+  return (type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png.png, png.info, PNG_INFO_tRNS) != 0 ? 4 : 3;
 }
 
 bool Begin(Png& png) {
   if (setjmp(png.jump) != 0) return false;
-  const int bytes = BytesPerPixel(png);
-  if (bytes == 1) {  // an index in the palette
+  if (BytesPerPixel(png) == 1) {  // an index in the palette
     png_set_packing(png.png);
-  } else if (bytes == 3) {  // red, green and blue
+  } else {  // red, green, blue and alpha
     png_set_expand_gray_1_2_4_to_8(png.png);
+    if (png_get_valid(png.png, png.info, PNG_INFO_tRNS) != 0) png_set_tRNS_to_alpha(png.png);
     png_set_strip_16(png.png);
-    png_set_strip_alpha(png.png);
     png_set_gray_to_rgb(png.png);
   }
   png_set_interlace_handling(png.png);
@@ -112,6 +111,14 @@ void SpreadIndices(const Png& png, Image& image) {
   int count = 0;
   png_get_PLTE(png.png, png.info, &palette, &count);
   std::copy_n(palette, count, colors.begin());
+  png_bytep alphas = nullptr;
+  int with_alpha = 0;
+  png_get_tRNS(png.png, png.info, &alphas, &with_alpha, nullptr);
+  for (int i = 0; i < with_alpha && i < 256; ++i) {
+    std::uint8_t rgb[3] = {colors[i].red, colors[i].green, colors[i].blue};
+    PutOverWhite(rgb, alphas[i]);
+    colors[i] = {rgb[0], rgb[1], rgb[2]};
+  }
   for (std::int64_t y = 0; y < image.height; ++y) {
     std::uint8_t* out = image.row(y);
     const std::uint8_t* const indices = out + 2 * image.width;
@@ -120,18 +127,6 @@ void SpreadIndices(const Png& png, Image& image) {
       *out++ = color.red;
       *out++ = color.green;
       *out++ = color.blue;
-    }
-  }
-}
-
-// The 16-bit greys that end each row. Pillow's convert("RGB") cuts them at 255, so that most become white.
-void SpreadGreys(Image& image) {
-  for (std::int64_t y = 0; y < image.height; ++y) {
-    std::uint8_t* out = image.row(y);
-    const std::uint8_t* const greys = out + image.width;
-    for (std::int64_t x = 0; x < image.width; ++x) {
-      const std::uint8_t grey = greys[2 * x] != 0 ? 255 : greys[2 * x + 1];
-      out = std::fill_n(out, 3, grey);
     }
   }
 }
@@ -190,12 +185,18 @@ StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, 
   Image& image = stored.image;
   const int bytes = BytesPerPixel(png);
   check(Begin(png));
+  std::vector<std::uint8_t> rgba(bytes == 4 ? image.pixels.size() / 3 * 4 : 0);
   std::vector<png_bytep> rows(static_cast<std::size_t>(height));
-  for (std::int64_t y = 0; y < height; ++y)  // fewer bytes than three end their row, and are spread over it
-    rows[static_cast<std::size_t>(y)] = image.row(y) + (3 - bytes) * width;
+  for (std::int64_t y = 0; y < height; ++y)  // indices end their row, and are spread over it
+    rows[static_cast<std::size_t>(y)] =
+        bytes == 4 ? rgba.data() + 4 * y * width : image.row(y) + (bytes == 1 ? 2 * width : 0);
   check(ReadPixels(png, rows));
   if (bytes == 1) SpreadIndices(png, image);
-  if (bytes == 2) SpreadGreys(image);
+  for (std::size_t at = 0; at < rgba.size(); at += 4) {
+    std::uint8_t* const out = image.pixels.data() + at / 4 * 3;
+    std::copy_n(rgba.data() + at, 3, out);
+    PutOverWhite(out, rgba[at + 3]);
+  }
   ReadMetadata(png, stored);
   return stored;
 }

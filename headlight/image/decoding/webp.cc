@@ -39,8 +39,11 @@ StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name,
   int time = 0;
   Check(decoder != nullptr && WebPAnimDecoderGetNext(decoder.get(), &rgba, &time) != 0,
         "{}: a WebP file that cannot be read: its pixels are damaged", name);
-  for (std::size_t i = 0; i < stored.image.pixels.size(); i += 3)
-    std::copy_n(rgba + i / 3 * 4, 3, stored.image.pixels.begin() + static_cast<std::ptrdiff_t>(i));
+  std::uint8_t* out = stored.image.pixels.data();
+  for (std::int64_t i = 0; i < stored.image.height * stored.image.width; ++i, out += 3, rgba += 4) {
+    std::copy_n(rgba, 3, out);
+    PutOverWhite(out, rgba[3]);
+  }
   return stored;
 }
 
