@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/base/option_table.h"
 
 namespace headlight {
+
+/// Returns what a value must be, in words that follow the option's name ("must be at least 1, not 0"), or "" if the
+/// value is allowed.
+using OptionCheck = std::function<std::string(const std::string& value)>;
 
 // Integers.
 HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // and at most 2^31 - 1, as every integer option holds it

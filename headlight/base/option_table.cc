@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/base/option_checks.h"
 
 namespace headlight {
 namespace {

@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/option_checks.h"
 
 namespace headlight {
-
-/// Returns what a value must be, in words that follow the option's name ("must be at least 1, not 0"), or "" if the
-/// value is allowed.
-using OptionCheck = std::function<std::string(const std::string& value)>;
 
 /// The variable that an option sets. It must outlive the option's table.
 class HEADLIGHT_API OptionTarget {
