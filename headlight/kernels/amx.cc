@@ -1,14 +1,10 @@
 #include "headlight/kernels/amx.h"
 
 #include "headlight/base/error.h"
-#include "headlight/kernels/cpu.h"
-#include "headlight/kernels/panel_product.h"
+#include "headlight/kernels/panels.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 
@@ -106,17 +102,6 @@ HEADLIGHT_AMX void Multiply(const AmxBlock& block) {
 
 }  // namespace
 
-bool MayUseAmx() {
-  static const bool granted = [] {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    constexpr unsigned kBfloat16 = 1U << 22, kTiles = 1U << 24, kInt8 = 1U << 25, kAll = kBfloat16 | kTiles | kInt8;
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kAll) != kAll) return false;
-    constexpr long kRequestPermission = 0x1023, kTileData = 18;  // arch/x86/include/uapi/asm/prctl.h
-    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-  }();
-  return granted && AmxIsAllowed() && __builtin_cpu_supports("avx512f");
-}
-
 HEADLIGHT_AMX void AmxConfigure(std::int64_t rows) {
   if (rows == 0) return _tile_release();
   struct {
@@ -151,7 +136,6 @@ void AmxMultiplyInt8(const AmxBlock& block) {
 
 namespace headlight::kernels {
 
-bool MayUseAmx() { return false; }
 void AmxConfigure(std::int64_t) { Ensure(false, "AMX on a processor without it"); }
 void AmxMultiplyBfloat16(const AmxBlock&) { AmxConfigure(0); }
 void AmxMultiplyInt8(const AmxBlock&) { AmxConfigure(0); }

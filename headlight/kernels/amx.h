@@ -1,5 +1,6 @@
 // Intel's AMX: eight registers, tiles of 16 rows of 64 bytes, and instructions that add the product of two tiles to a
-// third. kernels/bfloat16.cc and kernels/int8.cc make their products of it where a processor has it.
+// third. kernels/bfloat16.cc and kernels/int8.cc make their products of it. Nothing here may be called unless MayUseAmx
+// (kernels/cpu.h) is true.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +8,6 @@
 #include <cstdint>
 
 namespace headlight::kernels {
-
-// True where the processor multiplies bfloat16 and 8-bit integers by tiles, and Linux lets this process use them;
-// without it nothing else here may be called.
-bool MayUseAmx();
 
 inline constexpr std::int64_t kAmxRows = 32;   // of the result whose sums are in registers together: two tiles
 inline constexpr std::int64_t kAmxUnits = 16;  // a step along the depth: what one tile of each factor holds

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/attention_head.h"
+#include "headlight/kernels/prepared_bias.h"
 
 namespace headlight::kernels {
 

@@ -15,10 +15,12 @@
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
 #include "headlight/base/profile.h"
+#include "headlight/kernels/attention.h"
 #include "headlight/kernels/attention_parts.h"
 #include "headlight/kernels/attention_tile-inl.h"
 #include "headlight/kernels/bfloat16.h"
 #include "headlight/kernels/dispatch.h"
+#include "headlight/kernels/prepared_bias.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {

@@ -16,7 +16,7 @@
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/attention.h"
-#include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/softmax.h"
 

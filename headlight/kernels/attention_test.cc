@@ -7,7 +7,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/kernels/attention_testing.h"
-#include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/cpu.h"
 
 namespace headlight::kernels::attention_test {
 namespace {

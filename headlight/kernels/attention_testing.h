@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/kernels/attention.h"
 #include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/row_testing.h"
 

@@ -14,9 +14,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "headlight/kernels/attention_bias-inl.h"
 #include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/attention_rows-inl.h"
+#include "headlight/kernels/prepared_bias-inl.h"
 #include "headlight/kernels/rows.h"
 #include "headlight/kernels/tile_product-inl.h"
 

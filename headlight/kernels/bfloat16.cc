@@ -405,18 +405,11 @@ HEADLIGHT_BF16 void ToBfloat16(const float* from, std::int64_t count, std::uint1
   if (count != 0) _mm512_mask_storeu_epi16(to, rest, reinterpret_cast<__m512i>(both));
 }
 
-bool CpuHasBfloat16() {
-  return MayUseAvx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw");
-}
-
 }  // namespace headlight::kernels
 
 #else
 
 namespace headlight::kernels {
-
-bool CpuHasBfloat16() { return false; }
 
 namespace {
 void Lacking() { Ensure(false, "bfloat16 on a processor without it"); }

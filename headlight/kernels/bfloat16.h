@@ -1,19 +1,15 @@
 // bfloat16: a float32 without its last 16 bits, rounded to nearest, ties to even; and products of it, whose sums are
-// float32.
+// float32. Nothing here may be called unless CpuHasBfloat16 (kernels/cpu.h) is true.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
 #include "headlight/kernels/panel_product.h"
 #include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
-
-// True where the processor rounds to bfloat16 and multiplies it (AVX-512 BF16); without it nothing here may be called.
-HEADLIGHT_API bool CpuHasBfloat16();
 
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 

@@ -256,17 +256,6 @@ std::vector<Phase> Phases(std::int64_t taps, std::int64_t stride, std::int64_t p
 
 }  // namespace
 
-Grid ConvolutionShape::ResultOf(Grid map) const {
-  const auto places = [](std::int64_t size, std::int64_t taps, std::int64_t step, std::int64_t border,
-                         std::int64_t apart) {
-    const std::int64_t room = size + 2 * border - apart * (taps - 1) - 1;
-    return room < 0 ? 0 : room / step + 1;
-  };
-  const Grid result = {places(map.height, kernel.height, stride.height, padding.height, dilation.height),
-                       places(map.width, kernel.width, stride.width, padding.width, dilation.width)};
-  return result.cells() == 0 ? Grid{} : result;
-}
-
 template <typename T>
 void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::span<const PackedMatrix<T>> weights,
               const MapRows<T>& y, const AfterConvolution<T>& after) {

@@ -8,13 +8,15 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <atomic>
 #include <cstdint>
 
 #include "headlight/base/error.h"
-#include "headlight/kernels/amx.h"
-#include "headlight/kernels/bfloat16.h"
 
 namespace headlight::kernels {
 namespace {
@@ -38,7 +40,6 @@ void UseNoMoreThanAvx2(bool but_avx_vnni) {
 }
 
 bool MayUseAvx512() { return AllowedSets().avx512; }
-bool AmxIsAllowed() { return AllowedSets().amx && MayUseAvx512(); }
 
 #if defined(__x86_64__)
 bool MayUseVnni() {
@@ -52,10 +53,30 @@ bool MayUseAvxVnni() {
          (eax & kAvxVnni) != 0;
 }
 bool CpuHasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool CpuHasBfloat16() {
+  return MayUseAvx512() && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw");
+}
 #else
 bool MayUseVnni() { return false; }
 bool MayUseAvxVnni() { return false; }
 bool CpuHasAvx2() { return false; }
+bool CpuHasBfloat16() { return false; }
+#endif
+
+#if defined(__x86_64__) && defined(__linux__)
+bool MayUseAmx() {
+  static const bool granted = [] {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned kBfloat16 = 1U << 22, kTiles = 1U << 24, kInt8 = 1U << 25, kAll = kBfloat16 | kTiles | kInt8;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kAll) != kAll) return false;
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;  // arch/x86/include/uapi/asm/prctl.h
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return granted && AllowedSets().amx && MayUseAvx512() && __builtin_cpu_supports("avx512f");
+}
+#else
+bool MayUseAmx() { return false; }
 #endif
 
 std::string CpuFeatures() {

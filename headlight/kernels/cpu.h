@@ -15,7 +15,12 @@ HEADLIGHT_API void UseNoAmx();
 HEADLIGHT_API void UseNoMoreThanAvx2(bool but_avx_vnni = false);
 
 HEADLIGHT_API bool MayUseAvx512();
-bool AmxIsAllowed();  // where there is any: kernels/amx.h
+
+// True where the processor rounds to bfloat16 and multiplies it (AVX-512 BF16).
+HEADLIGHT_API bool CpuHasBfloat16();
+
+// True where the processor multiplies bfloat16 and 8-bit integers by tiles (AMX), and Linux lets this process use them.
+bool MayUseAmx();
 
 // True where the hand-written integer products may use AVX-512 with VNNI, AVX-VNNI, or AVX2 with FMA.
 bool MayUseVnni();

@@ -10,6 +10,7 @@
 #include "headlight/base/storage.h"
 #include "headlight/kernels/amx.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
 #include "headlight/kernels/panel_product.h"

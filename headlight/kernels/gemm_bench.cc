@@ -15,6 +15,7 @@
 #include "headlight/base/storage.h"
 #include "headlight/kernels/activation.h"
 #include "headlight/kernels/amx.h"
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/cross_entropy.h"
 #include "headlight/kernels/gemm.h"
 #include "headlight/kernels/top_k.h"

@@ -13,6 +13,7 @@
 #include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/row_testing.h"
 
 namespace headlight::kernels::gemm_test {

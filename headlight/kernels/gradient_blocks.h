@@ -1,5 +1,5 @@
 // c += a^T b, the gradient of a weight: each thread sums a part of c over the whole depth, from panels of b that fit in
-// the second-level cache beside tiles of a (kernels/panel_product.h). The factors that follow are prefetched during the
+// the second-level cache beside tiles of a (kernels/panels.h). The factors that follow are prefetched during the
 // products and packed in shares between tiles.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "headlight/base/matrix.h"
 #include "headlight/base/parallel.h"
-#include "headlight/kernels/panel_product.h"
+#include "headlight/kernels/panels.h"
 #include "headlight/kernels/rows.h"
 #include "headlight/kernels/unfolded.h"
 

@@ -1,67 +1,13 @@
 // Floating-point products with panels: packed groups of columns of the right-hand side.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/panels.h"
 #include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
-
-// Columns of a panel, filled up with zeros: for float [depth][64].
-inline constexpr std::int64_t kPanelColumns = 64;
-
-// Rows of the result whose sums are in registers together, over the whole depth.
-inline constexpr std::int32_t kTileRows = 6;
-// Room for a tile's rows of a^T at each step of the depth, a whole vector.
-inline constexpr std::int64_t kTileRoom = 8;
-static_assert(kTileRows <= kTileRoom);
-
-constexpr std::int64_t TilesOf(std::int64_t rows, std::int64_t most = kTileRows) { return (rows + most - 1) / most; }
-
-// Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
-template <std::int64_t most = kTileRows, class Body>
-inline void ForTiles(std::int64_t rows, const Body& body) {
-  const std::int64_t tiles = TilesOf(rows, most);
-  for (std::int64_t tile = 0, row = 0; tile < tiles; ++tile) {
-    const std::int64_t its_rows = rows / tiles + (tile < rows % tiles ? 1 : 0);
-    body(tile, row, its_rows);
-    row += its_rows;
-  }
-}
-
-// The prefetch schedule of a tile: one cache line per step of the depth. All at once delayed each other and the
-// factors, which was 10% slower.
-struct Lines {
-  static constexpr std::ptrdiff_t kBytes = 64;
-
-  const char* first;
-  std::ptrdiff_t apart;  // bytes
-  std::int64_t count;
-};
-
-class LineList {
- public:
-  void Add(const void* first, std::int64_t count, std::ptrdiff_t apart = Lines::kBytes) {
-    if (end_ != lines_ + kMost) *end_++ = {static_cast<const char*>(first), apart, count};
-  }
-  template <typename T>
-  void AddRow(const T* first, std::int64_t count) {
-    Add(first, (count * std::int64_t{sizeof(T)} + Lines::kBytes - 1) / Lines::kBytes);
-  }
-  // The lines, then repeatedly one that is already in the cache.
-  const Lines* Finish(const void* there, std::int64_t count) {
-    *end_ = {static_cast<const char*>(there), 0, count};
-    return lines_;
-  }
-
- private:
-  static constexpr int kMost = 36;
-  Lines lines_[kMost + 1];
-  Lines* end_ = lines_;
-};
 
 // The epilogue of a product c: what is done to its sums, in this order.
 template <typename T>
@@ -83,15 +29,6 @@ struct Epilogue {
     return its;
   }
 };
-
-// Prefetches rows, as far as they exist: packing reads lines too far apart for the hardware prefetcher.
-template <typename T>
-void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
-  constexpr std::int64_t line = Lines::kBytes / sizeof(T);
-  for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
-    for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
-}
-inline constexpr std::int64_t kRowsAhead = 8;  // prefetched before they are packed
 
 // Packs the columns of `source`, or its rows where `transposed`, into a panel.
 template <typename T>

@@ -10,7 +10,10 @@
 
 #include <cstdint>
 
-#include "headlight/kernels/convolution.h"
+#include "headlight/base/matrix.h"
+#include "headlight/kernels/convolution_shape.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/kernels/unfolded.h"
 
 namespace headlight::kernels {
 

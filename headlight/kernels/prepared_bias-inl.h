@@ -1,9 +1,9 @@
 // A tile's bias and its gradient, a row of scores at a time; once per target, after hwy/highway.h.
-#if defined(HEADLIGHT_KERNELS_ATTENTION_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADLIGHT_KERNELS_ATTENTION_BIAS_INL_H_
-#undef HEADLIGHT_KERNELS_ATTENTION_BIAS_INL_H_
+#if defined(HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
+#undef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
 #else
-#define HEADLIGHT_KERNELS_ATTENTION_BIAS_INL_H_
+#define HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
 #endif
 
 #include <hwy/highway.h>

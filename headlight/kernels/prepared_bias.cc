@@ -1,3 +1,5 @@
+#include "headlight/kernels/prepared_bias.h"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -5,7 +7,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
-#include "headlight/kernels/attention_head.h"
 #include "headlight/kernels/rows.h"
 
 namespace headlight::kernels {
