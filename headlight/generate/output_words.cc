@@ -6,7 +6,7 @@
 
 #include "headlight/kernels/soft_cap.h"
 #include "headlight/ops/soft_cap.h"
-#include "headlight/ops/weight_product.h"
+#include "headlight/ops/weight.h"
 
 namespace headlight {
 namespace {

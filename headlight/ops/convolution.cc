@@ -6,7 +6,7 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/arithmetic.h"
 #include "headlight/kernels/winograd.h"
-#include "headlight/ops/weight_product.h"
+#include "headlight/ops/weight.h"
 
 namespace headlight::ops {
 namespace {

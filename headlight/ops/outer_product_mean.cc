@@ -4,7 +4,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/outer_product.h"
-#include "headlight/ops/weight_product.h"
+#include "headlight/ops/weight.h"
 
 namespace headlight::ops {
 

@@ -8,7 +8,7 @@
 #include "headlight/kernels/cross_entropy.h"
 #include "headlight/kernels/soft_cap.h"
 #include "headlight/ops/loss_gradient.h"
-#include "headlight/ops/weight_product.h"
+#include "headlight/ops/weight.h"
 
 namespace headlight::ops {
 namespace {

@@ -1,11 +1,24 @@
-// The packed forms of a Weight for products with it.
+// The weight of a product, and its packed forms.
 #pragma once
 
 #include <type_traits>
 
-#include "headlight/ops/linear.h"
+#include "headlight/base/compute.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/tensor/tensor.h"
 
 namespace headlight::ops {
+
+// A matrix that rows are multiplied by: its values, as checkpoints store them, and optionally the packed form that
+// products run on. Without it a product packs the values itself, which is cheap beside many rows. Inference-only
+// weights may hold only the packed form.
+struct Weight {
+  Tensor value;                                          // [outputs, inputs]
+  const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
+  Compute compute = Compute::float32;                    // of all products with it
+
+  Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
+};
 
 // value^T, for y = x value^T: the weight's own, or `made` now.
 template <typename T>
