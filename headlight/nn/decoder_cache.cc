@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/nn/transformer_layers.h"
 #include "headlight/ops/embedding.h"
 
 namespace headlight {

@@ -8,12 +8,11 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
+#include "headlight/nn/memory.h"
 #include "headlight/ops/attention.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
-
-struct Memory;  // nn/transformer_layers.h
 
 // Rows that are counted by those who refer to them; without any a row is free and is taken again.
 class HEADLIGHT_API CountedRows {

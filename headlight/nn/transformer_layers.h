@@ -12,6 +12,7 @@
 #include "headlight/base/export.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/memory.h"
 
 namespace headlight {
 
@@ -54,12 +55,6 @@ class HEADLIGHT_API EncoderLayer {
   LayerNorm self_attention_norm_;
   FeedForward feed_forward_;
   LayerNorm feed_forward_norm_;
-};
-
-// The encoder's output, which a decoder's cross-attention reads.
-struct Memory {
-  Tensor rows;          // [source tokens, model]
-  Sequences sentences;  // one entry per target sentence
 };
 
 // Cross-attention over the memory; with a cache in the context, over those that the cache keeps for its texts.
