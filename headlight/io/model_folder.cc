@@ -13,9 +13,9 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/io/coder_folder.h"
-#include "headlight/io/model_description.h"
 #include "headlight/io/npz.h"
 #include "headlight/io/torch_file.h"
+#include "headlight/io/weights_index.h"
 
 namespace headlight {
 namespace fs = std::filesystem;
@@ -75,7 +75,7 @@ std::string_view WeightsIn(const std::string& folder) {
 
 // The names of values that are no tensors go to `others`, but not those of weights in several files.
 Safetensors OpenWeightsFile(const std::string& path, std::vector<std::string>& others) {
-  if (path.ends_with(".json")) return Safetensors::Sharded(path);
+  if (path.ends_with(".json")) return ReadShards(path);
   return path.ends_with(".bin") ? ReadTorchFile(path, &others) : Safetensors(path);
 }
 
@@ -144,10 +144,19 @@ bool IsNpz(std::string_view path) { return path.ends_with(".npz"); }
 
 namespace {
 
-ModelFolder OpenNpz(const std::string& path) {
-  ModelFolder files = OpenModelDescription(path);
-  files.weights = ReadNpz(path);
-  return files;
+// Without its arrays.
+ModelFolder DescribeNpz(const std::string& path) {
+  const std::vector<std::string> names = NamesInNpz(path);
+  Check(!names.empty(), "{}: holds no array", path);
+  const std::string& first = *std::ranges::min_element(names);
+  const std::string type = first.substr(0, first.find('/'));
+  return {path, JsonView(Json::Object{{"model_type", type}}, path), JsonView(Json::Object{}, path),
+          Safetensors::Of(path, {})};
+}
+
+bool IsNpzFile(const std::string& path) {
+  std::error_code ignored;
+  return IsNpz(path) && fs::is_regular_file(path, ignored);
 }
 
 }  // namespace
@@ -214,7 +223,11 @@ Safetensors OpenWeights(const std::string& folder) {
 
 ModelFolder OpenModelFolder(const std::string& path) {
   if (const std::string transformer = TransformerFolder(path); transformer != path) return OpenModelFolder(transformer);
-  if (std::error_code ignored; IsNpz(path) && fs::is_regular_file(path, ignored)) return OpenNpz(path);
+  if (IsNpzFile(path)) {
+    ModelFolder files = DescribeNpz(path);
+    files.weights = ReadNpz(path);
+    return files;
+  }
   Check(Exists(path), "{}: there is no such folder; a model is a folder on this machine, nothing is downloaded", path);
   std::error_code ignored;
   Check(fs::is_directory(path, ignored), "{}: is a file; a model is a folder with {} and {}", path, kConfig, kWeights);
@@ -240,6 +253,10 @@ ModelFolder OpenModelFolder(const std::string& path) {
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
           std::move(weights), std::move(left_out)};
+}
+
+ModelFolder OpenModelDescription(const std::string& path) {
+  return IsNpzFile(path) ? DescribeNpz(path) : OpenModelFolder(path);
 }
 
 void CheckReplaceable(const std::string& path) {

@@ -41,6 +41,9 @@ HEADLIGHT_API std::string TransformerFolder(const std::string& path);
 // or damaged and, where the folder holds weights in a format that is not read, what to do about it.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
+// The same without the arrays of an .npz file, which take long to read.
+HEADLIGHT_API ModelFolder OpenModelDescription(const std::string& path);
+
 /// The weights in the folder at `path`. If they are there in both formats, safetensors are read, as by Transformers.
 /// The prefixes module. and _orig_mod., which DistributedDataParallel and torch.compile put before all names, are
 /// dropped.

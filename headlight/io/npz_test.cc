@@ -11,7 +11,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/io/model_description.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/io/zip_testing.h"
 
 namespace headlight::npz_test {

@@ -11,7 +11,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
-#include "headlight/io/torch_file.h"
 
 namespace headlight {
 namespace {
@@ -125,47 +124,12 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
   return content;
 }
 
-std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path) {
-  std::map<std::string, std::set<std::string>> files;
-  const JsonView index = ReadJson(path);
-  const JsonView weight_map = index["weight_map"];
-  const std::string_view ending = path.ends_with(".bin.index.json") ? ".bin" : ".safetensors";
-  for (const auto& [tensor, file] : weight_map.Members()) {
-    const std::string name = file.String();
-    Check(name.ends_with(ending) && !name.starts_with('.') &&
-              name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos,
-          "{}: {} is not the name of a {} file in its folder", file.place(), Quoted(name), ending);
-    files[name].insert(tensor);
-  }
-  Check(!files.empty(), "{}: names no tensor", weight_map.place());
-  return files;
-}
-
 Safetensors::Safetensors(const std::string& path) {
   files_.emplace_back(path);
   path_ = files_.back().path();
   SafetensorsContent content = ParseSafetensors(files_.back().bytes(), path_);
   metadata_ = std::move(content.metadata);
   for (StoredTensor& tensor : content.tensors) tensors_.emplace(tensor.name, tensor);
-}
-
-Safetensors Safetensors::Sharded(const std::string& index) {
-  Safetensors all;
-  all.path_ = index;
-  const std::string folder = index.substr(0, index.rfind('/') + 1);
-  for (const auto& [name, tensors] : ReadWeightsIndex(index)) {
-    const std::string path = folder + name;
-    Safetensors file = name.ends_with(".bin") ? ReadTorchFile(path) : Safetensors(path);
-    for (const std::string& tensor : tensors)
-      Check(file.contains(tensor), "{}: there is no tensor {}, which {} says is here", path, Quoted(tensor), index);
-    for (const auto& [tensor, stored] : file.tensors_)
-      Check(tensors.contains(tensor), "{}: tensor {}: {} does not say that it is here", path, Quoted(tensor), index);
-    all.tensors_.merge(file.tensors_);  // the index names each tensor once
-    all.metadata_.merge(file.metadata_);
-    std::ranges::move(file.files_, std::back_inserter(all.files_));
-    std::ranges::move(file.memory_, std::back_inserter(all.memory_));
-  }
-  return all;
 }
 
 Safetensors Safetensors::Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory) {
@@ -176,6 +140,19 @@ Safetensors Safetensors::Of(std::string path, std::vector<StoredTensor> tensors,
     std::string name = tensor.name;
     const bool fresh = all.tensors_.emplace(std::move(name), std::move(tensor)).second;
     Check(fresh, "{}: two tensors have one name", all.path_);
+  }
+  return all;
+}
+
+Safetensors Safetensors::Joined(std::string path, std::vector<Safetensors> files) {
+  Safetensors all;
+  all.path_ = std::move(path);
+  for (Safetensors& file : files) {
+    all.tensors_.merge(file.tensors_);
+    Ensure(file.tensors_.empty(), "{}: two of its files have a tensor of one name", all.path_);
+    all.metadata_.merge(file.metadata_);
+    std::ranges::move(file.files_, std::back_inserter(all.files_));
+    std::ranges::move(file.memory_, std::back_inserter(all.memory_));
   }
   return all;
 }

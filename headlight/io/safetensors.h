@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,13 +35,12 @@ struct StoredTensor {
 class HEADLIGHT_API Safetensors {
  public:
   explicit Safetensors(const std::string& path);
-  // The tensors of several files as one, which an index beside them names: model.safetensors.index.json or
-  // pytorch_model.bin.index.json, as Transformers writes them. What the index says must be so: each tensor stands in
-  // the file that it names, and none anywhere else.
-  static Safetensors Sharded(const std::string& index);
   // Tensors that do not stand in such a file, as if they did in one of that path. Their names differ; what their bytes
   // lie in is kept by `memory`, unless it outlives them.
   static Safetensors Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory = {});
+
+  // The tensors of several files, whose names differ, as if they were those of one file of that path.
+  static Safetensors Joined(std::string path, std::vector<Safetensors> files);
 
   const std::string& path() const { return path_; }  // of the file, or of the index
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
@@ -64,10 +62,6 @@ class HEADLIGHT_API Safetensors {
   std::map<std::string, StoredTensor, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
 };
-
-// The files that an index names, with the names of the tensors in each. They are plain names of files in the index's
-// own format: .safetensors of model.safetensors.index.json, .bin of pytorch_model.bin.index.json.
-HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
 // The header of a file's bytes, checked as Safetensors' constructor does; `source` is the path for errors.
 struct SafetensorsContent {

@@ -18,7 +18,7 @@
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
 #include "headlight/inspect/drawing/confidence_drawing.h"
-#include "headlight/io/model_description.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"

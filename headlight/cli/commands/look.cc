@@ -19,7 +19,7 @@
 #include "headlight/inspect/attention_page.h"
 #include "headlight/inspect/drawing/attention_drawing.h"
 #include "headlight/inspect/drawing/image_drawing.h"
-#include "headlight/io/model_description.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/translation_options.h"
