@@ -11,7 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/pipelines/translator.h"
-#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 
 namespace headlight::encoder_decoder_text_test {
 namespace {

@@ -26,7 +26,7 @@
 #include "headlight/pipelines/text_to_image.h"
 #include "headlight/pipelines/token_classifier.h"
 #include "headlight/pipelines/translator.h"
-#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 
 namespace headlight::damaged_files_test {
 namespace {

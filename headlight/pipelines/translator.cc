@@ -17,6 +17,7 @@
 #include "headlight/pipelines/token_words.h"
 #include "headlight/pipelines/tokenizer_fit.h"
 #include "headlight/pipelines/translation_parts.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/text/utf8.h"
 

@@ -14,7 +14,7 @@
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
 #include "headlight/models/t5.h"
-#include "headlight/text/tokenizers/tokenizer.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 #include "headlight/train/objectives/sequences.h"
 
 namespace headlight {

@@ -10,6 +10,7 @@
 #include "headlight/data/lines.h"
 #include "headlight/kinds/encoder_decoder.h"
 #include "headlight/models/family.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 #include "headlight/text/tokenizers/marian_tokenizer.h"
 #include "headlight/train/learn_shortlist.h"
 

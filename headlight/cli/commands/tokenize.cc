@@ -15,6 +15,7 @@
 #include "headlight/cli/terminal/line_batches.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/text/token_label.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight::tokenize {

@@ -8,7 +8,6 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/read_record.h"
-#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 namespace {
@@ -117,6 +116,16 @@ void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table)
 }
 
 }  // namespace
+
+std::string TextOfToken(const JsonView& token) {
+  return token.value().As<Json::Object>() != nullptr ? token["content"].String() : token.String();
+}
+
+Json AddedTokenJson(std::size_t id, std::string_view content, bool special, bool lstrip) {
+  return Json::Object{{"content", content},  {"id", id},        {"lstrip", lstrip},
+                      {"normalized", false}, {"rstrip", false}, {"single_word", false},
+                      {"special", special}};
+}
 
 const std::vector<RoleToken>& UsualTokens(TokenizerFamily family) {
   static const std::vector<RoleToken> none;

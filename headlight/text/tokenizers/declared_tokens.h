@@ -14,6 +14,14 @@
 
 namespace headlight {
 
+inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
+
+/// A token is its text, or an object with it and how it is matched.
+std::string TextOfToken(const JsonView& token);
+
+/// An entry of `added_tokens`: not normalized, and found within words.
+Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
+
 /// The settings of a tokenizer, without its vocabulary.
 struct TokenizerSettings {
   std::string folder;

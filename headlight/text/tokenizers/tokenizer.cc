@@ -1,10 +1,6 @@
 #include "headlight/text/tokenizers/tokenizer.h"
 
 #include "headlight/base/error.h"
-#include "headlight/base/file.h"
-#include "headlight/text/tokenizers/marian_tokenizer.h"
-#include "headlight/text/tokenizers/pipeline_tokenizer.h"
-#include "headlight/text/tokenizers/tokenizer_json.h"
 
 namespace headlight {
 
@@ -17,11 +13,6 @@ std::vector<std::string> Tokenizer::Labels(std::span<const std::int32_t> ids) co
   std::vector<std::string> labels;
   for (const std::int32_t id : ids) labels.push_back(Piece(id));
   return labels;
-}
-
-std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder) {
-  if (Exists(folder + "/source.spm")) return std::make_shared<MarianTokenizer>(MarianTokenizer::Load(folder));
-  return std::make_shared<PipelineTokenizer>(PipelineTokenizer::Load(folder));
 }
 
 }  // namespace headlight

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,9 +58,5 @@ class HEADLIGHT_API Tokenizer {
  private:
   std::vector<std::int32_t> before_, after_;
 };
-
-// The tokenizer of a model that reads and writes text: a MarianTokenizer where the folder has a `source.spm`, else a
-// PipelineTokenizer. Throws Error naming the file and what is missing, broken or not supported.
-HEADLIGHT_API std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder);
 
 }  // namespace headlight

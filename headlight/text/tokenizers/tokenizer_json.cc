@@ -39,18 +39,8 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   return pieces;
 }
 
-std::string TextOfToken(const JsonView& token) {
-  return token.value().As<Json::Object>() != nullptr ? token["content"].String() : token.String();
-}
-
 void RefuseType(const JsonView& part, std::string_view type, std::string_view known) {
   Fail("{}: type {} is not supported; {} are", part.place(), Quoted(type), known);
-}
-
-Json AddedTokenJson(std::size_t id, std::string_view content, bool special, bool lstrip) {
-  return Json::Object{{"content", content},  {"id", id},        {"lstrip", lstrip},
-                      {"normalized", false}, {"rstrip", false}, {"single_word", false},
-                      {"special", special}};
 }
 
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content) {

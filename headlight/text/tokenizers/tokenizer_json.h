@@ -19,8 +19,6 @@ namespace headlight {
 inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
-inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million
-
 // Builds the parts that a file describes; refuses keys that are not known here. Scores that were parsed from text are
 // rounded as the tokenizers library reads them. If given, the settings of the file's folder may declare more tokens.
 enum class ScoresAre { exact, text };
@@ -33,9 +31,6 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
 // The keys of an object whose values are different ids, by id. Ids without a key have an empty piece.
 std::vector<std::string> PiecesById(const JsonView& vocabulary);
 
-// A token is its text, or an object with it and how it is matched.
-std::string TextOfToken(const JsonView& token);
-
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
 
 // The `tokenizer.json` that is equivalent to the SentencePiece model in the folder; nothing where there is none.
@@ -43,8 +38,6 @@ std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settin
 // The same for the bytes of such a file.
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path);
 
-// An entry of `added_tokens`: not normalized, and found within words.
-Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
 // A text pattern, or a regular expression, and the text that replaces it.
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content);
 // The merges of a BPE model: every pair of normal pieces that makes one, in the descending order of its score, and for
