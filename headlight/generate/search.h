@@ -8,7 +8,7 @@
 
 #include "headlight/base/random.h"
 #include "headlight/generate/beam_search.h"
-#include "headlight/generate/decoding_batch.h"
+#include "headlight/generate/decoding_request.h"
 
 namespace headlight {
 
