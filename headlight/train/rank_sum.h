@@ -14,7 +14,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/ranks.h"
-#include "headlight/train/gradients.h"
+#include "headlight/train/gradient_tree.h"
 
 namespace headlight {
 
