@@ -9,7 +9,7 @@
 
 #include "headlight/base/matrix.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/search/vector_index.h"
+#include "headlight/search/index_item.h"
 
 namespace headlight {
 

@@ -13,29 +13,14 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/search/index_item.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
-// The model that made an index's vectors.
-struct IndexModel {
-  std::string folder;
-  std::string fingerprint;  // of its weights (FingerprintOf)
-  std::int64_t dimension = 0;
-};
-
 // A name for the weights of a model's folder, from the shape, the first 256 bytes and 256 bytes in the middle of each
 // tensor: a model that was trained further has another, and so has one of other types.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
-
-// An entry of an index: a text, or an image's path.
-struct IndexItem {
-  std::string name;
-  bool image = false;
-  std::int64_t bytes = 0, modified = 0;  // of an image's file, its size and time, by which a change is seen
-
-  bool operator==(const IndexItem&) const = default;
-};
 
 // Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API VectorIndex {
