@@ -23,8 +23,10 @@ set(user_headers
   headlight/inspect/structure_record.h
   headlight/nn/attention_sink.h
   headlight/nn/problem.h
+  headlight/pipelines/caption.h
   headlight/pipelines/contact_predictor.h
   headlight/pipelines/embedder.h
+  headlight/pipelines/embedding.h
   headlight/pipelines/image_captioner.h
   headlight/pipelines/image_classifier.h
   headlight/pipelines/image_embedder.h
@@ -41,6 +43,7 @@ set(user_headers
   headlight/pipelines/text_to_image.h
   headlight/pipelines/text_to_image_options.h
   headlight/pipelines/token_classifier.h
+  headlight/pipelines/translation.h
   headlight/pipelines/translator.h
   headlight/pipelines/variant_scorer.h
   headlight/pipelines/visual_question_answerer.h

@@ -14,7 +14,7 @@
 #include "headlight/generate/decode.h"
 #include "headlight/image/processor.h"
 #include "headlight/kinds/caption_model.h"
-#include "headlight/pipelines/image_captioner.h"
+#include "headlight/pipelines/caption.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 

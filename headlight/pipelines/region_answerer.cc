@@ -1,7 +1,6 @@
 #include "headlight/pipelines/region_answerer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -16,19 +15,6 @@
 #include "headlight/pipelines/region_folder.h"
 
 namespace headlight {
-
-std::int64_t RegionSideOf(const RegionTextEncoder& model) {
-  const std::int64_t features = model.limits().features;
-  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(features) / 3)));
-  const std::int64_t numbers = model.limits().box_numbers;
-  Check(model.limits().patch.cells() == 0, "{}: the model reads whole images, and no regions",
-        model.parameters().source());
-  Check(3 * side * side == features && (numbers == 0 || numbers == 4 || numbers == 5),
-        "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
-        "another detector are read by `forward` alone",
-        model.parameters().source(), features);
-  return side;
-}
 
 struct RegionAnswerer::State {
   RegionFolder loaded;

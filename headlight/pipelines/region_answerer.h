@@ -19,12 +19,6 @@
 
 namespace headlight {
 
-class RegionTextEncoder;  // kinds/region_text_encoder.h
-
-// The side of the square of pixels that a model reads of each region. Throws Error for a model whose features are no
-// pixels, or whose places are not those of RegionsOfBoxes.
-HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
-
 struct ProbableAnswer {
   std::string answer;
   double probability = 0;  // among all answers

@@ -1,15 +1,28 @@
 #include "headlight/pipelines/region_folder.h"
 
+#include <cmath>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/encoder_folder.h"
 #include "headlight/pipelines/image_folder.h"
-#include "headlight/pipelines/region_answerer.h"
 #include "headlight/pipelines/tokenizer_fit.h"
 
 namespace headlight {
+
+std::int64_t RegionSideOf(const RegionTextEncoder& model) {
+  const std::int64_t features = model.limits().features;
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(features) / 3)));
+  const std::int64_t numbers = model.limits().box_numbers;
+  Check(model.limits().patch.cells() == 0, "{}: the model reads whole images, and no regions",
+        model.parameters().source());
+  Check(3 * side * side == features && (numbers == 0 || numbers == 4 || numbers == 5),
+        "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
+        "another detector are read by `forward` alone",
+        model.parameters().source(), features);
+  return side;
+}
 
 RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options) {
   CheckImageOptions(folder, options);

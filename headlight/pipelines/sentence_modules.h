@@ -9,7 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kernels/activation.h"
-#include "headlight/pipelines/embedder.h"
+#include "headlight/pipelines/embedding.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {

@@ -4,13 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "headlight/base/export.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/kinds/encoder_decoder.h"
-#include "headlight/pipelines/translator.h"
+#include "headlight/pipelines/translation.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 
 namespace headlight {
@@ -31,10 +29,5 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
 void AppendPart(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                 const SourcePart& source, std::int32_t start, const Hypothesis& hypothesis,
                 const TranslateOptions& options, bool keep_attention);
-
-/// Throws Error, which begins with `place`, for a text of more tokens than the model reads: summaries of its parts
-/// would be none of the whole.
-HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
-                                   const TranslateOptions& options, const std::string& place);
 
 }  // namespace headlight

@@ -11,7 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/text_pairs.h"
-#include "headlight/pipelines/translation_parts.h"
+#include "headlight/pipelines/read_at_once.h"
 #include "headlight/pipelines/translator.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"

@@ -12,7 +12,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/voc.h"
 #include "headlight/models/family.h"
-#include "headlight/pipelines/region_answerer.h"
+#include "headlight/pipelines/region_folder.h"
 
 namespace headlight {
 

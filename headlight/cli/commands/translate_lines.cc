@@ -19,7 +19,7 @@
 #include "headlight/inspect/attention_record.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/encoder_decoder.h"
-#include "headlight/pipelines/translation_parts.h"
+#include "headlight/pipelines/read_at_once.h"
 #include "headlight/text/printable.h"
 
 namespace headlight {
