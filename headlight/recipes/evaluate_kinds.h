@@ -1,7 +1,7 @@
 // Evaluate of each kind of model.
 #pragma once
 
-#include "headlight/recipes/evaluation.h"
+#include "headlight/recipes/evaluation_options.h"
 
 namespace headlight {
 

@@ -9,7 +9,7 @@
 #include "headlight/base/json.h"
 #include "headlight/data/images.h"
 #include "headlight/kinds/model.h"
-#include "headlight/recipes/evaluation.h"
+#include "headlight/recipes/evaluation_options.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {
