@@ -24,7 +24,6 @@ namespace {
 
 std::function<std::string(const std::string& note)> rewrite_note;
 
-bool quiet = false;
 bool holds_results = false;
 std::string options_file;  // of --config
 
@@ -159,9 +158,6 @@ std::string& HeldResults() {
   static std::string results;
   return results;
 }
-
-void SetQuiet(bool value) { quiet = value; }
-bool Quiet() { return quiet; }
 
 void RewriteNotes(std::function<std::string(const std::string&)> rewrite) { rewrite_note = std::move(rewrite); }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/cli/terminal/quiet.h"
+
 namespace headlight {
 
 // Thrown when the reader of standard output has closed it: the program ends without a message.
@@ -39,10 +41,6 @@ void SetOptionsFile(const std::string& path);
 
 // Returns `path` after a note, once, where it is - and standard input is a terminal, at which the program now waits.
 const std::string& Input(const std::string& path);
-
-// When quiet, the program prints only results and errors.
-void SetQuiet(bool quiet);
-bool Quiet();
 
 // From now on notes are what this makes of them: NameFlags in cli/program/command_tree.h, of the command that runs.
 void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/quiet.h"
 
 namespace headlight {
 namespace {
