@@ -1,7 +1,9 @@
-// Checks every #include of the project against the table of folders, and the libraries that each folder may use.
+// Checks every #include of the project against the table of folders, and the libraries that each folder may use; and
+// that no stems of one folder include one another in a ring.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -111,20 +113,30 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
   return folder + " may not include " + target;
 }
 
-// One complaint per wrong edge: "file:line: #include of path: rule".
-std::vector<std::string> WrongEdges(const fs::path& file, std::istream& text) {
+struct Include {
+  int line = 0;
+  std::string path;
+  bool quoted = false;
+};
+
+std::vector<Include> IncludesOf(std::istream& text) {
   static const std::regex include(R"re(\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
-  std::vector<std::string> complaints;
+  std::vector<Include> includes;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
     std::smatch match;
-    if (!std::regex_match(line, match, include)) continue;
-    const std::string rule = WrongEdge(file, match[2], match[1] == "\"");
-    if (!rule.empty())
-      complaints.push_back(file.string() + ":" + std::to_string(number) + ": #include of " + match.str(2) + ": " +
-                           rule);
+    if (std::regex_match(line, match, include)) includes.push_back({number, match[2], match[1] == "\""});
   }
+  return includes;
+}
+
+// One complaint per wrong edge: "file:line: #include of path: rule".
+std::vector<std::string> WrongEdges(const fs::path& file, std::istream& text) {
+  std::vector<std::string> complaints;
+  for (const auto& [line, path, quoted] : IncludesOf(text))
+    if (const std::string rule = WrongEdge(file, path, quoted); !rule.empty())
+      complaints.push_back(file.string() + ":" + std::to_string(line) + ": #include of " + path + ": " + rule);
   return complaints;
 }
 
@@ -133,20 +145,127 @@ std::vector<std::string> WrongEdges(const fs::path& file, const std::string& tex
   return WrongEdges(file, stream);
 }
 
-TEST(IncludeEdges, ProjectKeepsTheTable) {
+// A header with its source, and with its `-inl.h`: the path without the ending. Empty for tests, fuzzers, benchmarks
+// and what they share, which nothing else includes.
+std::string StemOf(const std::string& path) {
+  static const std::regex stem(R"((headlight/.*?)(-inl)?\.(h|cc))");
+  for (const std::string ending : {"_test.cc", "_fuzz.cc", "_bench.cc", "testing.h", "test_support.h"})
+    if (path.ends_with(ending)) return "";
+  std::smatch match;
+  return std::regex_match(path, match, stem) ? match.str(1) : "";
+}
+
+// The stems of the same folder that each stem includes.
+class StemGraph {
+ public:
+  void Add(const std::string& file, std::istream& text) {
+    const std::string from = StemOf(file);
+    if (from.empty()) return;
+    for (const Include& include : IncludesOf(text)) {
+      const std::string to = include.quoted ? StemOf(include.path) : "";
+      if (to.empty() || to == from || fs::path(to).parent_path() != fs::path(from).parent_path()) continue;
+      edges_[from].insert(to);
+    }
+  }
+
+  // Rings, each as "a -> b -> a". Where there is any, at least one is found.
+  std::vector<std::string> Rings() {
+    rings_.clear();
+    done_.clear();
+    for (const auto& [stem, included] : edges_) Visit(stem);
+    return rings_;
+  }
+
+ private:
+  void Visit(const std::string& stem) {
+    if (const auto open = std::ranges::find(path_, stem); open != path_.end()) {
+      std::string ring;
+      for (auto at = open; at != path_.end(); ++at) ring += *at + " -> ";
+      rings_.push_back(ring + stem);
+      return;
+    }
+    if (!done_.insert(stem).second) return;
+    path_.push_back(stem);
+    if (const auto included = edges_.find(stem); included != edges_.end())
+      for (const std::string& next : included->second) Visit(next);
+    path_.pop_back();
+  }
+
+  std::map<std::string, Names> edges_;
+  std::vector<std::string> path_, rings_;  // the path: from a first stem to the one that is visited
+  Names done_;
+};
+
+// The sources and headers of the project, by their paths from its root.
+template <typename Each>
+void ForEachSource(const Each& each) {
   const fs::path root = HEADLIGHT_SOURCE_DIR;
-  int files = 0;
   for (const std::string top : {"headlight", "tests", "bench", "docs", "tools"}) {
     if (!fs::exists(root / top)) continue;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
       if (entry.path().extension() != ".cc" && entry.path().extension() != ".h") continue;
       std::ifstream text(entry.path());
       ASSERT_TRUE(text) << entry.path();
-      EXPECT_THAT(WrongEdges(fs::relative(entry.path(), root), text), testing::IsEmpty());
-      ++files;
+      each(fs::relative(entry.path(), root), text);
     }
   }
-  EXPECT_GT(files, 10) << "no sources under " << root;
+}
+
+TEST(IncludeEdges, ProjectKeepsTheTable) {
+  int files = 0;
+  ForEachSource([&](const fs::path& file, std::istream& text) {
+    EXPECT_THAT(WrongEdges(file, text), testing::IsEmpty());
+    ++files;
+  });
+  EXPECT_GT(files, 10) << "no sources under " << HEADLIGHT_SOURCE_DIR;
+}
+
+TEST(IncludeEdges, ProjectHasNoRings) {
+  StemGraph stems;
+  ForEachSource([&](const fs::path& file, std::istream& text) { stems.Add(file, text); });
+  EXPECT_THAT(stems.Rings(), testing::IsEmpty());
+}
+
+std::vector<std::string> RingsOf(const std::map<std::string, std::string>& files) {
+  StemGraph stems;
+  for (const auto& [file, text] : files) {
+    std::istringstream stream(text);
+    stems.Add(file, stream);
+  }
+  return stems.Rings();
+}
+
+TEST(IncludeEdges, PlantedRingsAreCaught) {
+  using testing::ElementsAre;
+  const auto include = [](const std::string& path) { return "#pragma once\n#include \"headlight/" + path + "\"\n"; };
+  // A header and the other's source.
+  EXPECT_THAT(RingsOf({{"headlight/io/a.h", include("io/b.h")}, {"headlight/io/b.cc", include("io/a.h")}}),
+              ElementsAre("headlight/io/a -> headlight/io/b -> headlight/io/a"));
+  // Of three, one by its -inl.h, next to a stem that is in none.
+  EXPECT_THAT(RingsOf({{"headlight/kernels/a.cc", include("kernels/d.h") + include("kernels/b-inl.h")},
+                       {"headlight/kernels/b-inl.h", include("kernels/c.h")},
+                       {"headlight/kernels/c.cc", include("kernels/a.h")},
+                       {"headlight/kernels/e.cc", include("kernels/a.h")}}),
+              ElementsAre("headlight/kernels/a -> headlight/kernels/b -> headlight/kernels/c -> headlight/kernels/a"));
+  // Two rings.
+  EXPECT_THAT(RingsOf({{"headlight/text/metrics/a.h", include("text/metrics/b.h")},
+                       {"headlight/text/metrics/b.h", include("text/metrics/a.h")},
+                       {"headlight/nn/a.h", include("nn/b.h")},
+                       {"headlight/nn/b.cc", include("nn/a.h")}}),
+              ElementsAre("headlight/nn/a -> headlight/nn/b -> headlight/nn/a",
+                          "headlight/text/metrics/a -> headlight/text/metrics/b -> headlight/text/metrics/a"));
+}
+
+TEST(IncludeEdges, StemsThatAreNoRingPass) {
+  const auto include = [](const std::string& path) { return "#include \"headlight/" + path + "\"\n"; };
+  EXPECT_THAT(RingsOf({{"headlight/io/a.cc", include("io/a.h") + include("io/b.h") + include("io/c.h")},
+                       {"headlight/io/b.cc", include("io/b.h") + include("io/c.h")},
+                       {"headlight/io/c_test.cc", include("io/c.h") + include("io/a.h")},
+                       {"headlight/io/testing.h", include("io/a.h")},
+                       {"headlight/io/c.cc", "// #include \"headlight/io/a.h\"\n" + include("io/zip_testing.h")},
+                       {"headlight/io/d.h", include("text/d.h")},
+                       {"headlight/text/d.h", include("text/tokenizers/d.h")}}),
+              testing::IsEmpty());
 }
 
 TEST(IncludeEdges, PlantedEdgesAreCaught) {
