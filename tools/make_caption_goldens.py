@@ -13,6 +13,7 @@ writes them, and golden.safetensors, in double precision without dropout (stored
     read_hidden, read_attentions.L, read_cross_attentions.L        beside their images
     alone_hidden               without them
     match_logits, image_vectors, text_vectors                    as projected, before they are normalized
+    logits_per_image           [images, texts], of BlipModel
     decoder_input_ids, decoder_attention_mask                      texts that are written
     logits, decoder_attentions.L, cross_attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
@@ -211,6 +212,8 @@ def run(model, pixels, read, written):
         if isinstance(model, BlipModel):
             add("image_vectors", model.visual_projection(seen.pooler_output))
             add("text_vectors", model.text_projection(alone.pooler_output))
+            whole = model(**inputs, pixel_values=pixels, interpolate_pos_encoding=resized)
+            tensors["logits_per_image"] = whole.logits_per_image
         if not hasattr(model, "text_decoder"):
             return tensors, rows
         output = write(model.text_decoder, memory if reader is None else beside.last_hidden_state, None if reader is None else read,

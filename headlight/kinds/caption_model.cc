@@ -3,6 +3,7 @@
 #include "headlight/base/error.h"
 #include "headlight/kinds/forward_images.h"
 #include "headlight/kinds/forward_tensors.h"
+#include "headlight/kinds/pair_logits.h"
 #include "headlight/ops/rms_norm.h"
 
 namespace headlight {
@@ -85,8 +86,14 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
     context.hooks.attention = {};
     if (uses_.vectors) {
       const Tensor alone = ReadTexts(context, read_texts.ids, read_texts.sentences, nullptr);
-      out.tensors["image_embeds"] = ops::UnitRows(ImageVectors(context, encoded));
-      out.tensors["text_embeds"] = ops::UnitRows(TextVectors(context, alone, read_texts.sentences));
+      const Tensor of_images = ops::UnitRows(ImageVectors(context, encoded)),
+                   of_texts = ops::UnitRows(TextVectors(context, alone, read_texts.sentences));
+      out.tensors["image_embeds"] = of_images;
+      out.tensors["text_embeds"] = of_texts;
+      if (logit_scale_ != nullptr) {
+        out.tensors["logits_per_image"] = PairLogits(context, of_images, of_texts, *logit_scale_);
+        out.tensors["logits_per_text"] = PairLogits(context, of_texts, of_images, *logit_scale_);
+      }
     }
     memory = {states, read_texts.sentences};
     read = read_texts;

@@ -52,6 +52,8 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
 
   Uses uses_;
   ImageEncoder::Limits image_limits_;
+  // The logarithm of what the products of vectors are multiplied by; null: the model does not scale them.
+  const Parameter* logit_scale_ = nullptr;
 };
 
 }  // namespace headlight

@@ -7,9 +7,8 @@
 #include "headlight/base/error.h"
 #include "headlight/kinds/forward_images.h"
 #include "headlight/kinds/forward_tensors.h"
+#include "headlight/kinds/pair_logits.h"
 #include "headlight/ops/arithmetic.h"
-#include "headlight/ops/exponential.h"
-#include "headlight/ops/linear.h"
 #include "headlight/ops/rms_norm.h"
 
 namespace headlight {
@@ -42,8 +41,7 @@ Tensor DualEncoder::TextVectors(Context& context, std::span<const std::int32_t> 
 
 Tensor DualEncoder::Logits(Context& context, const Tensor& a, const Tensor& b) const {
   Check(logit_scale_ != nullptr, "{}: this model has one tower, and no scores of pairs", parameters_.source());
-  const Tensor scale = ops::Exponential(context.Use(*logit_scale_));
-  const Tensor logits = ops::Multiply(ops::Linear(a, {.value = b}), scale);
+  const Tensor logits = PairLogits(context, a, b, *logit_scale_);
   return logit_bias_ == nullptr ? logits : ops::Add(logits, context.Use(*logit_bias_));
 }
 

@@ -154,8 +154,9 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     linear(pooler_, "text_model.pooler.dense", config.text.model, config.text.model, true);
     linear(image_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
-    root.Declare("logit_scale", {}, Initialisation::Constant(2.6592)).role.trained =
-        false;  // of a loss that is not here
+    Parameter& scale = root.Declare("logit_scale", {}, Initialisation::Constant(2.6592));
+    scale.role.trained = false;  // the loss that trains it is not here
+    logit_scale_ = &scale;
   }
 }
 

@@ -236,7 +236,7 @@ TEST_F(CaptionCommand, AreEvaluated) {
 
 TEST_F(CaptionCommand, RunsTheModelOnTensors) {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
-  for (const std::string name : {"vit_gpt2", "blip", "blip_answers", "blip_matching"}) {
+  for (const std::string name : {"vit_gpt2", "blip", "blip_answers", "blip_matching", "blip_vectors"}) {
     const Safetensors golden(kFolders + name + "/golden.safetensors");
     std::vector<Tensor> values = {ChannelsFirst(golden.Read("pixel_values"))};
     std::vector<StoredTensor> inputs = {Stored("pixel_values", values.front())};
@@ -280,7 +280,15 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
     compare("read_hidden", "last_hidden_state");
     compare("read_cross_attentions.1", "text_cross_attentions.1");
     compare("match_logits", "itm_score");
-    EXPECT_EQ(result.contains("text_embeds"), name == "blip_matching");
+    EXPECT_EQ(result.contains("text_embeds"), name == "blip_matching" || name == "blip_vectors");
+    compare("logits_per_image", "logits_per_image");
+    EXPECT_EQ(result.contains("logits_per_text"), name == "blip_vectors");  // those of blip_matching have no scale
+    if (name == "blip_vectors") {
+      const Tensor of_images = result.Read("logits_per_image"), of_texts = result.Read("logits_per_text");
+      ASSERT_EQ(of_texts.shape(), (Shape{3, 3}));
+      for (std::int64_t i = 0; i < 9; ++i)
+        EXPECT_NEAR(of_texts.data<float>()[i], of_images.data<float>()[i % 3 * 3 + i / 3], 1e-6F);
+    }
     if (name == "vit_gpt2") {
       inputs.erase(inputs.begin() + 1, inputs.end());
       WriteSafetensors(in, inputs);

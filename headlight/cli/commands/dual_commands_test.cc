@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "headlight/base/json.h"
@@ -279,6 +280,20 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
     for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-4) << name;
   };
   expect_near("logits_per_text", golden.Read("logits").ToVector<float>());
+  const auto unit_rows = [&](const char* name) {
+    const Tensor vectors = golden.Read(name);
+    std::vector<float> unit;
+    for (std::int64_t row = 0; row < vectors.rows(); ++row) {
+      const float* const numbers = vectors.matrix<float>().row(row);
+      double squares = 0;
+      for (std::int64_t i = 0; i < vectors.columns(); ++i) squares += double{numbers[i]} * double{numbers[i]};
+      for (std::int64_t i = 0; i < vectors.columns(); ++i)
+        unit.push_back(static_cast<float>(numbers[i] / std::sqrt(squares)));
+    }
+    return unit;
+  };
+  expect_near("image_embeds", unit_rows("image_vectors"));
+  expect_near("text_embeds", unit_rows("text_vectors"));
   expect_near("vision_pooler_output", golden.Read("image_pooled").ToVector<float>());
   expect_near("text_pooler_output", golden.Read("text_pooled").ToVector<float>());
   expect_near("vision_last_hidden_state", golden.Read("image_states").ToVector<float>());

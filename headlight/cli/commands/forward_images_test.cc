@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 #include "headlight/cli/program/testing.h"
 #include "headlight/io/safetensors.h"
@@ -69,6 +71,23 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
                                mean = given.Read("logits").ToVector<float>();
       for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], (one[i] + other[i]) / 2, 1e-6);
       EXPECT_NE(one, other);
+      // Each head reads its own token: the first the class token, the second the distillation token.
+      const Safetensors weights(FolderOf(name) + "/model.safetensors");
+      const Tensor hidden = given.Read("last_hidden_state");
+      for (const auto& [head, logits, token] :
+           {std::tuple("cls_classifier", &one, 0), std::tuple("distillation_classifier", &other, 1)}) {
+        const Tensor weight = weights.Read(head + std::string(".weight")),
+                     bias = weights.Read(head + std::string(".bias"));
+        const std::int64_t labels = weight.rows(), tokens = hidden.shape()[1];
+        ASSERT_EQ(std::ssize(*logits), hidden.shape()[0] * labels);
+        for (std::int64_t i = 0; i < std::ssize(*logits); ++i) {
+          const float* const state = hidden.matrix<float>().row(i / labels * tokens + token);
+          const float* const row = weight.matrix<float>().row(i % labels);
+          const double sum =
+              std::inner_product(row, row + weight.columns(), state, double{bias.data<float>()[i % labels]});
+          EXPECT_NEAR((*logits)[static_cast<std::size_t>(i)], sum, 1e-4) << head;
+        }
+      }
     }
     EXPECT_EQ(given.contains("reconstruction"), name == std::string("vit_masked"));
     if (!given.contains("reconstruction")) continue;

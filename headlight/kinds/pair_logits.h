@@ -1,0 +1,16 @@
+// The scores of images with texts, of models whose vectors of both lie in one space.
+#pragma once
+
+#include "headlight/nn/context.h"
+#include "headlight/ops/arithmetic.h"
+#include "headlight/ops/exponential.h"
+#include "headlight/ops/linear.h"
+
+namespace headlight {
+
+/// e^logit_scale a b^T, of vectors of length 1: [rows of a, rows of b].
+inline Tensor PairLogits(Context& context, const Tensor& a, const Tensor& b, const Parameter& logit_scale) {
+  return ops::Multiply(ops::Linear(a, {.value = b}), ops::Exponential(context.Use(logit_scale)));
+}
+
+}  // namespace headlight
