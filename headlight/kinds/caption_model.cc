@@ -34,14 +34,14 @@ Json::Object CaptionModel::Description() const {
   for (const auto& [has, name] : {std::pair(uses_.captions, "captions"), std::pair(uses_.answers, "answers"),
                                   std::pair(uses_.matches, "matches"), std::pair(uses_.vectors, "vectors")})
     if (has) uses.push_back(name);
-  return {{"uses", uses},
-          {"positions", limits_.positions},
-          {"image_height", image_limits_.image.height},
-          {"image_width", image_limits_.image.width},
-          {"patch_height", image_limits_.patch.height},
-          {"patch_width", image_limits_.patch.width},
-          {"channels", image_limits_.channels},
-          {"image_model", image_limits_.model}};
+  return WithLayerSizes({{"uses", uses},
+                         {"positions", limits_.positions},
+                         {"image_height", image_limits_.image.height},
+                         {"image_width", image_limits_.image.width},
+                         {"patch_height", image_limits_.patch.height},
+                         {"patch_width", image_limits_.patch.width},
+                         {"channels", image_limits_.channels},
+                         {"image_model", image_limits_.model}});
 }
 
 NamedTensors CaptionModel::Forward(const Safetensors& in) const {

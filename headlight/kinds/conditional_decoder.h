@@ -38,7 +38,7 @@ class HEADLIGHT_API ConditionalDecoder : public Model {
   };
   const Limits& limits() const { return limits_; }
 
-  Json::Object Description() const override { return {{"positions", limits_.positions}}; }
+  Json::Object Description() const override { return WithLayerSizes({{"positions", limits_.positions}}); }
 
  protected:
   using Model::Model;

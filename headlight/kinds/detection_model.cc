@@ -24,7 +24,8 @@ std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t f
 }
 
 Json::Object DetectionModel::Description() const {
-  return {{"queries", limits_.queries}, {"channels", limits_.channels}, {"masks", limits_.masks}, {"labels", labels_}};
+  return WithLayerSizes(
+      {{"queries", limits_.queries}, {"channels", limits_.channels}, {"masks", limits_.masks}, {"labels", labels_}});
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/kinds/forward_images.h"
@@ -62,7 +63,7 @@ Json::Object DualEncoder::Description() const {
     add("text_model", limits_.text_model);
   }
   if (logit_scale_ != nullptr) add("scores", limits_.scores == Scores::softmax ? "softmax" : "sigmoid");
-  return description;
+  return WithLayerSizes(std::move(description));
 }
 
 namespace {

@@ -26,7 +26,8 @@ Tensor Moved(const Tensor& x, double factor, double shift) {
 }  // namespace
 
 Json::Object ImageCoder::Description() const {
-  return {{"image_size", limits_.image}, {"codes", limits_.codes}, {"codes_per_side", limits_.grid().width}};
+  return WithLayerSizes(
+      {{"image_size", limits_.image}, {"codes", limits_.codes}, {"codes_per_side", limits_.grid().width}});
 }
 
 FeatureMaps ImageCoder::Encode(Context& /*context*/, const FeatureMaps& /*pixels*/) const {

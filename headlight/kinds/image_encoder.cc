@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/kinds/forward_images.h"
@@ -20,7 +21,7 @@ Json::Object ImageEncoder::Description() const {
                               {"patch_height", limits_.patch.height}, {"patch_width", limits_.patch.width},
                               {"channels", limits_.channels},         {"model", limits_.model}};
   if (!labels_.empty()) description.push_back({"labels", labels_});
-  return description;
+  return WithLayerSizes(std::move(description));
 }
 
 std::unique_ptr<ImageEncoder> ImageEncoder::WithClasses(const std::vector<std::string>&) const {

@@ -50,7 +50,7 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
-  Json::Object Description() const override { return {{"positions", limits_.positions}}; }
+  Json::Object Description() const override { return WithLayerSizes({{"positions", limits_.positions}}); }
 
  protected:
   using Model::Model;

@@ -35,6 +35,11 @@ class HEADLIGHT_API Model {
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}
 
+  // The sizes of its layers, as kinds/layer_sizes.h names them; none if Description has them all.
+  virtual Json::Object LayerSizes() const { return {}; }
+  // A description with those of the sizes that it does not have.
+  Json::Object WithLayerSizes(Json::Object description) const;
+
   Parameters parameters_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/nn/attention.h"
@@ -131,7 +132,7 @@ Json::Object RegionTextEncoder::Description() const {
     description.push_back({"patch_width", limits_.patch.width});
   }
   if (!labels_.empty()) description.push_back({"labels", labels_});
-  return description;
+  return WithLayerSizes(std::move(description));
 }
 
 std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model, const std::vector<std::string>& labels,

@@ -9,7 +9,11 @@
 
 namespace headlight {
 
-Json::Object TextEncoder::Description() const { return {{"positions", limits_.positions}, {"heads", head_names()}}; }
+Json::Object TextEncoder::Description() const {
+  Json::Object description = WithLayerSizes({{"positions", limits_.positions}, {"heads", head_names()}});
+  if (!heads().labels.empty()) description.push_back({"labels", heads().labels});
+  return description;
+}
 
 NamedTensors TextEncoder::Forward(const Safetensors& in) const {
   CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});

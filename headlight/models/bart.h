@@ -11,6 +11,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/layer_sizes.h"
 
 namespace headlight {
 
@@ -45,6 +46,9 @@ class HEADLIGHT_API Bart : public EncoderDecoder {
                 const Memory& memory) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const BartConfig& config() const { return config_; }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfEncoderAndDecoder(config_); }
 
  private:
   BartConfig config_;

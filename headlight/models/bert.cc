@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/stacks.h"
 #include "headlight/ops/dropout.h"
@@ -186,6 +187,12 @@ std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) cons
   config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // which classes need
   config.scope = BertConfig().scope;
   return std::make_unique<Bert>(config, parameters_.dtype());
+}
+
+Json::Object SizesOfBert(const BertConfig& config) {
+  Json::Object sizes = SizesOfStack(config);
+  sizes.push_back({"token_types", config.types});
+  return sizes;
 }
 
 void Bert::Save(const std::string& folder, Compute compute) const {

@@ -43,6 +43,9 @@ HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
 // All but the model type, which RoBERTa and DeBERTa share.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
+/// Of its layers, with the number of segment types, of a model that reads these.
+HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
+
 // `tie_word_embeddings`: a model that scores all tokens does so by their embeddings. Other models read no output table.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
@@ -101,6 +104,9 @@ class HEADLIGHT_API Bert : public TextEncoder {
   const BertConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfBert(config_); }
 
  private:
   BertConfig config_;

@@ -34,6 +34,11 @@ class BertDescendant : public TextEncoder {
   }
 
  protected:
+  Json::Object LayerSizes() const override {
+    Config config = config_;
+    return SizesOfBert(BertOf(config));
+  }
+
   Config config_;
 };
 

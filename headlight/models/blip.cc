@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
 #include "headlight/models/files/image_settings.h"
@@ -281,6 +282,12 @@ std::unique_ptr<Blip> LoadBlip(const ModelFolder& files, const LoadModelOptions&
 namespace families {
 extern const Family blip = MakeFamily<Blip, LoadBlip>({"blip"});
 }  // namespace families
+
+Json::Object Blip::LayerSizes() const {
+  Json::Object sizes = SizesOfPart("image", config_.vision);
+  AddMissing(sizes, SizesOfPart("text", config_.text));
+  return sizes;
+}
 
 void Blip::Save(const std::string& folder, Compute compute) const {
   static constexpr std::array kClasses = {"BlipForConditionalGeneration", "BlipForQuestionAnswering",

@@ -109,6 +109,9 @@ class HEADLIGHT_API Blip : public CaptionModel {
   const BlipConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   BlipConfig config_;
   ImageEmbedding embedding_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
 #include "headlight/ops/embedding.h"
@@ -191,6 +192,14 @@ std::unique_ptr<Clip> LoadClip(const ModelFolder& files, const LoadModelOptions&
 namespace families {
 extern const Family clip = MakeFamily<Clip, LoadClip>({"clip", "clip_text_model", "clip_vision_model"});
 }  // namespace families
+
+Json::Object Clip::LayerSizes() const {
+  if (!config_.image) return SizesOfStack(*config_.text);
+  if (!config_.text) return SizesOfStack(*config_.image);
+  Json::Object sizes = SizesOfPart("image", *config_.image);
+  AddMissing(sizes, SizesOfPart("text", *config_.text));
+  return sizes;
+}
 
 void Clip::Save(const std::string& folder, Compute compute) const {
   Json json = WriteDualConfig(config_, "CLIP");

@@ -107,6 +107,9 @@ class HEADLIGHT_API Clip : public DualEncoder {
   const ClipConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   struct ImageTower {
     ImageEmbedding embedding;

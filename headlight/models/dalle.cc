@@ -144,7 +144,8 @@ Tensor Dalle::Decode(Context& context, std::span<const std::int32_t> ids, const 
 }
 
 Json::Object Dalle::Description() const {
-  return {{"text_positions", config_.text_positions}, {"codes", config_.codes}, {"codes_per_side", config_.side}};
+  return WithLayerSizes(
+      {{"text_positions", config_.text_positions}, {"codes", config_.codes}, {"codes_per_side", config_.side}});
 }
 
 void Describe(ConfigTable& table, DalleConfig& config) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/kinds/text_to_image_model.h"
 #include "headlight/nn/grid_attention.h"
 #include "headlight/nn/layers.h"
@@ -71,6 +72,9 @@ class HEADLIGHT_API Dalle : public TextToImageModel {
   const DalleConfig& config() const { return config_; }
   Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
  private:
   Tensor Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,

@@ -174,7 +174,8 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
 }
 
 Json::Object DalleMini::Description() const {
-  return {{"text_positions", drawing_.text_positions}, {"codes", config_.codes}, {"codes_per_side", config_.side}};
+  return WithLayerSizes(
+      {{"text_positions", drawing_.text_positions}, {"codes", config_.codes}, {"codes_per_side", config_.side}});
 }
 
 void Describe(ConfigTable& table, DalleMiniConfig& config) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/kinds/text_to_image_model.h"
 #include "headlight/nn/transformer_layers.h"
 
@@ -79,6 +80,9 @@ class HEADLIGHT_API DalleMini : public TextToImageModel {
   const DalleMiniConfig& config() const { return config_; }
   Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfEncoderAndDecoder(config_); }
 
  private:
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;

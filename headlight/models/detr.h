@@ -13,6 +13,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/detection_model.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/resnet.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
@@ -116,6 +117,9 @@ class HEADLIGHT_API Detr : public DetectionModel {
 
   const DetrConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfEncoderAndDecoder(config_); }
 
  private:
   Tensor CellPositions(Context& context, const DetectedImages& images) const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/image_settings.h"
@@ -167,9 +168,14 @@ EncodedImages Dino::Encode(Context& context, std::span<const Tensor> images,
   return encoded;
 }
 
+Json::Object Dino::LayerSizes() const {
+  Json::Object sizes = SizesOfStack(config_);
+  sizes.back().value = InnerSize(config_);
+  return sizes;
+}
+
 Json::Object Dino::Description() const {
   Json::Object description = ImageEncoder::Description();
-  description.push_back({"ffn", InnerSize(config_)});
   if (config_.registers > 0) description.push_back({"registers", config_.registers});
   return description;
 }

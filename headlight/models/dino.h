@@ -87,6 +87,9 @@ class HEADLIGHT_API Dino : public ImageEncoder {
   Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   ops::RotaryAngles Angles(const EncodedImages& encoded) const;
 

@@ -48,6 +48,9 @@ class HEADLIGHT_API DiscreteVae : public ImageCoder {
   const DiscreteVaeConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override { return {{"layers", config_.layers}}; }
+
  private:
   DiscreteVaeConfig config_;
   const Parameter* codebook_ = nullptr;  // [code width, codes]

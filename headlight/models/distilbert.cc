@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/bert_descendant.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
@@ -76,6 +77,9 @@ class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
     return encoder_(context, ids, /*types=*/{}, texts, first_positions);
   }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_.bert); }
 
  private:
   BertEncoder encoder_;

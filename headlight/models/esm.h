@@ -11,6 +11,7 @@
 #include <span>
 
 #include "headlight/base/export.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/bert_descendant.h"
 #include "headlight/nn/rotary.h"
 
@@ -94,6 +95,9 @@ class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
   bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
 
   const EsmConfig& config() const { return config_; }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_.encoder); }
 
  private:
   EsmEncoder encoder_;

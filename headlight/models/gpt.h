@@ -13,6 +13,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/language_model.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
 #include "headlight/nn/transformer_layers.h"
@@ -102,6 +103,9 @@ class HEADLIGHT_API Gpt : public LanguageModel {
   }
   const GptConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
  private:
   GptConfig config_;

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/gpt2_stack.h"
 #include "headlight/models/gpt.h"
@@ -94,6 +95,9 @@ class Gpt2Classifier : public TextEncoder {
     config.on_top = wanted;
     return std::make_unique<Gpt2Classifier>(config);
   }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_.stack); }
 
  private:
   Gpt2ClassifierConfig config_;

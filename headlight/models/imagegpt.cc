@@ -76,6 +76,14 @@ Tensor ImageGpt::ClassLogits(Context& context, const Tensor& hidden, const Seque
   return (*classes_)(context, ops::WeightedRows(hidden, rows, weights, longest));
 }
 
+Json::Object ImageGpt::Description() const {
+  Json::Object description = LanguageModel::Description();
+  description.push_back({"vocabulary", config_.vocabulary});
+  description.push_back({"colours", config_.start_id()});
+  if (config_.classes) description.push_back({"labels", config_.labels});
+  return description;
+}
+
 void Describe(ConfigTable& table, ImageGptConfig& config) {
   table.Note("model_type", "imagegpt");
   DescribeGpt2Stack(table, config);

@@ -12,6 +12,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/language_model.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
 
@@ -71,9 +72,11 @@ class HEADLIGHT_API ImageGpt : public LanguageModel {
   Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const;
 
   const ImageGptConfig& config() const { return config_; }
+  Json::Object Description() const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
   void AddOutputs(Context& context, const Tensor& hidden, const Sequences& images, NamedTensors& out) const override;
 
  private:

@@ -12,6 +12,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/language_model.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/files/rotary_settings.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
@@ -66,6 +67,9 @@ class HEADLIGHT_API Llama : public LanguageModel {
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   const LlamaConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
  private:
   LlamaConfig config_;

@@ -2,6 +2,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/nn/labels.h"
@@ -265,6 +266,13 @@ std::unique_ptr<RegionTextEncoder> Lxmert::WithAnswers(const std::vector<std::st
   if (!labels.empty()) config.answers = std::ssize(labels);
   config.bert.scope = LxmertConfig().bert.scope;
   return std::make_unique<Lxmert>(config, parameters_.dtype());
+}
+
+Json::Object Lxmert::LayerSizes() const {
+  Json::Object sizes = SizesOfBert(config_.bert);
+  sizes.push_back({"image_layers", config_.image_layers});
+  sizes.push_back({"joint_layers", config_.cross_layers});
+  return sizes;
 }
 
 void Lxmert::Save(const std::string& folder, Compute compute) const {

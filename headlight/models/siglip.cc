@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/dual_encoder_files.h"
 #include "headlight/ops/arithmetic.h"
@@ -151,6 +152,14 @@ std::unique_ptr<Siglip> LoadSiglip(const ModelFolder& files, const LoadModelOpti
 namespace families {
 extern const Family siglip = MakeFamily<Siglip, LoadSiglip>({"siglip", "siglip_text_model", "siglip_vision_model"});
 }  // namespace families
+
+Json::Object Siglip::LayerSizes() const {
+  if (!config_.image) return SizesOfStack(*config_.text);
+  if (!config_.text) return SizesOfStack(*config_.image);
+  Json::Object sizes = SizesOfPart("image", *config_.image);
+  AddMissing(sizes, SizesOfPart("text", *config_.text));
+  return sizes;
+}
 
 void Siglip::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, WriteDualConfig(config_, "Siglip"), parameters_, compute);

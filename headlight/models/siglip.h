@@ -57,6 +57,9 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   const SiglipConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   // One learned query for all images: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
   struct AttentionPool {

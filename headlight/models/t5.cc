@@ -223,6 +223,15 @@ namespace families {
 extern const Family t5 = MakeFamily<T5, LoadT5>({"t5", "mt5"});
 }  // namespace families
 
+Json::Object T5::LayerSizes() const {
+  return {{"encoder_layers", config_.encoder_layers},
+          {"decoder_layers", config_.decoder_layers},
+          {"model", config_.model},
+          {"attention_heads", config_.heads},
+          {"head_dim", config_.head_dim},
+          {"ffn", config_.ffn}};
+}
+
 void T5::Save(const std::string& folder, Compute compute) const {
   SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
 }

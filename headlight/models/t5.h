@@ -103,6 +103,9 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const T5Config& config() const { return config_; }
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   T5Config config_;
   std::optional<TokenEmbedding> tokens_;

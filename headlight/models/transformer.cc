@@ -97,15 +97,7 @@ Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, 
 }
 
 Json::Object Transformer::Description() const {
-  return {{"positions", limits_.positions},
-          {"norm", config_.norm == NormPlace::post ? "post" : "pre"},
-          {"encoder_layers", config_.encoder_layers},
-          {"decoder_layers", config_.decoder_layers},
-          {"model", config_.model},
-          {"encoder_heads", config_.encoder_heads},
-          {"decoder_heads", config_.decoder_heads},
-          {"encoder_ffn", config_.encoder_ffn},
-          {"decoder_ffn", config_.decoder_ffn}};
+  return WithLayerSizes({{"positions", limits_.positions}, {"norm", config_.norm == NormPlace::post ? "post" : "pre"}});
 }
 
 namespace {

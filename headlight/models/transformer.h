@@ -8,6 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/encoder_decoder.h"
+#include "headlight/kinds/layer_sizes.h"
 
 namespace headlight {
 
@@ -45,6 +46,9 @@ class HEADLIGHT_API Transformer : public EncoderDecoder {
   // generation_config.json too.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfEncoderAndDecoder(config_); }
 
  private:
   TransformerConfig config_;

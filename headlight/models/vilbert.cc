@@ -4,6 +4,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
 #include "headlight/nn/labels.h"
@@ -360,6 +361,15 @@ std::unique_ptr<RegionTextEncoder> Vilbert::WithAnswers(const std::vector<std::s
   config.pretraining = config.task_heads = false;
   config.scope = VilbertConfig().scope;
   return std::make_unique<Vilbert>(config, parameters_.dtype());
+}
+
+Json::Object Vilbert::LayerSizes() const {
+  Json::Object sizes = SizesOfStack(config_.text);
+  sizes.push_back({"token_types", config_.types});
+  AddMissing(sizes, SizesOfPart("image", config_.image));
+  sizes.push_back({"joint_model", config_.joint});
+  sizes.push_back({"joint_heads", config_.joint_heads});
+  return sizes;
 }
 
 void Vilbert::Save(const std::string& folder, Compute compute) const {

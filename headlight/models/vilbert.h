@@ -107,6 +107,7 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
 
  protected:
+  Json::Object LayerSizes() const override;
   const TensorNames& tensor_names() const override;
   std::vector<OtherOutput> OtherOutputs(Context& context, const EncodedPairs& encoded,
                                         const Tensor& pooled) const override;

@@ -4,6 +4,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/image_settings.h"
 #include "headlight/models/files/stacks.h"
@@ -186,6 +187,12 @@ std::unique_ptr<RegionTextEncoder> Vilt::WithAnswers(const std::vector<std::stri
   config.labels = labels;
   config.vit.scope = ViltConfig().vit.scope;
   return std::make_unique<Vilt>(config, parameters_.dtype());
+}
+
+Json::Object Vilt::LayerSizes() const {
+  Json::Object sizes = SizesOfStack(config_.vit);
+  sizes.push_back({"token_types", config_.types});
+  return sizes;
 }
 
 void Vilt::Save(const std::string& folder, Compute compute) const {

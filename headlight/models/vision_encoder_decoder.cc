@@ -5,6 +5,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/io/config_table.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/gpt2_stack.h"
 
@@ -102,6 +103,12 @@ namespace families {
 extern const Family vision_encoder_decoder =
     MakeFamily<VisionEncoderDecoder, LoadVisionEncoderDecoder>({"vision-encoder-decoder"});
 }  // namespace families
+
+Json::Object VisionEncoderDecoder::LayerSizes() const {
+  Json::Object sizes = SizesOfPart("image", config_.encoder);
+  AddMissing(sizes, SizesOfPart("text", config_.decoder));
+  return sizes;
+}
 
 void VisionEncoderDecoder::Save(const std::string& folder, Compute compute) const {
   // Transformers expects the encoder's pooler, which it does not use, and says so where there is none.

@@ -44,6 +44,9 @@ class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
   const VisionEncoderDecoderConfig& config() const { return config_; }
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
+ protected:
+  Json::Object LayerSizes() const override;
+
  private:
   VisionEncoderDecoderConfig config_;
   VitEncoder encoder_;

@@ -55,6 +55,7 @@ class HEADLIGHT_API VisualBert : public RegionTextEncoder {
   std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const override;
 
  protected:
+  Json::Object LayerSizes() const override { return SizesOfBert(config_.bert); }
   const TensorNames& tensor_names() const override;
 
  private:

@@ -13,6 +13,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/image_encoder.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/image_embedding.h"
 #include "headlight/nn/layers.h"
@@ -95,6 +96,7 @@ class HEADLIGHT_API Vit : public ImageEncoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
   void AddOutputs(Context& context, const EncodedImages& encoded, NamedTensors& out) const override;
 
  private:

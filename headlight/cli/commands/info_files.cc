@@ -11,15 +11,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/image/processor.h"
 #include "headlight/io/config_table.h"
 #include "headlight/io/transformers_config_keys.h"
-#include "headlight/kinds/encoder_decoder.h"
-#include "headlight/kinds/language_model.h"
-#include "headlight/kinds/text_encoder.h"
-#include "headlight/models/family.h"
-#include "headlight/models/imagegpt.h"
-#include "headlight/pipelines/generation_settings.h"
 
 namespace headlight {
 namespace {
@@ -142,28 +135,6 @@ std::vector<std::string> PathsIn(const std::string& folder, const FolderRecord& 
 }
 
 }  // namespace
-
-std::vector<std::string> ReadOtherSettings(const ModelFolder& files, const Model& model) {
-  std::vector<std::string> errors;
-  const auto attempt = [&](const auto& read) {
-    try {
-      read();
-    } catch (const Error& error) {
-      errors.emplace_back(error.what());
-    }
-  };
-  const bool of_images = dynamic_cast<const ImageGpt*>(&model) != nullptr;
-  if (const auto* language = dynamic_cast<const LanguageModel*>(&model); language != nullptr && !of_images)
-    attempt([&] { ReadTextSettings(GenerationSettings(files), language->limits()); });
-  else if (dynamic_cast<const TextEncoder*>(&model) != nullptr)
-    attempt([&] { LeavesOutTypes(files); });
-  else if (const auto* writer = dynamic_cast<const EncoderDecoder*>(&model); writer != nullptr)
-    attempt(
-        [&] { ReadTranslationSettings(GenerationSettings(files), {}, writer->limits(), GenerationKind::translation); });
-  else if (Exists(files.File("preprocessor_config.json")) || Exists(files.File("processor_config.json")))
-    attempt([&] { LoadImageProcessor(files.path); });
-  return errors;
-}
 
 void AddFiles(const std::string& folder, const ReadRecord& record, const ModelFolder& files,
               Json::Object& description) {

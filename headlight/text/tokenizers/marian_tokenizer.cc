@@ -255,6 +255,12 @@ std::uint64_t MarianTokenizer::hash() const {
 }
 
 std::int32_t MarianTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
+Json::Object MarianTokenizer::Description() const {
+  Json::Object description = Tokenizer::Description();
+  for (const auto& [name, side] : {std::pair("source_tokenizer", Side::source), {"target_tokenizer", Side::target}})
+    description.push_back({name, algorithm(side) == SubwordAlgorithm::bpe ? "BPE" : "unigram"});
+  return description;
+}
 std::int32_t MarianTokenizer::eos() const { return state_->eos; }
 std::int32_t MarianTokenizer::unk() const { return state_->unk; }
 std::int32_t MarianTokenizer::pad() const { return state_->pad; }

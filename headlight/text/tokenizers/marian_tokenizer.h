@@ -49,6 +49,7 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
   const std::string& Piece(std::int32_t id) const override;              // a space is U+2581
   std::optional<std::int32_t> FindSpecial(std::string_view) const override { return {}; }
   std::int32_t size() const override;
+  Json::Object Description() const override;  // with the algorithms of both sides
 
   std::int32_t eos() const;    // ends a sentence
   std::int32_t unk() const;    // stands for characters that no piece has

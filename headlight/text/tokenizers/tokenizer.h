@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/text/text_span.h"
 
 namespace headlight {
@@ -43,6 +44,8 @@ class HEADLIGHT_API Tokenizer {
   // The id of a special token other than the end, such as a language's "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
   virtual std::int32_t size() const = 0;  // largest id + 1
+  /// Its size and kind, for people.
+  virtual Json::Object Description() const { return {{"vocabulary", size()}}; }
 
  protected:
   Tokenizer(std::vector<std::int32_t> before, std::vector<std::int32_t> after)
