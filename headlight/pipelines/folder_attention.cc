@@ -132,20 +132,27 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const AttentionIn
   return RegionAttentionOf(LoadRegionFolder(folder), *input.image, boxes, *input.question, OneLayer(input));
 }
 
+// Which of the inputs a kind reads that not every kind does.
+struct Reads {
+  bool image = false, text_with_image = false, target_of_image = false;
+  bool question = false, detector = false, threshold = false;
+};
 struct KindAttention {
   std::string_view kind;
   AttentionRecord (*attention)(const std::string& folder, const AttentionInput& input);
+  Reads reads = {};
 };
-constexpr KindAttention kAttention[] = {{EncoderDecoder::kKind, OfEncoderDecoder},
-                                        {TextEncoder::kKind, OfTextEncoder},
-                                        {LanguageModel::kKind, OfLanguageModel},
-                                        {ImageEncoder::kKind, OfImageEncoder},
-                                        {ImageGpt::kKind, OfImageGenerator},
-                                        {DetectionModel::kKind, OfDetector},
-                                        {DualEncoder::kKind, OfDualEncoder},
-                                        {CaptionModel::kKind, OfCaptionModel},
-                                        {RegionTextEncoder::kKind, OfRegionTextEncoder},
-                                        {TextToImageModel::kKind, OfDrawer}};
+constexpr KindAttention kAttention[] = {
+    {EncoderDecoder::kKind, OfEncoderDecoder},
+    {TextEncoder::kKind, OfTextEncoder},
+    {LanguageModel::kKind, OfLanguageModel},
+    {ImageEncoder::kKind, OfImageEncoder, {.image = true}},
+    {ImageGpt::kKind, OfImageGenerator, {.image = true}},
+    {DetectionModel::kKind, OfDetector, {.image = true, .threshold = true}},
+    {DualEncoder::kKind, OfDualEncoder, {.image = true, .text_with_image = true}},
+    {CaptionModel::kKind, OfCaptionModel, {.image = true, .target_of_image = true, .question = true}},
+    {RegionTextEncoder::kKind, OfRegionTextEncoder, {.image = true, .question = true, .detector = true}},
+    {TextToImageModel::kKind, OfDrawer}};
 
 }  // namespace
 
@@ -161,18 +168,14 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
   Check(of != std::end(kAttention), "{}: the attention of this kind of model is not shown", folder);
-  const bool detects = kind == DetectionModel::kKind, captions = kind == CaptionModel::kKind,
-             regions = kind == RegionTextEncoder::kKind;
-  Check(!input.image || detects || captions || regions || kind == ImageEncoder::kKind || kind == ImageGpt::kKind ||
-            kind == DualEncoder::kKind,
-        "{}: this model reads no image", folder);
-  Check(captions || regions || !input.question, "{}: `question` is for models that answer questions about images",
+  const Reads& reads = of->reads;
+  Check(reads.image || !input.image, "{}: this model reads no image", folder);
+  Check(reads.question || !input.question, "{}: `question` is for models that answer questions about images", folder);
+  Check(reads.text_with_image || !input.image || !input.text, "{}: `text` with `image` is for models of two towers",
         folder);
-  Check(!input.image || !input.text || kind == DualEncoder::kKind,
-        "{}: `text` with `image` is for models of two towers", folder);
-  Check(!input.image || captions || !input.target, "{}: `target` is for models that write", folder);
-  Check(regions || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
-  Check(detects || !input.threshold, "{}: `threshold` is for detectors", folder);
+  Check(reads.target_of_image || !input.image || !input.target, "{}: `target` is for models that write", folder);
+  Check(reads.detector || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
+  Check(reads.threshold || !input.threshold, "{}: `threshold` is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
   if (input.patch)  // is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
