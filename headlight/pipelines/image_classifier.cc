@@ -2,22 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/kinds/dual_encoder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
 #include "headlight/nn/heads.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/pipelines/encoder_folder.h"
 #include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/image_text_embedder.h"
 
 namespace headlight {
 
 struct ImageClassifier::State {
   std::unique_ptr<const ImageGpt> generator;  // an ImageGPT with classes; or null
-  ImageFolder encoder;                        // has no model where there is a generator
-  Problem problem;
+  ImageFolder encoder;                        // has no model if there is a generator or an embedder
+  std::optional<ImageTextEmbedder> embedder;  // of zero-shot classes,
+  Tensor classes;                             // and their vectors
+  std::vector<std::string> labels;
+  Problem problem = Problem::one_label;
 };
 
 namespace {
@@ -39,8 +47,25 @@ Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& p
 
 }  // namespace
 
+ImageClasses ImageClassesOf(const std::string& folder) {
+  const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
+  if (kind == DualEncoder::kKind) return ImageClasses::described;
+  return kind == ImageEncoder::kKind || kind == ImageGpt::kKind ? ImageClasses::own : ImageClasses::none;
+}
+
+ImageClassifier ImageClassifier::LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
+                                              const std::vector<std::string>& templates, const LoadOptions& options) {
+  const std::set<std::string> distinct(labels.begin(), labels.end());
+  Check(distinct.size() == labels.size(), "`labels`: one is given twice");
+  State state;
+  state.embedder = ImageTextEmbedder::Load(folder, options);
+  state.classes = state.embedder->EmbedLabels(labels, templates);
+  state.labels = std::move(labels);
+  return ImageClassifier(std::make_shared<State>(std::move(state)));
+}
+
 ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptions& options) {
-  State state{};
+  State state;
   const bool generates = FamilyOf(OpenModelFolder(folder)).kind == ImageGpt::kKind;
   if (generates) {
     CheckImageOptions(folder, options);
@@ -59,18 +84,24 @@ ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptio
   }
   Check(generates ? state.generator->config().classes : state.encoder.model->heads().classes,
         "{}: the model has no head for classes of images", folder);
-  const std::size_t labels = (generates ? state.generator->config().labels : state.encoder.model->labels()).size();
-  state.problem = ReadProblem(ReadJson(folder + "/config.json"), labels);
+  state.labels = generates ? state.generator->config().labels : state.encoder.model->labels();
+  state.problem = ReadProblem(ReadJson(folder + "/config.json"), state.labels.size());
   return ImageClassifier(std::make_shared<State>(std::move(state)));
 }
 
 Tensor ImageClassifier::Classify(std::span<const Image> images, const ImageOptions& options) const {
+  if (const auto& embedder = state_->embedder)
+    return embedder->Probabilities(embedder->EmbedImages(images, options), state_->classes);
   return ClassifyFitted(FitImages(state_->encoder.processor, images, options.name_of), options);
 }
 
-Image ImageClassifier::Fit(const Image& image) const { return state_->encoder.processor.Fit(image); }
+Image ImageClassifier::Fit(const Image& image) const {
+  return state_->embedder ? state_->embedder->Fit(image) : state_->encoder.processor.Fit(image);
+}
 
 Tensor ImageClassifier::ClassifyFitted(std::span<const Image> fitted, const ImageOptions& options) const {
+  if (const auto& embedder = state_->embedder)
+    return embedder->Probabilities(embedder->EmbedFitted(fitted, options), state_->classes);
   const Tensor result = Tensor::Empty({std::ssize(fitted), std::ssize(labels())});
   const auto add = [&](Tensor scores, const Model& model, std::size_t first) {
     for (std::int64_t i = 0; i < scores.rows(); ++i)
@@ -102,9 +133,7 @@ Tensor ImageClassifier::ClassifyFitted(std::span<const Image> fitted, const Imag
   return result;
 }
 
-const std::vector<std::string>& ImageClassifier::labels() const {
-  return state_->generator ? state_->generator->config().labels : state_->encoder.model->labels();
-}
+const std::vector<std::string>& ImageClassifier::labels() const { return state_->labels; }
 Problem ImageClassifier::problem() const { return state_->problem; }
 
 }  // namespace headlight

@@ -28,6 +28,11 @@ struct ImageOptions {
   std::function<std::string(std::size_t image)> name_of = {};  // in errors; "image 1" unless given
 };
 
+/// The classes of images that a folder's model has: none, those of a head, or any that are described by labels.
+enum class ImageClasses { none, own, described };
+/// By the model's kind, without its weights.
+HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
+
 // Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
 // on the other images of a call.
 class HEADLIGHT_API ImageClassifier {
@@ -35,6 +40,11 @@ class HEADLIGHT_API ImageClassifier {
   // A folder of an encoder of images or an ImageGPT, with classes, and its preprocessor_config.json. Throws Error
   // naming the file and what is wrong with it or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
+  /// A folder of CLIP or SigLIP, for classes without examples: these labels, which differ, in the place of "{}" in each
+  /// of the templates (ImageTextEmbedder::EmbedLabels). Throws Error likewise.
+  static ImageClassifier LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
+                                      const std::vector<std::string>& templates = {"{}"},
+                                      const LoadOptions& options = {});
 
   // The scores of every label for each image, [images, labels]: probabilities, or for Problem::number the outputs.
   // Throws Error naming the image where one has no pixels or cannot be resized.

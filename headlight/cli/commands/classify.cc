@@ -1,12 +1,8 @@
 // headlight classify: the class of each text or image.
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -16,12 +12,7 @@
 #include "headlight/cli/terminal/line_batches.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
-#include "headlight/kinds/dual_encoder.h"
-#include "headlight/kinds/image_encoder.h"
-#include "headlight/models/family.h"
-#include "headlight/models/imagegpt.h"
 #include "headlight/pipelines/image_classifier.h"
-#include "headlight/pipelines/image_text_embedder.h"
 #include "headlight/pipelines/text_classifier.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/text/printable.h"
@@ -102,15 +93,24 @@ void ClassifyTexts(const Options& options) {
   ForEachLineBatch(options, "lines classified", BytesAhead(ClassifyOptions().batch_tokens), rows);
 }
 
-// `scores`: of images that `fit` has resized, [images, labels].
-void PrintImages(const Options& options, const std::vector<ImageSource>& sources,
-                 const std::vector<std::string>& labels, Problem problem, const FitImage& fit,
-                 const std::function<Tensor(std::span<const Image> fitted, const ImageOptions& options)>& classify) {
+ImageClassifier LoadImageClassifier(const Options& options) {
+  return Loaded([&] {
+    const LoadOptions how = {.compute = options.compute};
+    if (options.labels.empty()) return ImageClassifier::Load(options.folder, how);
+    if (options.templates.empty()) return ImageClassifier::LoadZeroShot(options.folder, options.labels, {"{}"}, how);
+    return ImageClassifier::LoadZeroShot(options.folder, options.labels, options.templates, how);
+  });
+}
+
+void ClassifyImages(const Options& options) {
+  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  const ImageClassifier classifier = LoadImageClassifier(options);
   const auto rows = [&](const FittedBatch& batch) {
-    const Tensor scores = classify(batch.fitted, {.name_of = batch.name_of});
+    const Tensor scores = classifier.ClassifyFitted(batch.fitted, {.name_of = batch.name_of});
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < batch.sources.size(); ++i) {
-      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), labels, problem, options);
+      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), classifier.labels(),
+                      classifier.problem(), options);
       const std::string name = batch.sources[i].name();
       printed.push_back((options.json ? Json(Json::Object{{"image", name}, {"classes", std::move(row.json)}}).Line()
                                       : InRow(name) + "\t" + row.text) +
@@ -118,46 +118,18 @@ void PrintImages(const Options& options, const std::vector<ImageSource>& sources
     }
     return printed;
   };
-  ForEachImageBatch(options, sources, "images classified", fit, rows);
-}
-
-void ClassifyImages(const Options& options) {
-  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
-  const ImageClassifier classifier =
-      Loaded([&] { return ImageClassifier::Load(options.folder, {.compute = options.compute}); });
-  PrintImages(
-      options, sources, classifier.labels(), classifier.problem(),
-      [&](const Image& image) { return classifier.Fit(image); },
-      [&](std::span<const Image> fitted, const ImageOptions& how) { return classifier.ClassifyFitted(fitted, how); });
-}
-
-// By classes that are only described.
-void ClassifyByLabels(const Options& options) {
-  const std::set<std::string> distinct(options.labels.begin(), options.labels.end());
-  Check(distinct.size() == options.labels.size(), "--labels: one is given twice");
-  const std::vector<ImageSource> sources = ListInputImages(options.inputs);
-  const ImageTextEmbedder embedder =
-      Loaded([&] { return ImageTextEmbedder::Load(options.folder, {.compute = options.compute}); });
-  const std::vector<std::string> plain = {"{}"};
-  const Tensor classes = embedder.EmbedLabels(options.labels, options.templates.empty() ? plain : options.templates);
-  PrintImages(
-      options, sources, options.labels, Problem::one_label, [&](const Image& image) { return embedder.Fit(image); },
-      [&](std::span<const Image> fitted, const ImageOptions& how) {
-        return embedder.Probabilities(embedder.EmbedFitted(fitted, how), classes);
-      });
+  ForEachImageBatch(
+      options, sources, "images classified", [&](const Image& image) { return classifier.Fit(image); }, rows);
 }
 
 void Run(const Options& options) {
-  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
-  const bool dual = kind == DualEncoder::kKind;
-  Check(dual || options.labels.empty(), "{}: --labels is for CLIP and SigLIP, and this model has classes of its own",
+  const ImageClasses classes = ImageClassesOf(options.folder);
+  const bool described = classes == ImageClasses::described;
+  Check(described || options.labels.empty(),
+        "{}: --labels is for CLIP and SigLIP, and this model has classes of its own", options.folder);
+  Check(!described || !options.labels.empty(), "{}: this model has no classes of its own: give them with --labels",
         options.folder);
-  if (dual) {
-    Check(!options.labels.empty(), "{}: this model has no classes of its own: give them with --labels", options.folder);
-    Check(!options.truncate, "{}: --truncate is for texts, and this model classifies images", options.folder);
-    return ClassifyByLabels(options);
-  }
-  if (kind == ImageEncoder::kKind || kind == ImageGpt::kKind) {
+  if (classes != ImageClasses::none) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
     return ClassifyImages(options);
   }
