@@ -1,8 +1,12 @@
 // headlight bench encode: throughput and latency of an encoder of texts or images.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/file.h"
@@ -36,22 +40,16 @@ struct Options {
   bool json = false;
 };
 
-// The hidden states of a batch.
-struct Part {
-  Tensor hidden;
-  Sequences places;
-  std::vector<std::size_t> which;
-};
-
-// A text's ids and the mean of its hidden states, the usual sentence embedding.
-std::string Line(std::span<const std::int32_t> ids, const Matrix<float>& states) {
+// The mean of a text's hidden states, the usual sentence embedding.
+Json::Array MeanOf(const Tensor& hidden) {
+  const Matrix<float> states = hidden.matrix<float>();
   Json::Array mean;
   for (std::int64_t column = 0; column < states.columns; ++column) {
     double sum = 0;
     for (std::int64_t row = 0; row < states.rows; ++row) sum += states.row(row)[column];
     mean.emplace_back(sum / static_cast<double>(states.rows));
   }
-  return Json(Json::Object{{"ids", Json::Array{ids.begin(), ids.end()}}, {"mean", std::move(mean)}}).Line() + "\n";
+  return mean;
 }
 
 // The settings that models of both kinds have in common.
@@ -70,17 +68,13 @@ std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
       [&] { return LoadModel<Kind>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}); });
 }
 
-void EncodeRandomTexts(const Options& options) {
-  Check(options.sizes.empty(), "{}: --image-size is for images, and this model reads texts", options.folder);
-  CheckOutputs({{"--states", options.states}}, {options.folder});
-  if (!options.states.empty()) CheckWritable(options.states);
-  const auto model = LoadToMeasure<TextEncoder>(options);
-  const TextEncoder::Limits& limits = model->limits();
-  const std::string length = options.length.empty() ? "8:128" : options.length;
-  const LengthRange lengths = ReadLengths("--length", length, limits.positions);
-  Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
-
-  BenchResult result = ResultFor(options, model->parameters(), "tokens");
+// Batches of random texts of a model that reads at most `longest` tokens. `compute` gives a batch's result for each
+// text, and `state` what --states has of one.
+template <class Make, class Compute, class State>
+void MeasureTexts(const Options& options, const Parameters& parameters, const std::string& length, std::int64_t longest,
+                  const Make& make, const Compute& compute, const State& state) {
+  const LengthRange lengths = ReadLengths("--length", length, longest);
+  BenchResult result = ResultFor(options, parameters, "tokens");
   result.settings.push_back({"length", length});
   Random random(options.seed);
   std::string states;
@@ -89,33 +83,93 @@ void EncodeRandomTexts(const Options& options) {
       [&] {
         std::vector<Encoding> texts(static_cast<std::size_t>(options.batch));
         for (Encoding& text : texts) {
-          text.ids = RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
+          text.ids = make(lengths, random);
           text.type_ids.resize(text.ids.size());
         }
         return texts;
       },
-      [&](const std::vector<Encoding>& texts) {
-        std::vector<Part> parts;
-        EncodeInBatches(
-            *model, texts, EmbedOptions{}.batch_tokens,
-            [&](Context&, const Tensor& hidden, const Sequences& places, std::span<const std::size_t> which) {
-              parts.push_back({hidden, places, {which.begin(), which.end()}});
-            });
-        return parts;
-      },
-      [&](const std::vector<Encoding>& texts, const std::vector<Part>& parts) {
-        for (const Encoding& text : texts) result.counted_tokens += std::ssize(text.ids);
-        if (options.states.empty()) return;
-        std::vector<std::string> lines(texts.size());
-        for (const Part& part : parts)
-          for (std::size_t i = 0; i < part.which.size(); ++i)
-            lines[part.which[i]] =
-                Line(texts[part.which[i]].ids,
-                     part.hidden.ViewRows(part.places[i].begin, part.places[i].length).matrix<float>());
-        for (const std::string& line : lines) states += line;
+      compute,
+      [&](const std::vector<Encoding>& texts, const auto& results) {
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          const std::vector<std::int32_t>& ids = texts[i].ids;
+          result.counted_tokens += std::ssize(ids);
+          if (options.states.empty()) continue;
+          Json::Object line = {{"ids", Json::Array{ids.begin(), ids.end()}}};
+          line.push_back(state(results[i]));
+          states += Json(std::move(line)).Line() + "\n";
+        }
       });
   if (!options.states.empty()) WriteFile(options.states, states);
   PrintBench(result, options.json);
+}
+
+// Before a model of texts is loaded.
+void CheckTextOptions(const Options& options, const char* reason) {
+  Check(options.sizes.empty(), "{}: --image-size is for images, and {}", options.folder, reason);
+  CheckOutputs({{"--states", options.states}}, {options.folder});
+  if (!options.states.empty()) CheckWritable(options.states);
+}
+
+void EncodeRandomTexts(const Options& options) {
+  CheckTextOptions(options, "this model reads texts");
+  const auto model = LoadToMeasure<TextEncoder>(options);
+  const TextEncoder::Limits& limits = model->limits();
+  Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
+  MeasureTexts(
+      options, model->parameters(), options.length.empty() ? "8:128" : options.length, limits.positions,
+      [&](const LengthRange& lengths, Random& random) {
+        return RandomIds(lengths, limits.vocabulary, {&limits.pad_id, 1}, random);
+      },
+      [&](const std::vector<Encoding>& texts) {
+        std::vector<Tensor> states(texts.size());
+        EncodeInBatches(
+            *model, texts, EmbedOptions{}.batch_tokens,
+            [&](Context&, const Tensor& hidden, const Sequences& places, std::span<const std::size_t> which) {
+              for (std::size_t i = 0; i < which.size(); ++i)
+                states[which[i]] = hidden.ViewRows(places[i].begin, places[i].length);
+            });
+        return states;
+      },
+      [](const Tensor& states) {
+        return Json::Member{"mean", MeanOf(states)};
+      });
+}
+
+// The vectors of a CLIP or SigLIP.
+void EmbedRandomTexts(const Options& options) {
+  CheckTextOptions(options, "--length for texts");
+  const auto model = LoadToMeasure<DualEncoder>(options);
+  model->CheckTexts();
+  const DualEncoder::Limits& limits = model->limits();
+  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // as CLIP's texts end
+  MeasureTexts(
+      options, model->parameters(), options.length, limits.positions,
+      [&](const LengthRange& lengths, Random& random) {
+        std::vector<std::int32_t> text = RandomIds(lengths, limits.vocabulary, {&end, 1}, random);
+        text.back() = end;
+        if (limits.filled > 0) text.resize(static_cast<std::size_t>(limits.filled), end);
+        return text;
+      },
+      [&](const std::vector<Encoding>& texts) {
+        std::vector<std::size_t> sizes;
+        for (const Encoding& text : texts) sizes.push_back(text.ids.size());
+        std::vector<std::vector<float>> vectors(texts.size());
+        ForEachBatch(sizes, EmbedOptions{}.batch_tokens, [&](std::span<const std::size_t> which) {
+          std::vector<std::int32_t> ids, own;
+          for (const std::size_t text : which) {
+            ids.insert(ids.end(), texts[text].ids.begin(), texts[text].ids.end());
+            own.push_back(static_cast<std::int32_t>(texts[text].ids.size()));
+          }
+          Context context;
+          const Tensor made = model->TextVectors(context, ids, PackedSequences(own));
+          for (std::size_t i = 0; i < which.size(); ++i)
+            vectors[which[i]] = made.ViewRows(static_cast<std::int64_t>(i), 1).ToVector<float>();
+        });
+        return vectors;
+      },
+      [](const std::vector<float>& vector) {
+        return Json::Member{"vector", Json::Array{vector.begin(), vector.end()}};
+      });
 }
 
 // The sizes of --image-size, or the one that is usual.
@@ -193,64 +247,6 @@ void EmbedRandomImages(const Options& options) {
   });
 }
 
-void EmbedRandomTexts(const Options& options) {
-  Check(options.sizes.empty(), "{}: --image-size is for images, and --length for texts", options.folder);
-  CheckOutputs({{"--states", options.states}}, {options.folder});
-  if (!options.states.empty()) CheckWritable(options.states);
-  const auto model = LoadToMeasure<DualEncoder>(options);
-  model->CheckTexts();
-  const DualEncoder::Limits& limits = model->limits();
-  const LengthRange lengths = ReadLengths("--length", options.length, limits.positions);
-  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // as CLIP's texts end
-
-  BenchResult result = ResultFor(options, model->parameters(), "tokens");
-  result.settings.push_back({"length", options.length});
-  Random random(options.seed);
-  std::string states;
-  using Ids = std::vector<std::int32_t>;
-  MeasureBatches(
-      result, options.repetitions,
-      [&] {
-        std::vector<Ids> texts(static_cast<std::size_t>(options.batch));
-        for (Ids& text : texts) {
-          text = RandomIds(lengths, limits.vocabulary, {&end, 1}, random);
-          text.back() = end;
-          if (limits.filled > 0) text.resize(static_cast<std::size_t>(limits.filled), end);
-        }
-        return texts;
-      },
-      [&](const std::vector<Ids>& texts) {
-        std::vector<std::size_t> sizes;
-        for (const Ids& text : texts) sizes.push_back(text.size());
-        std::vector<std::vector<float>> vectors(texts.size());
-        ForEachBatch(sizes, EmbedOptions{}.batch_tokens, [&](std::span<const std::size_t> which) {
-          Ids ids;
-          std::vector<std::int32_t> own;
-          for (const std::size_t text : which) {
-            ids.insert(ids.end(), texts[text].begin(), texts[text].end());
-            own.push_back(static_cast<std::int32_t>(texts[text].size()));
-          }
-          Context context;
-          const Tensor made = model->TextVectors(context, ids, PackedSequences(own));
-          for (std::size_t i = 0; i < which.size(); ++i)
-            vectors[which[i]] = made.ViewRows(static_cast<std::int64_t>(i), 1).ToVector<float>();
-        });
-        return vectors;
-      },
-      [&](const std::vector<Ids>& texts, const std::vector<std::vector<float>>& vectors) {
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-          result.counted_tokens += std::ssize(texts[i]);
-          if (!options.states.empty())
-            states += Json(Json::Object{{"ids", Json::Array{texts[i].begin(), texts[i].end()}},
-                                        {"vector", Json::Array{vectors[i].begin(), vectors[i].end()}}})
-                          .Line() +
-                      "\n";
-        }
-      });
-  if (!options.states.empty()) WriteFile(options.states, states);
-  PrintBench(result, options.json);
-}
-
 void DetectInRandomImages(const Options& options) {
   const auto model = LoadToMeasure<DetectionModel>(options);
   MeasureImages(options, model->parameters(), kDetectedSize, [&](const std::vector<Image>& images) {
@@ -261,13 +257,22 @@ void DetectInRandomImages(const Options& options) {
   });
 }
 
+void EmbedRandom(const Options& options) {
+  return options.length.empty() ? EmbedRandomImages(options) : EmbedRandomTexts(options);
+}
+
+struct MeasuredKind {
+  std::string_view kind;
+  void (*measure)(const Options& options);
+};
+constexpr MeasuredKind kKinds[] = {{TextEncoder::kKind, EncodeRandomTexts},
+                                   {ImageEncoder::kKind, EncodeRandomImages},
+                                   {DetectionModel::kKind, DetectInRandomImages},
+                                   {DualEncoder::kKind, EmbedRandom}};
+
 void Run(const Options& options) {
-  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
-  if (kind == ImageEncoder::kKind) return EncodeRandomImages(options);
-  if (kind == DetectionModel::kKind) return DetectInRandomImages(options);
-  if (kind == DualEncoder::kKind)
-    return options.length.empty() ? EmbedRandomImages(options) : EmbedRandomTexts(options);
-  EncodeRandomTexts(options);
+  const auto kind = std::ranges::find(kKinds, FamilyOf(OpenModelFolder(options.folder)).kind, &MeasuredKind::kind);
+  (kind == std::end(kKinds) ? kKinds[0] : *kind).measure(options);  // which refuses other kinds
 }
 
 }  // namespace
