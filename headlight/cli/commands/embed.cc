@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
+#include <functional>
 #include <limits>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,10 +59,10 @@ std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_
   return file;
 }
 
-// A line, or the index of an image and its name.
+// A line, or an image's name.
 struct Found {
   double score;
-  std::int64_t place;
+  std::int64_t place;  // from 0
   std::string text;
 };
 
@@ -91,10 +91,64 @@ void GatherVectors(std::vector<float>& all) {
       });
 }
 
-// Where the vectors go with --index.
-void MakeIndex(const Options& options, std::int64_t dimension, std::optional<OutputIndex>& index) {
-  if (!options.index.empty()) index.emplace(options.folder, options.index, options.faiss, dimension);
-}
+// Where the vectors of a run go: into an index, beside a query, or into a file; otherwise they are printed.
+class Vectors {
+ public:
+  Vectors(const Options& options, const FolderEmbedder& embedder)
+      : options_(options), columns_(embedder.dimension), similarity_(embedder.similarity) {
+    if (!options.search.empty()) query_ = QueryVector(embedder, options.search, options.pooling);
+    if (!options.index.empty()) index_.emplace(options.folder, options.index, options.faiss, columns_);
+  }
+
+  bool has_query() const { return !query_.empty(); }
+  OutputIndex* index() { return index_ ? &*index_ : nullptr; }
+
+  // False if the vector is to be printed. Places are those among all lines or images, from 0, and ascend; `item` makes
+  // what an index has.
+  template <typename Item>
+  bool Take(std::int64_t place, const std::string& text, const float* vector, const Item& item) {
+    const std::span<const float> numbers(vector, static_cast<std::size_t>(columns_));
+    if (index_) {
+      index_->Add(item(), numbers);
+    } else if (!query_.empty()) {
+      found_.push_back({Compare(similarity_, query_, numbers), place, text});
+    } else if (!options_.out.empty()) {
+      if (!first_) first_ = place;
+      PadTo(place);
+      rows_.insert(rows_.end(), numbers.begin(), numbers.end());
+    } else {
+      return false;
+    }
+    return true;
+  }
+  void EndBatch() { KeepBest(found_, options_.top); }
+
+  // Of the places [begin, end), and prints what a search has found.
+  void Finish(std::int64_t begin, std::int64_t end, const std::function<std::string(const Found&)>& row) {
+    for (const Found& one : found_) WriteResult(row(one));
+    if (index_) return index_->Finish();
+    if (options_.out.empty()) return;
+    if (!first_) first_ = end;
+    PadTo(end);
+    rows_.insert(rows_.begin(), static_cast<std::size_t>((*first_ - begin) * columns_), kNone);
+    GatherVectors(rows_);
+    if (IsFirstRank()) WriteFile(options_.out, Npy(rows_, rows_.size() / static_cast<std::size_t>(columns_), columns_));
+  }
+
+ private:
+  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // of what cannot be processed
+
+  void PadTo(std::int64_t place) { rows_.resize(static_cast<std::size_t>((place - *first_) * columns_), kNone); }
+
+  const Options& options_;
+  std::int64_t columns_;
+  Similarity similarity_;
+  std::vector<float> query_;
+  std::optional<OutputIndex> index_;
+  std::vector<float> rows_;            // of --out, in a row,
+  std::optional<std::int64_t> first_;  // and the place of the first
+  std::vector<Found> found_;
+};
 
 void EmbedTexts(Options options) {
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
@@ -103,26 +157,16 @@ void EmbedTexts(Options options) {
   Check(options.pooling == EmbedPooling::folder || embedder.proteins,
         "{}: --pool is for models of proteins, such as ESM-2, whose tokens are residues", options.folder);
   const std::int64_t columns = embedder.dimension;
-  std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Query(options.search, options.pooling);
-  std::optional<OutputIndex> index;
-  MakeIndex(options, columns, index);
-  if (index && embedder.similarity != Similarity::cosine)
+  Vectors to(options, embedder);
+  if (to.index() != nullptr && embedder.similarity != Similarity::cosine)
     Note("{}: similarity_fn_name is {}; an index compares by the cosine", options.folder, Name(embedder.similarity));
 
-  // A line that cannot be processed has a row of NaN, so that line N is row N - 1, or N less those before a shard.
-  std::vector<float> all;
-  std::optional<std::int64_t> first;  // line of `all`, from 0
-  const auto pad_to = [&](std::int64_t lines) {
-    all.resize(static_cast<std::size_t>((lines - *first) * columns), std::numeric_limits<float>::quiet_NaN());
-  };
-  std::vector<Found> found;
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed(batch.lines.size());
     std::vector<std::string> lines;
     std::vector<std::size_t> places;  // of them in the batch
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
-      if (index && index->Has({batch.lines[i]})) continue;
+      if (to.index() != nullptr && to.index()->Has({batch.lines[i]})) continue;
       lines.push_back(batch.lines[i]);
       places.push_back(i);
     }
@@ -130,52 +174,36 @@ void EmbedTexts(Options options) {
         lines, {.truncate = options.truncate,
                 .pooling = options.pooling,
                 .name_of = [&](std::size_t text) { return batch.name_of(places[text]); },
-                .purpose = index || !query.empty() ? EmbedAs::document : EmbedAs::text,
+                .purpose = to.index() != nullptr || to.has_query() ? EmbedAs::document : EmbedAs::text,
                 .prompt_name = options.prompt_name.empty() ? std::nullopt : std::optional(options.prompt_name)});
     for (const std::int64_t text : embeddings.truncated)
       Note("{}: the model reads {} tokens at once: its end is left out",
            batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
-    if (!first) first = batch.first - 1;
-    if (!options.out.empty()) pad_to(batch.first - 1);
     std::int64_t row = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::int64_t vectors = each ? embeddings.residues[i] : 1;
       const float* const vector = embeddings.vectors.matrix<float>().row(std::exchange(row, row + vectors));
       const std::int64_t line = batch.first + static_cast<std::int64_t>(places[i]);
-      if (index) {
-        index->Add({lines[i]}, {vector, static_cast<std::size_t>(columns)});
-      } else if (!query.empty()) {
-        found.push_back(
-            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), line, lines[i]});
-      } else if (!options.out.empty()) {
-        all.insert(all.end(), vector, vector + columns);
-      } else {
-        std::string numbers = Numbers(vector, columns);
-        for (std::int64_t k = 1; k < vectors; ++k) numbers += "," + Numbers(vector + k * columns, columns);
-        if (each) numbers = "[" + numbers + "]";
-        printed[i] = options.json
-                         ? fmt::format("{{\"line\":{},\"{}\":{}}}\n", line, each ? "vectors" : "vector", numbers)
-                         : numbers + "\n";
-      }
+      if (to.Take(line - 1, lines[i], vector, [&] { return IndexItem{lines[i]}; })) continue;
+      std::string numbers = Numbers(vector, columns);
+      for (std::int64_t k = 1; k < vectors; ++k) numbers += "," + Numbers(vector + k * columns, columns);
+      if (each) numbers = "[" + numbers + "]";
+      printed[places[i]] = options.json
+                               ? fmt::format("{{\"line\":{},\"{}\":{}}}\n", line, each ? "vectors" : "vector", numbers)
+                               : numbers + "\n";
     }
-    KeepBest(found, options.top);
+    to.EndBatch();
     return printed;
   };
-  const bool a_row_a_line = query.empty() && options.out.empty() && !index;
+  const bool a_row_a_line = options.search.empty() && options.out.empty() && options.index.empty();
   const LineCount count = ForEachLineBatch(options, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), rows,
                                            a_row_a_line ? "\n" : "");
-  for (const Found& one : found)
-    WriteResult(options.json
-                    ? Json(Json::Object{{"line", one.place}, {"text", one.text}, {"score", one.score}}).Line() + "\n"
-                    : fmt::format("{:.4f}\t{}\t{}\n", one.score, one.place, one.text));
-  if (index) return index->Finish();
-  if (options.out.empty()) return;
-  if (!first) first = count.end;
-  pad_to(count.end);
-  all.insert(all.begin(), static_cast<std::size_t>((*first - count.begin) * columns),
-             std::numeric_limits<float>::quiet_NaN());
-  GatherVectors(all);
-  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
+  to.Finish(count.begin, count.end, [&](const Found& found) {
+    return options.json
+               ? Json(Json::Object{{"line", found.place + 1}, {"text", found.text}, {"score", found.score}}).Line() +
+                     "\n"
+               : fmt::format("{:.4f}\t{}\t{}\n", found.score, found.place + 1, found.text);
+  });
 }
 
 // An image's file as an index has it.
@@ -215,53 +243,33 @@ void EmbedImages(const Options& options) {
     Check(std::ranges::find(sources, "-", &ImageSource::path) == sources.end(),
           "--index: an image from standard input has no name by which a search could give it");
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
-  const std::int64_t columns = embedder.dimension;
-  std::vector<float> query;
-  if (!options.search.empty()) query = embedder.Query(options.search);
-  std::optional<OutputIndex> index;
-  MakeIndex(options, columns, index);
-  if (index) LeaveOutKnown(*index, sources);
+  Vectors to(options, embedder);
+  if (to.index() != nullptr) LeaveOutKnown(*to.index(), sources);
   const Shard shard = ShardOfRun(options.shard);
-  const std::int64_t begin = shard.begin(std::ssize(sources)), rows_of_shard = shard.end(std::ssize(sources)) - begin;
+  const std::int64_t begin = shard.begin(std::ssize(sources)), end = shard.end(std::ssize(sources));
 
-  // An image that cannot be processed has a row of NaN.
-  std::vector<float> all;
-  if (!options.out.empty())
-    all.resize(static_cast<std::size_t>(rows_of_shard * columns), std::numeric_limits<float>::quiet_NaN());
-  std::vector<Found> found;
   const auto rows = [&](const FittedBatch& batch) {
     const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of});
     std::vector<std::string> printed(batch.sources.size());
     for (std::size_t i = 0; i < batch.sources.size(); ++i) {
       const float* const vector = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
-      const std::int64_t place = batch.first + static_cast<std::int64_t>(i);
       const std::string name = batch.sources[i].name();
-      if (index) {
-        index->Add(ItemOf(batch.sources[i]), {vector, static_cast<std::size_t>(columns)});
-      } else if (!query.empty()) {
-        found.push_back(
-            {Compare(embedder.similarity, query, {vector, static_cast<std::size_t>(columns)}), place, name});
-      } else if (!options.out.empty()) {
-        std::copy_n(vector, columns, all.begin() + (place - begin) * columns);
-      } else if (options.json) {
-        printed[i] = fmt::format("{{\"image\":{},\"vector\":{}}}\n", Json(name).Line(), Numbers(vector, columns));
-      } else {
-        printed[i] = fmt::format("{}\t{}\n", InRow(name), Numbers(vector, columns));
-      }
+      if (to.Take(batch.first + static_cast<std::int64_t>(i), name, vector, [&] { return ItemOf(batch.sources[i]); }))
+        continue;
+      const std::string numbers = Numbers(vector, embedder.dimension);
+      printed[i] = options.json ? fmt::format("{{\"image\":{},\"vector\":{}}}\n", Json(name).Line(), numbers)
+                                : fmt::format("{}\t{}\n", InRow(name), numbers);
     }
-    KeepBest(found, options.top);
+    to.EndBatch();
     return printed;
   };
   ForEachImageBatch(options, sources, "images embedded", embedder.fit, rows);
-  for (const Found& one : found)
-    WriteResult(options.json ? Json(Json::Object{{"image", one.text}, {"score", one.score}}).Line() + "\n"
-                             : fmt::format("{:.4f}\t{}\n", one.score, InRow(one.text)));
-  if (index) return index->Finish();
+  to.Finish(begin, end, [&](const Found& found) {
+    return options.json ? Json(Json::Object{{"image", found.text}, {"score", found.score}}).Line() + "\n"
+                        : fmt::format("{:.4f}\t{}\n", found.score, InRow(found.text));
+  });
   if (options.out.empty()) return;
-  GatherVectors(all);
-  if (IsFirstRank()) WriteFile(options.out, Npy(all, all.size() / static_cast<std::size_t>(columns), columns));
-  for (std::int64_t i = begin; i < begin + rows_of_shard; ++i)
-    WriteResult(InRow(sources[static_cast<std::size_t>(i)].name()) + "\n");
+  for (std::int64_t i = begin; i < end; ++i) WriteResult(InRow(sources[static_cast<std::size_t>(i)].name()) + "\n");
 }
 
 void Run(const Options& options) {

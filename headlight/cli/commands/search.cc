@@ -99,7 +99,7 @@ std::vector<Result> SearchFolder(const Options& options) {
   CheckPage(options, folder);
   Check(FingerprintOf(folder) == index.model().fingerprint,
         "{}: is not the model that made the vectors of {}, or has other weights now", folder, options.index);
-  const std::vector<float> query = LoadEmbedder(folder, options.compute).Query(options.query);
+  const std::vector<float> query = QueryVector(LoadEmbedder(folder, options.compute), options.query);
   Progress progress("searching");
   std::vector<Result> results;
   for (const auto& [row, cosine] :
@@ -133,7 +133,7 @@ std::vector<Result> SearchFaiss(const Options& options) {
   const FolderEmbedder embedder = LoadEmbedder(options.model, options.compute);
   Check(embedder.dimension == index.dimension(), "{}: its vectors have {} numbers, and those of {} {}", options.model,
         embedder.dimension, options.index, index.dimension());
-  const std::vector<float> query = UnitVector(embedder.Query(options.query), "the query");
+  const std::vector<float> query = UnitVector(QueryVector(embedder, options.query), "the query");
   Progress progress("searching");
   const std::vector<FaissIndex::Hit> hits = index.Search(
       query, options.top, options.probes, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });

@@ -1,0 +1,38 @@
+// The embedder of a model's folder, whatever it reads: texts, images, or both into one space.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "headlight/base/export.h"
+#include "headlight/image/image.h"
+#include "headlight/pipelines/embedder.h"
+#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/load_options.h"
+
+namespace headlight {
+
+/// What the embedder of a folder reads.
+struct EmbedderInputs {
+  bool texts = false, images = false;
+};
+/// By the model's kind, without its weights. Kinds that no embedder reads have texts, for which loading throws Error.
+HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
+
+struct FolderEmbedder {
+  /// Throws Error naming the file and what is wrong with it or not supported.
+  HEADLIGHT_API static FolderEmbedder Load(const std::string& folder, const LoadOptions& options = {});
+
+  /// Empty if the model does not read them.
+  std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
+  std::function<Tensor(std::span<const Image> fitted, const ImageOptions& options)> fitted = {};
+  std::function<Image(const Image& image)> fit = {};  ///< with `fitted`
+  std::int64_t dimension = 0;                         ///< numbers of a vector
+  std::int64_t longest = 0;                           ///< tokens of a text
+  Similarity similarity = Similarity::cosine;
+  bool proteins = false;  ///< its texts are sequences of proteins
+};
+
+}  // namespace headlight
