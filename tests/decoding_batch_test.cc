@@ -345,6 +345,31 @@ TEST(DecodingBatch, SchedulesFindALeak) {
   EXPECT_GT(RunSchedules(OfTexts(model, 70, SomePrompts(60)), 10, 10).differing, 0);
 }
 
+// Guided scores are normalised by the list's sums: a list of the whole vocabulary changes nothing.
+TEST(DecodingBatch, GuidesWithinAShortlist) {
+  Shortlist everything{{}, std::vector<std::int32_t>(42), {}};
+  for (std::int32_t id = 0; id < 41; ++id) everything.always.push_back(id);
+  Subject subject = OfMarian();
+  for (const SearchOptions& options :
+       {SearchOptions{.beam_size = 3, .n_best = 3, .guidance = 0.5}, SearchOptions{.beam_size = 2, .guidance = 3},
+        SearchOptions{.processors = {.repetition_penalty = 1.3}, .guidance = 2}}) {
+    DecodingRequest request = subject.requests.back();
+    SearchOptions changed = options;
+    changed.end_ids = {0};
+    changed.writes_padding = true;  // which is on the list
+    request.options = std::make_shared<const SearchOptions>(changed);
+    std::vector<std::vector<Hypothesis>> results;
+    for (const Shortlist* const shortlist : {static_cast<const Shortlist*>(nullptr), &std::as_const(everything)}) {
+      subject.shortlist = shortlist;
+      DecodingBatch batch = subject.Batch();
+      batch.Add(request);
+      results.push_back(Finish(batch).front().hypotheses);
+    }
+    EXPECT_GT(results[0].front().ids.size(), 1U);
+    EXPECT_TRUE(Same(results[0], results[1]));
+  }
+}
+
 // Whatever one text does, its neighbours are as they are alone.
 class DecodingBatchTest : public testing::Test {
  protected:

@@ -98,6 +98,8 @@ kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, st
       kernels::TopLogits<float> top(1, result.k);
       kernels::AddColumns<float>({own.data(), 1, std::ssize(list), std::ssize(list)}, 0, never, top);
       kernels::ToLogProbabilities(top);
+      result.max[static_cast<std::size_t>(begin + row)] = top.max.front();
+      result.sum[static_cast<std::size_t>(begin + row)] = top.sum.front();
       std::ranges::copy(top.values, result.values.begin() + (begin + row) * result.k);
       std::ranges::transform(top.columns, result.columns.begin() + (begin + row) * result.k, [&](std::int32_t place) {
         return words_[static_cast<std::size_t>(list[static_cast<std::size_t>(place)])];
