@@ -14,7 +14,7 @@ namespace headlight {
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 
-// That validation.
+/// The loss, the accuracy and the macro F1 on `texts`, which are the task's validation.
 HEADLIGHT_API ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<TextExample>& texts,
                                                const PassWatch& watch = {});
 

@@ -36,7 +36,7 @@ HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProces
 // How many of the images' texts are longer than `texts` reads, which leaves out their ends.
 HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs);
 
-// That validation; the loss is that of the blocks.
+/// The recalls on `valid`, which are the task's validation; the loss is that of the blocks.
 HEADLIGHT_API ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor,
                                              const WholeTexts& texts, const ImageTextSet& valid,
                                              const PassWatch& watch = {});

@@ -62,7 +62,7 @@ HEADLIGHT_API TrainingTask DetectionTask(DetectionModel& model, const ImageProce
                                          const DetectionSet& train, const DetectionSet& valid, const ImageReader& read,
                                          const ImageSizeReader& read_size, const DetectionTrainingOptions& options);
 
-// That validation, and all scores of it.
+/// The loss and the precisions on `valid`, which are the task's validation, and all scores of the detections.
 struct DetectionEvaluation {
   ValidationReport report;
   DetectionScores scores;

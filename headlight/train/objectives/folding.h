@@ -42,7 +42,8 @@ struct FoldedScores {
   double loss = 0;
 };
 
-// That validation, chain by chain. Throws Error where there is no chain.
+/// The loss and the scores of each chain of `valid`; their means are the task's validation. Throws Error if there is
+/// no chain.
 HEADLIGHT_API std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
                                                      const FoldingLossWeights& weights, const PassWatch& watch = {});
 

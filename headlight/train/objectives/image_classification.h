@@ -43,7 +43,7 @@ HEADLIGHT_API TrainingTask ImageClassificationTask(ImageEncoder& model, const Im
                                                    const ImageSet& train, const ImageSet& valid,
                                                    const ImageClassificationOptions& options);
 
-// That validation.
+/// The loss, the accuracy and the macro F1 on `valid`, which are the task's validation.
 HEADLIGHT_API ValidationReport ValidateImageClasses(const ImageEncoder& model, const ImageProcessor& processor,
                                                     const ImageSet& valid, const PassWatch& watch = {});
 

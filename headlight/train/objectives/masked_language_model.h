@@ -30,7 +30,7 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 
-// That validation.
+/// The loss, the accuracy and the bits_per_mask on `texts`, which are the task's validation.
 HEADLIGHT_API ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                                    const MaskingOptions& masking, const PassWatch& watch = {});
 

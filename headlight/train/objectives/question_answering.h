@@ -19,7 +19,7 @@ struct QuestionSets {
 // it the share of exact matches, in per cent.
 HEADLIGHT_API TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches);
 
-// That validation, of questions that were read to be scored.
+/// The loss, the F1 and the exact matches on `texts`, which were read to be scored; they are the task's validation.
 HEADLIGHT_API ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& texts,
                                                const PassWatch& watch = {});
 

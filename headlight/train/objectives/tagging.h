@@ -22,7 +22,7 @@ struct TaggedSets {
 HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
                                        const std::vector<double>& class_weights = {});
 
-// That validation.
+/// The loss and the scores of the tags on `texts`, which are the task's validation.
 HEADLIGHT_API ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts,
                                             const PassWatch& watch = {});
 
