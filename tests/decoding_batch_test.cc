@@ -382,6 +382,29 @@ class DecodingBatchTest : public testing::Test {
   std::vector<DecodingRequest> requests_;
 };
 
+TEST_F(DecodingBatchTest, ComputesRequestsWithEqualOptionsTogether) {
+  DecodingBatch batch(model_);
+  SearchOptions options{.sample = true};
+  options.stops = std::make_shared<const StopCondition>([](std::span<const std::int32_t>) { return false; });
+  const auto owners = [&](const SearchOptions& second) {  // of the second of two requests' options
+    const auto first_options = std::make_shared<const SearchOptions>(options);
+    auto second_options = std::make_shared<const SearchOptions>(second);
+    const std::weak_ptr<const SearchOptions> weak = second_options;
+    const std::int64_t first = batch.Add({.prompt = {1}, .options = first_options});
+    const std::int64_t last = batch.Add({.prompt = {2}, .options = std::move(second_options)});
+    const auto count = weak.use_count();
+    EXPECT_TRUE(batch.Remove(first) && batch.Remove(last));
+    return count;
+  };
+  EXPECT_EQ(owners(options), 0);
+  SearchOptions other = options;
+  other.sampling.top_k = 3;
+  EXPECT_EQ(owners(other), 1);
+  other = options;
+  other.stops = std::make_shared<const StopCondition>(*options.stops);
+  EXPECT_EQ(owners(other), 1);
+}
+
 TEST_F(DecodingBatchTest, ANaNEndsItsOwnText) {
   constexpr std::int32_t poison = 60;  // its embedding is NaN, not its score
   GptConfig config = SmallGpt();

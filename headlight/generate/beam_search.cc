@@ -51,7 +51,7 @@ Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t l
     std::vector<std::int32_t> ids(search.prompt_ids.begin(), search.prompt_ids.end());
     ids.insert(ids.end(), written.begin(), written.end());
     ids.push_back(candidate.word);
-    if (options.stops(ids)) return Fate::stops;
+    if ((*options.stops)(ids)) return Fate::stops;
   }
   return length == search.max_length ? Fate::is_cut : Fate::goes_on;
 }

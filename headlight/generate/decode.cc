@@ -47,25 +47,31 @@ class Decoding {
     }
   }
 
+  // The request for source `index`, without its memory and ids.
+  DecodingRequest RequestFor(std::int32_t source_length, std::size_t index) const {
+    const DecodingOptions::Source source =
+        options_.sources.empty() ? DecodingOptions::Source{{}, index} : options_.sources.at(index);
+    DecodingRequest request{.prompt = InputsFor(source)};
+    const auto given = static_cast<std::int32_t>(request.prompt.size()) - 1;
+    request.options = given == 0 ? forced_ : search_;
+    request.max_new_tokens = MaxLength(source_length, given) - given;
+    request.min_new_tokens = std::max(options_.min_length - given, options_.min_new_tokens);
+    request.seed = options_.seed;
+    request.stream = source.stream;
+    return request;
+  }
+
   // `which`: the index of each entry of the memory in options.sources. `source_ids`, of the entries, are for a
   // shortlist and for logits processors. Entries that share rows of the memory share their keys and values.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) const {
     DecodingBatch batch(model_, {.pass_tokens = kPassTokens}, options_.shortlist);
-    std::vector<std::vector<std::int32_t>> given;  // of each entry, the tokens of the result that are not chosen
+    std::vector<std::vector<std::int32_t>> prompts;
     std::map<std::array<std::int32_t, 3>, Tensor> states;  // by begin, length and step
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Sequence& entry = memory.sentences[i];
-      const DecodingOptions::Source source =
-          options_.sources.empty() ? DecodingOptions::Source{{}, which[i]} : options_.sources.at(which[i]);
-      DecodingRequest request{.prompt = InputsFor(source)};
-      given.emplace_back(request.prompt.begin() + 1, request.prompt.end());
-      const auto tokens = static_cast<std::int32_t>(given.back().size());
-      request.options = tokens == 0 ? forced_ : search_;
-      request.max_new_tokens = MaxLength(entry.length, tokens) - tokens;
-      request.min_new_tokens = std::max(options_.min_length - tokens, options_.min_new_tokens);
-      request.seed = options_.seed;
-      request.stream = source.stream;
+      DecodingRequest request = RequestFor(entry.length, which[i]);
+      prompts.push_back(request.prompt);
       Tensor& own = states[{entry.begin, entry.length, entry.step}];
       if (own.empty()) {
         std::vector<std::int32_t> rows;
@@ -86,8 +92,7 @@ class Decoding {
       for (Decoded& text : batch.Step()) {
         if (text.error != nullptr) std::rethrow_exception(text.error);
         const auto index = static_cast<std::size_t>(text.id);
-        for (Hypothesis& hypothesis : text.hypotheses)
-          hypothesis.ids.insert(hypothesis.ids.begin(), given[index].begin(), given[index].end());
+        AddGiven(text.hypotheses, prompts[index]);
         results[index] = std::move(text.hypotheses);
       }
     }
@@ -128,6 +133,11 @@ class Decoding {
   // For texts of which nothing is given, whose first token may be forced, and for the others.
   std::shared_ptr<const SearchOptions> forced_, search_;
 };
+
+void CheckLength(const EncoderDecoder& model, std::int64_t length) {
+  Check(length >= 1 && length <= model.limits().positions, "a source sentence must have from 1 to {} tokens, not {}",
+        model.limits().positions, length);
+}
 
 // Runs `run` for all sources, or on several threads for a part of them each: for these of them, with these options.
 using RunSources = std::function<std::vector<std::vector<Hypothesis>>(std::span<const std::size_t> sources,
@@ -179,6 +189,23 @@ std::vector<std::size_t> At(const std::vector<std::size_t>& which, std::span<con
 
 }  // namespace
 
+std::vector<DecodingRequest> RequestsFor(const EncoderDecoder& model, std::vector<std::vector<std::int32_t>> sources,
+                                         const DecodingOptions& options) {
+  const Decoding decoding(model, options);
+  std::vector<DecodingRequest> requests;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    CheckLength(model, std::ssize(sources[i]));
+    requests.push_back(decoding.RequestFor(static_cast<std::int32_t>(sources[i].size()), i));
+    requests.back().source = std::move(sources[i]);
+  }
+  return requests;
+}
+
+void AddGiven(std::vector<Hypothesis>& hypotheses, std::span<const std::int32_t> prompt) {
+  for (Hypothesis& hypothesis : hypotheses)
+    hypothesis.ids.insert(hypothesis.ids.begin(), prompt.begin() + 1, prompt.end());
+}
+
 std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::span<const std::int32_t> source_ids,
                                             const Sequences& sources, const DecodingOptions& options,
                                             std::span<const std::size_t> which) {
@@ -188,8 +215,7 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
     std::vector<std::int32_t> ids, lengths;
     for (const std::size_t i : some) {
       const Sequence& source = sources[i];
-      Check(source.length >= 1 && source.length <= model.limits().positions,
-            "a source sentence must have from 1 to {} tokens, not {}", model.limits().positions, source.length);
+      CheckLength(model, source.length);
       lengths.push_back(source.length);
       const auto its_ids =
           source_ids.subspan(static_cast<std::size_t>(source.begin), static_cast<std::size_t>(source.length));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/generate/decoding_batch.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/generate/search_options.h"
 #include "headlight/generate/shortlist.h"
@@ -55,5 +56,13 @@ HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& 
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, const Memory& memory,
                                                           const DecodingOptions& options,
                                                           std::span<const std::size_t> which = {});
+
+/// The requests that Decode makes of sources (ids with their end), all but the memory: what the encoder makes of
+/// DecodingRequest::source. Throws Error as Decode does.
+HEADLIGHT_API std::vector<DecodingRequest> RequestsFor(const EncoderDecoder& model,
+                                                       std::vector<std::vector<std::int32_t>> sources,
+                                                       const DecodingOptions& options);
+/// Completes what a batch gives for a request with this prompt: tokens of the target that it has are put before it.
+HEADLIGHT_API void AddGiven(std::vector<Hypothesis>& hypotheses, std::span<const std::int32_t> prompt);
 
 }  // namespace headlight

@@ -424,6 +424,7 @@ struct DecodingBatch::State {
     const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
     const bool is_end = std::ssize(ids) < search.length;
     bool goes_on = true;
+    if (!is_end) ++told;
     try {
       if (search.request.on_token && !is_end) goes_on = search.request.on_token(ids.back());
     } catch (...) {  // whatever the caller throws
@@ -512,7 +513,7 @@ struct DecodingBatch::State {
   std::vector<std::unique_ptr<Search>> searches;  // in the order of their ids
   std::vector<Decoded> ended;
   std::vector<std::vector<AttentionRow>> attention;  // of the last pass, of each of its texts
-  std::int64_t next_id = 0, evictions = 0;
+  std::int64_t next_id = 0, evictions = 0, told = 0;
 };
 
 DecodingBatch::DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options)
@@ -541,6 +542,9 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
   const auto longest = static_cast<std::int64_t>(std::max(request.prompt.size(), request.unguided.size()));
   search->max_length =
       static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.positions - longest + 1));
+  const auto same =
+      std::ranges::find_if(state.searches, [&](const auto& other) { return other->options() == *request.options; });
+  if (same != state.searches.end()) request.options = (*same)->request.options;
   search->request = std::move(request);
   search->prompt_ids = search->request.prompt;
   state.searches.push_back(std::move(search));
@@ -571,6 +575,7 @@ bool DecodingBatch::Remove(std::int64_t id) {
 
 bool DecodingBatch::empty() const { return state_->searches.empty(); }
 std::size_t DecodingBatch::size() const { return state_->searches.size(); }
+std::int64_t DecodingBatch::tokens() const { return state_->told; }
 std::int64_t DecodingBatch::cached_tokens() const { return state_->cache.used(); }
 std::int64_t DecodingBatch::cache_bytes() const { return state_->cache.bytes(); }
 std::int64_t DecodingBatch::evictions() const { return state_->evictions; }

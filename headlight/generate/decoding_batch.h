@@ -61,6 +61,7 @@ class HEADLIGHT_API DecodingBatch {
 
   bool empty() const;
   std::size_t size() const;            ///< texts that have not ended
+  std::int64_t tokens() const;         ///< chosen until now, of beams those of one
   std::int64_t cached_tokens() const;  ///< in the cache now
   std::int64_t cache_bytes() const;    ///< memory of the cache, which never shrinks: its peak
   std::int64_t evictions() const;      ///< texts that had to be read again

@@ -17,7 +17,7 @@ struct DecodingRequest {
   /// With guidance, the other prompt; if empty, the prompt's last token. A decoder with cross-attention reads its
   /// prompt and one state of zeros as the memory instead, as MusicGen (Copet et al., 2023) does.
   std::vector<std::int32_t> unguided = {};
-  std::shared_ptr<const SearchOptions> options = {};  ///< requests that share it are computed together
+  std::shared_ptr<const SearchOptions> options = {};  ///< requests with equal ones are computed together
   std::int32_t max_new_tokens = 128;                  ///< the end included; at most what the model's positions allow
   std::int32_t min_new_tokens = 0;                    ///< before which the end is not a candidate
   std::uint64_t seed = 0, stream = 0;                 ///< of random numbers

@@ -16,7 +16,6 @@ namespace {
 
 void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std::int32_t>>& prompts,
                   const GenerationOptions& options) {
-  Check(options.batch_tokens >= 1, "a batch needs room for at least one token, not {}", options.batch_tokens);
   Check(options.max_new_tokens >= 1, "`max_new_tokens` must be at least 1, not {}", options.max_new_tokens);
   Check(options.min_new_tokens >= 0 && options.min_new_tokens <= options.max_new_tokens,
         "`min_new_tokens` must be from 0 to `max_new_tokens`, {}, not {}", options.max_new_tokens,
@@ -35,25 +34,10 @@ void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std:
   }
 }
 
-DecodingRequest RequestFor(const std::vector<std::int32_t>& prompt, std::size_t index, const GenerationOptions& options,
-                           const std::shared_ptr<const SearchOptions>& search) {
-  DecodingRequest request{.prompt = prompt, .unguided = options.unguided, .options = search};
-  const auto length = static_cast<std::int32_t>(prompt.size());
-  request.max_new_tokens = options.max_new_tokens;
-  if (options.max_length > 0) request.max_new_tokens = std::min(request.max_new_tokens, options.max_length - length);
-  request.min_new_tokens = std::max({options.min_new_tokens, options.min_length - length, 0});
-  request.seed = options.seed;
-  request.stream = options.first_stream + index;
-  if (options.on_token) request.on_token = [&options, index](std::int32_t id) { return options.on_token(index, id); };
-  return request;
-}
-
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
-                                              const std::vector<std::vector<std::int32_t>>& prompts,
-                                              const GenerationOptions& options) {
-  DecodingBatch batch(model);
+std::vector<DecodingRequest> RequestsFor(const LanguageModel& model, std::vector<std::vector<std::int32_t>> prompts,
+                                         const GenerationOptions& options) {
   CheckOptions(model, prompts, options);
   CheckSearch(options.search, model.outputs());
   const auto forced = std::make_shared<const SearchOptions>(options.search);
@@ -63,27 +47,54 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
     without.first_token.reset();
     search = std::make_shared<const SearchOptions>(std::move(without));
   }
-  // The longest first, so that what needs most memory comes first.
-  std::vector<std::size_t> order(prompts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return prompts[i].size(); });
+  std::vector<DecodingRequest> requests;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto length = static_cast<std::int32_t>(prompts[i].size());
+    DecodingRequest& request =
+        requests.emplace_back(DecodingRequest{.prompt = std::move(prompts[i]), .unguided = options.unguided});
+    request.options = length == 1 ? forced : search;
+    request.max_new_tokens = options.max_new_tokens;
+    if (options.max_length > 0) request.max_new_tokens = std::min(request.max_new_tokens, options.max_length - length);
+    request.min_new_tokens = std::max({options.min_new_tokens, options.min_length - length, 0});
+    request.seed = options.seed;
+    request.stream = options.first_stream + i;
+    if (options.on_token) request.on_token = [&options, i](std::int32_t id) { return options.on_token(i, id); };
+  }
+  return requests;
+}
 
-  std::vector<std::vector<Hypothesis>> results(prompts.size());
-  std::map<std::int64_t, std::size_t> running;  // the prompt of each text
+std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
+                                              const std::vector<std::vector<std::int32_t>>& prompts,
+                                              const GenerationOptions& options) {
+  return Generate(model, RequestsFor(model, prompts, options), options.batch_tokens, options.cancelled);
+}
+
+std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::vector<DecodingRequest> requests,
+                                              std::int64_t batch_tokens, const std::function<bool()>& cancelled) {
+  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  DecodingBatch batch(model);
+  std::vector<std::int64_t> sizes;
+  for (const DecodingRequest& request : requests) sizes.push_back(std::ssize(request.prompt));
+  // The longest first, so that what needs most memory comes first.
+  std::vector<std::size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return sizes[i]; });
+
+  std::vector<std::vector<Hypothesis>> results(requests.size());
+  std::map<std::int64_t, std::size_t> running;  // the request of each text
   std::int64_t tokens = 0;                      // of their prompts
   for (auto next = order.begin(); next != order.end() || !batch.empty();) {
     for (; next != order.end(); ++next) {
-      const std::int64_t more = std::ssize(prompts[*next]);
-      if (!running.empty() && tokens + more > options.batch_tokens) break;
-      running[batch.Add(RequestFor(prompts[*next], *next, options, more == 1 ? forced : search))] = *next;
-      tokens += more;
+      if (!running.empty() && tokens + sizes[*next] > batch_tokens) break;
+      running[batch.Add(std::move(requests[*next]))] = *next;
+      tokens += sizes[*next];
     }
-    if (options.cancelled && options.cancelled()) throw Cancelled();
+    if (cancelled && cancelled()) throw Cancelled();
     for (Decoded& text : batch.Step()) {
       if (text.error != nullptr) std::rethrow_exception(text.error);
-      const auto prompt = running.extract(text.id).mapped();
-      tokens -= std::ssize(prompts[prompt]);
-      results[prompt] = std::move(text.hypotheses);
+      const auto request = running.extract(text.id).mapped();
+      tokens -= sizes[request];
+      results[request] = std::move(text.hypotheses);
     }
   }
   return results;

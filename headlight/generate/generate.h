@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/generate/decoding_batch.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/generate/search_options.h"
 #include "headlight/kinds/language_model.h"
@@ -44,6 +45,17 @@ struct GenerationOptions {
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);
+
+/// The requests that Generate makes of so many prompts. The options must outlive them, for on_token. Throws Error as
+/// Generate does.
+HEADLIGHT_API std::vector<DecodingRequest> RequestsFor(const LanguageModel& model,
+                                                       std::vector<std::vector<std::int32_t>> prompts,
+                                                       const GenerationOptions& options);
+/// The results of those requests.
+HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
+                                                            std::vector<DecodingRequest> requests,
+                                                            std::int64_t batch_tokens,
+                                                            const std::function<bool()>& cancelled);
 
 // The log-probability of each of the ids [tokens] of the texts, given its text's earlier ones; of a text's first id,
 // which has none, 0.

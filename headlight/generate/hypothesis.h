@@ -5,8 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "headlight/base/error.h"
-#include "headlight/base/export.h"
+#include "headlight/base/cancelled.h"
 
 namespace headlight {
 
@@ -30,12 +29,6 @@ enum class Stopping {
   no_better,  // when none that is running would score better than the worst of them if it ended now
   at_once,
   never,  // when none that is running can score better: with a positive length penalty, at the greatest length
-};
-
-// Thrown by a cancelled call.
-class HEADLIGHT_API Cancelled : public Error {
- public:
-  Cancelled() : Error("cancelled") {}
 };
 
 }  // namespace headlight

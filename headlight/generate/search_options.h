@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "headlight/generate/logits_processors.h"
 
 namespace headlight {
+
+/// Returns whether a text ends with the last of `ids`, which are its prompt and its new tokens. Any thread may call it.
+using StopCondition = std::function<bool(std::span<const std::int32_t> ids)>;
 
 struct SearchOptions {
   std::int32_t beam_size = 1;  ///< 1: greedy choice or sampling
@@ -26,9 +30,7 @@ struct SearchOptions {
   std::optional<std::int32_t> first_token = {};  ///< the chosen first token, with probability 1
   /// The chosen last token that the length allows, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};
-  /// Returns whether a text ends with the last of `ids`, which are its prompt and its new tokens. Any thread may call
-  /// it.
-  std::function<bool(std::span<const std::int32_t> ids)> stops = {};
+  std::shared_ptr<const StopCondition> stops = {};
   /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6): the logits are u + guidance * (c - u), c those after the
   /// prompt and u those after another that lacks what is to be followed (DecodingRequest::unguided). 1: without it.
   /// With beams a text's score is the sum of u + guidance * (c - u), of log-probabilities that are not normalised
@@ -36,6 +38,8 @@ struct SearchOptions {
   double guidance = 1;
   bool attention = false;     ///< whether to keep Hypothesis::attention
   bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
+
+  bool operator==(const SearchOptions&) const = default;
 };
 
 /// True if the scores of beams are those of guidance.

@@ -15,14 +15,14 @@ std::vector<std::string> ReadStopStrings(const JsonView& json) {
   return strings;
 }
 
-std::function<bool(std::span<const std::int32_t>)> StopsAt(
-    std::vector<std::string> strings, std::function<std::string(std::span<const std::int32_t>)> decode) {
+std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
+                                             std::function<std::string(std::span<const std::int32_t>)> decode) {
   if (strings.empty()) return {};
   // Tokens whose text a string can reach into: nearly all have a byte, and some more stand for bytes of one character
   // or for the space that begins a text.
   constexpr std::size_t kMore = 8;
   const std::size_t longest = std::ranges::max(strings, {}, &std::string::size).size();
-  return [strings = std::move(strings), decode = std::move(decode), longest](std::span<const std::int32_t> ids) {
+  auto stops = [strings = std::move(strings), decode = std::move(decode), longest](std::span<const std::int32_t> ids) {
     if (ids.empty()) return false;
     const std::span<const std::int32_t> tail = ids.last(std::min(ids.size(), longest + kMore));
     const std::string before = decode(tail.first(tail.size() - 1)), text = decode(tail);
@@ -32,17 +32,17 @@ std::function<bool(std::span<const std::int32_t>)> StopsAt(
       return text.find(one, common + 1 - std::min(common + 1, one.size())) != std::string::npos;
     });
   };
+  return std::make_shared<const StopCondition>(std::move(stops));
 }
 
-std::function<bool(std::span<const std::int32_t>)> StopsAt(std::vector<std::string> strings,
-                                                           const PipelineTokenizer& tokenizer) {
+std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings, const PipelineTokenizer& tokenizer) {
   return StopsAt(std::move(strings), [tokenizer](std::span<const std::int32_t> ids) {
     return tokenizer.Decode(ids, /*skip_special=*/false);
   });
 }
 
-std::function<bool(std::span<const std::int32_t>)> StopsAt(std::vector<std::string> strings,
-                                                           const std::shared_ptr<const Tokenizer>& tokenizer) {
+std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
+                                             const std::shared_ptr<const Tokenizer>& tokenizer) {
   if (const auto* const pipeline = dynamic_cast<const PipelineTokenizer*>(tokenizer.get()))
     return StopsAt(std::move(strings), *pipeline);
   return StopsAt(std::move(strings), [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->Decode(ids); });
