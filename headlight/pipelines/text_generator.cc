@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/generate.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
+#include "headlight/pipelines/generation_call.h"
 #include "headlight/pipelines/generation_settings.h"
-#include "headlight/pipelines/growing_text.h"
 #include "headlight/pipelines/stop_strings.h"
 #include "headlight/pipelines/tokenizer_fit.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -75,90 +74,117 @@ TextGenerator TextGenerator::Load(const std::string& folder, const LoadOptions& 
 const LanguageModel& TextGenerator::model() const { return *state_->model; }
 const PipelineTokenizer& TextGenerator::tokenizer() const { return state_->tokenizer; }
 
-std::vector<GeneratedText> TextGenerator::Generate(std::span<const std::string> prompts,
-                                                   const GenerateOptions& options) const {
-  GenerationOptions generation = state_->defaults.generation;
-  ApplyChoices(options, generation.search);
-  generation.seed = options.seed.value_or(0);
-  CheckDraft(model(), generation.search);
-  if (options.max_new_tokens) {  // fewer than the folder's fewest
-    generation.max_new_tokens = *options.max_new_tokens;
-    generation.min_new_tokens = std::min(generation.min_new_tokens, std::max(0, *options.max_new_tokens));
-    generation.max_length = 0;
+GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
+    : generator_(std::move(generator)),
+      options_(std::move(options)),
+      generation_(generator_.state_->defaults.generation) {
+  ApplyChoices(options_, generation_.search);
+  generation_.seed = options_.seed.value_or(0);
+  CheckDraft(generator_.model(), generation_.search);
+  if (options_.max_new_tokens) {  // fewer than the folder's fewest
+    generation_.max_new_tokens = *options_.max_new_tokens;
+    generation_.min_new_tokens = std::min(generation_.min_new_tokens, std::max(0, *options_.max_new_tokens));
+    generation_.max_length = 0;
   }
-  if (options.min_new_tokens) {
-    generation.min_new_tokens = *options.min_new_tokens;
-    generation.min_length = 0;
+  if (options_.min_new_tokens) {
+    generation_.min_new_tokens = *options_.min_new_tokens;
+    generation_.min_length = 0;
   }
-  generation.batch_tokens = options.batch_tokens;
-  generation.cancelled = options.cancelled;
-  Check(generation.search.beam_size > 1 || !options.length_penalty, "`length_penalty` is for a `beam_size` above 1");
+  Check(generation_.search.beam_size > 1 || !options_.length_penalty, "`length_penalty` is for a `beam_size` above 1");
   // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
-  const auto n_best = static_cast<std::size_t>(generation.search.n_best),
-             samples = generation.search.sample ? n_best : 1;
-  if (generation.search.sample) generation.search.n_best = 1;
-  generation.first_stream = options.first_stream * samples;
-  for (const std::string& stop : options.stop) Check(!stop.empty(), "a stop string must not be empty");
-  if (options.stop.empty()) generation.search.stops = StopsAt(state_->defaults.stop, tokenizer());
+  n_best_ = static_cast<std::size_t>(generation_.search.n_best);
+  samples_ = generation_.search.sample ? n_best_ : 1;
+  if (generation_.search.sample) generation_.search.n_best = 1;
+  generation_.first_stream = options_.first_stream * samples_;
+  for (const std::string& stop : options_.stop) Check(!stop.empty(), "a stop string must not be empty");
+  if (options_.stop.empty())
+    generation_.search.stops = StopsAt(generator_.state_->defaults.stop, generator_.tokenizer());
+  if (generation_.search.beam_size == 1 && (options_.on_text || !options_.stop.empty()))
+    generation_.on_token = [this](std::size_t text, std::int32_t id) { return Add(text, id); };
+}
 
-  const std::int64_t positions = model().limits().positions;
+std::vector<DecodingRequest> GenerationCall::Requests(std::span<const std::string> prompts) {
   std::vector<std::vector<std::int32_t>> ids;
-  std::vector<GrowingText> texts;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (ValidUtf8(prompts[i]) < prompts[i].size()) CheckUtf8(prompts[i], fmt::format("prompt {}", i + 1));
-    std::vector<std::int32_t> prompt = tokenizer().Encode(prompts[i]).ids;
-    if (prompt.empty()) {
-      Check(state_->first_id >= 0, "prompt {}: it has no tokens, and the model has no first one to begin with", i + 1);
-      prompt.push_back(state_->first_id);
-    }
-    Check(static_cast<std::int64_t>(prompt.size()) <= positions,
-          "prompt {}: it has {} tokens, and the model reads at most {}", i + 1, prompt.size(), positions);
-    for (std::size_t text = 0; text < n_best; ++text) texts.emplace_back(tokenizer(), prompt);
-    for (std::size_t sample = 0; sample < samples; ++sample) ids.push_back(prompt);
+    ids.push_back(generator_.tokenizer().Encode(prompts[i]).ids);
+    if (!ids.back().empty()) continue;
+    const std::int32_t first = generator_.state_->first_id;
+    Check(first >= 0, "prompt {}: it has no tokens, and the model has no first one to begin with", i + 1);
+    ids.back().push_back(first);
   }
+  return Requests(std::move(ids));
+}
 
-  std::vector<std::size_t> told(texts.size());  // bytes reported of each text
-  const auto tell = [&](std::size_t i, std::string_view text, std::size_t certain) {
-    if (options.on_text && certain > told[i]) options.on_text(i, text.substr(told[i], certain - told[i]));
-    told[i] = std::max(told[i], certain);
-  };
-  if (generation.search.beam_size == 1 && (options.on_text || !options.stop.empty()))
-    generation.on_token = [&](std::size_t i, std::int32_t id) {
-      texts[i].Add({&id, 1});
-      const std::string_view text = texts[i].text();
-      if (FindStop(text, options.stop, texts[i].stable()) != std::string::npos) return false;
-      tell(i, text, Certain(texts[i], options.stop));
-      return true;
-    };
-  const std::vector<std::vector<Hypothesis>> found = headlight::Generate(model(), ids, generation);
+std::vector<DecodingRequest> GenerationCall::Requests(std::vector<std::vector<std::int32_t>> prompts) {
+  const auto [vocabulary, positions] =
+      std::pair(generator_.model().limits().vocabulary, generator_.model().limits().positions);
+  std::vector<std::vector<std::int32_t>> ids;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    Check(std::ssize(prompts[i]) <= positions, "prompt {}: it has {} tokens, and the model reads at most {}", i + 1,
+          prompts[i].size(), positions);
+    for (const std::int32_t id : prompts[i])
+      Check(id >= 0 && id < vocabulary, "prompt {}: the token {} is outside the vocabulary of {}", i + 1, id,
+            vocabulary);
+    prompt_tokens_.push_back(std::ssize(prompts[i]));
+    for (std::size_t text = 0; text < n_best_; ++text) texts_.emplace_back(generator_.tokenizer(), prompts[i]);
+    for (std::size_t sample = 0; sample < samples_; ++sample) ids.push_back(prompts[i]);
+  }
+  told_.resize(texts_.size());
+  return RequestsFor(generator_.model(), std::move(ids), generation_);
+}
 
+void GenerationCall::Tell(std::size_t text, std::string_view written, std::size_t certain) {
+  std::size_t& told = told_[text];
+  if (options_.on_text && certain > told) options_.on_text(text, written.substr(told, certain - told));
+  told = std::max(told, certain);
+}
+
+// Returns whether the text goes on.
+bool GenerationCall::Add(std::size_t text, std::int32_t id) {
+  texts_[text].Add({&id, 1});
+  const std::string_view written = texts_[text].text();
+  if (FindStop(written, options_.stop, texts_[text].stable()) != std::string::npos) return false;
+  Tell(text, written, Certain(texts_[text], options_.stop));
+  return true;
+}
+
+std::vector<GeneratedText> GenerationCall::Results(const std::vector<std::vector<Hypothesis>>& found) {
+  const PipelineTokenizer& tokenizer = generator_.tokenizer();
   std::vector<GeneratedText> results;
-  for (std::size_t prompt = 0; prompt < ids.size(); ++prompt)
-    for (std::size_t rank = 0; rank < found[prompt].size(); ++rank) {
-      const Hypothesis& hypothesis = found[prompt][rank];
+  for (std::size_t request = 0; request < found.size(); ++request)
+    for (std::size_t rank = 0; rank < found[request].size(); ++rank) {
+      const Hypothesis& hypothesis = found[request][rank];
       const std::size_t i = results.size();
-      GrowingText& text = texts[prompt * (n_best / samples) + rank];
-      if (!generation.on_token) text.Add(hypothesis.ids);
+      GrowingText& text = texts_[request * (n_best_ / samples_) + rank];
+      if (!generation_.on_token) text.Add(hypothesis.ids);
       // An end that is no special token is text, as in Transformers.
-      if (hypothesis.end >= 0 && !tokenizer().IsSpecial(hypothesis.end)) text.Add({&hypothesis.end, 1});
+      if (hypothesis.end >= 0 && !tokenizer.IsSpecial(hypothesis.end)) text.Add({&hypothesis.end, 1});
       GeneratedText& result = results.emplace_back();
       result.text = text.text();
-      result.prompt = prompt / samples;
-      result.prompt_tokens = std::ssize(ids[prompt]);
+      result.prompt = request / samples_;
+      result.prompt_tokens = prompt_tokens_[result.prompt];
       result.tokens = std::ssize(hypothesis.ids);
-      const bool full = result.tokens < generation.max_new_tokens && result.prompt_tokens + result.tokens > positions;
+      const bool full = result.tokens < generation_.max_new_tokens &&
+                        result.prompt_tokens + result.tokens > generator_.model().limits().positions;
       result.end = hypothesis.end >= 0 && hypothesis.ended ? TextEnd::end_token
                    : hypothesis.ended                      ? TextEnd::stop
                    : full                                  ? TextEnd::positions
                                                            : TextEnd::length;
-      if (const std::size_t stop = FindStop(result.text, options.stop); stop != std::string::npos) {
+      if (const std::size_t stop = FindStop(result.text, options_.stop); stop != std::string::npos) {
         result.text.resize(stop);
         result.end = TextEnd::stop;
       }
       result.log_probability = hypothesis.log_probability;
-      tell(i, result.text, result.text.size());
+      Tell(i, result.text, result.text.size());
     }
   return results;
+}
+
+std::vector<GeneratedText> TextGenerator::Generate(std::span<const std::string> prompts,
+                                                   const GenerateOptions& options) const {
+  GenerationCall call(*this, options);
+  return call.Results(headlight::Generate(model(), call.Requests(prompts), options.batch_tokens, options.cancelled));
 }
 
 std::int32_t TextGenerator::n_best(const GenerateOptions& options) const {

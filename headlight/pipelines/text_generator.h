@@ -20,6 +20,7 @@
 
 namespace headlight {
 
+class GenerationCall;     // pipelines/generation_call.h
 class LanguageModel;      // kinds/language_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
@@ -125,6 +126,7 @@ class HEADLIGHT_API TextGenerator {
   const PipelineTokenizer& tokenizer() const;
 
  private:
+  friend class GenerationCall;
   struct State;
   explicit TextGenerator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;

@@ -22,8 +22,9 @@
 
 namespace headlight {
 
-class EncoderDecoder;  // kinds/encoder_decoder.h
-class Tokenizer;       // text/tokenizers/tokenizer.h
+class EncoderDecoder;   // kinds/encoder_decoder.h
+class Tokenizer;        // text/tokenizers/tokenizer.h
+class TranslationCall;  // pipelines/translation_call.h
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not
 // depend on what it is translated with.
@@ -65,6 +66,7 @@ class HEADLIGHT_API Translator {
   const Tokenizer& tokenizer() const;
 
  private:
+  friend class TranslationCall;
   struct State;
   explicit Translator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;

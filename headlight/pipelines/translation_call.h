@@ -1,0 +1,49 @@
+// What Translator::TranslateBatch does before and after decoding. An Engine does the same for each of its requests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/generate/decode.h"
+#include "headlight/pipelines/translation_parts.h"
+#include "headlight/pipelines/translator.h"
+
+namespace headlight {
+
+class TranslationCall {
+ public:
+  // The shortlist that a Translator was loaded with; null if there is none.
+  static const Shortlist* ShortlistOf(const Translator& translator);
+
+  // Throws Error for impossible options.
+  TranslationCall(Translator translator, TranslateOptions options);
+
+  // The sources are texts, or the tokens that an encoder reads for one text. Throws Error as TranslateBatch does.
+  void Read(std::span<const std::string> texts);
+  void Read(std::vector<std::int32_t> source);
+
+  // For Decode: the tokens of each part of each text, for each of its samples.
+  const std::vector<std::vector<std::int32_t>>& ids() const { return ids_; }
+  const DecodingOptions& decoding() const { return decoding_; }
+
+  // The translations of what each of the ids was decoded to.
+  std::vector<std::vector<Translation>> Results(const std::vector<std::vector<Hypothesis>>& decoded) const;
+
+ private:
+  // A part of a text. The first of a text begins with its target prefix.
+  void Add(SourcePart source, std::size_t part);
+  void ReadPrefixes(std::size_t texts);
+
+  Translator translator_;
+  TranslateOptions options_;
+  DecodingOptions decoding_;
+  std::size_t samples_ = 1, texts_ = 0;
+  std::vector<std::vector<std::int32_t>> target_prefixes_;  // of each text, or of the one for all
+  std::vector<SourcePart> sources_;
+  std::vector<std::vector<std::int32_t>> ids_;
+};
+
+}  // namespace headlight
