@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 
 # The users' headers: few, and stable. They include no other header of ours, and none of kernels/.
 set(user_headers
+  headlight/base/cancelled.h
   headlight/base/compute.h
   headlight/base/error.h
   headlight/base/export.h
@@ -27,6 +28,7 @@ set(user_headers
   headlight/pipelines/contact_predictor.h
   headlight/pipelines/embedder.h
   headlight/pipelines/embedding.h
+  headlight/pipelines/engine.h
   headlight/pipelines/image_captioner.h
   headlight/pipelines/image_classifier.h
   headlight/pipelines/image_embedder.h

@@ -89,8 +89,8 @@ endforeach()
 # models and inputs of megabytes, which take long and start no other threads.
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc)
-  foreach(test base/parallel base/profile base/ranks base/storage cli/terminal/line_queue cli/terminal/progress data/batches data/corpus data/prefetch pipelines/threads
-      pipelines/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients train/rank_sum train/training_ranks)
+  foreach(test base/parallel base/profile base/ranks base/storage cli/terminal/line_queue cli/terminal/progress data/batches data/corpus data/prefetch pipelines/engine
+      pipelines/threads pipelines/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients train/rank_sum train/training_ranks)
     list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
   endforeach()
   list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/tests/training_test.cc ${PROJECT_SOURCE_DIR}/tests/transformer_test.cc)

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "headlight/base/blocked_signals.h"
 #include "headlight/base/error.h"
 
 namespace headlight {
@@ -35,24 +35,6 @@ void Pause() {
 }
 
 thread_local bool inside_a_body = false;
-
-// While this exists, a new thread starts with signals blocked: handlers are the business of the threads of whoever set
-// them. Those that a thread's own faults raise are not blocked.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&blocked, fault);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 // Each thread has a share of the indices, neighbours and from round to round the same ones, so that an operation finds
 // in a core's caches what the last one left there; then it takes from the others' shares. The caller never waits for a
