@@ -503,6 +503,25 @@ TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitEndsItsOwnText) {
   }
 }
 
+// The states without a source, which guidance reads, have the width of each text's memory.
+TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitLeavesTheGuidanceOfOthers) {
+  const Subject subject = OfMarian();
+  DecodingRequest good = subject.requests[4];
+  good.options = std::make_shared<const SearchOptions>(SearchOptions{.end_ids = {0}, .guidance = 2});
+  DecodingRequest bad = good;
+  bad.memory = Tensor::Zeros({3, 7});
+  DecodingBatch alone = subject.Batch(), batch = subject.Batch();
+  alone.Add(good);
+  for (const DecodingRequest& request : {bad, good}) batch.Add(request);
+  const std::vector<Decoded> expected = Finish(alone);
+  for (const Decoded& text : Finish(batch)) {
+    EXPECT_EQ(text.error != nullptr, text.id == 0);
+    if (text.id == 1) {
+      EXPECT_TRUE(Same(text.hypotheses, expected.front().hypotheses));
+    }
+  }
+}
+
 TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsItsOwnText) {
   DecodingBatch batch(model_);
   const auto options = std::make_shared<const SearchOptions>();
@@ -542,7 +561,10 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   EXPECT_THAT(ErrorOf([&] { translating.Add(request); }), HasSubstr("the source's token 41"));
   request = subject.requests.front();
   request.memory = Tensor::Zeros({3, 16}, DType::float64);
-  EXPECT_THAT(ErrorOf([&] { translating.Add(request); }), HasSubstr("float32 states [tokens, model], not float64"));
+  EXPECT_THAT(ErrorOf([&] { translating.Add(request); }),
+              HasSubstr("float32 states [tokens, model] of at least 1 token, not float64"));
+  request.memory = Tensor::Zeros({0, 16});
+  EXPECT_THAT(ErrorOf([&] { translating.Add(request); }), HasSubstr("at least 1 token"));
   EXPECT_TRUE(translating.empty());
   try {
     CheckSearch({.sample = true, .sampling = {.temperature = -1}}, 10);

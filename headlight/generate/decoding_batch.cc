@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -96,9 +97,10 @@ struct DecodingBatch::State {
           "`guidance` is for models without a cap of their logits");
     Check(language == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
     Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
-    Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32),
-          "a memory must be float32 states [tokens, model], not {} of shape {}", Name(request.memory.dtype()),
-          ToString(request.memory.shape()));
+    Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32 &&
+                                     request.memory.rows() >= 1),
+          "a memory must be float32 states [tokens, model] of at least 1 token, not {} of shape {}",
+          Name(request.memory.dtype()), ToString(request.memory.shape()));
     Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist is of a source's tokens");
     for (const std::int32_t id : request.source)
       Check(!tokens.has_shortlist() || (id >= 0 && id < decoder->limits().source_vocabulary),
@@ -107,7 +109,7 @@ struct DecodingBatch::State {
 
   // The states that the cross-attention of a prompt looks at.
   const Tensor& StatesOf(const Search& search, std::size_t which) const {
-    return which == 0 ? search.request.memory : no_source;
+    return which == 0 ? search.request.memory : search.no_source;
   }
 
   // The cached memory of a search with the same states, or -1.
@@ -116,8 +118,8 @@ struct DecodingBatch::State {
     if (search.memory[which] >= 0 || decoder == nullptr) return search.memory[which];
     for (const auto& other : searches)
       for (std::size_t i = 0; i < other->prompts(); ++i)
-        if (other->memory[i] >= 0 && StatesOf(*other, i).rows() == states.rows() &&
-            StatesOf(*other, i).data<float>() == states.data<float>())
+        if (other->memory[i] >= 0 && StatesOf(*other, i).data<float>() == states.data<float>() &&
+            StatesOf(*other, i).shape() == states.shape())
           return other->memory[i];
     return -1;
   }
@@ -506,7 +508,7 @@ struct DecodingBatch::State {
   bool whole_prompts = false;                                          // an encoder reads them
   std::int32_t alone_from = std::numeric_limits<std::int32_t>::max();  // tokens from this position are read one by one
 
-  Tensor no_source;  // [1, model]: the states without a source, for guidance
+  std::map<std::int64_t, Tensor> no_source;  // of each width, [1, width]: the states without a source, for guidance
 
   Context context;
   DecoderCache cache;
@@ -534,8 +536,11 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
     request.unguided.clear();
   else if (request.unguided.empty())
     request.unguided = state.decoder != nullptr ? request.prompt : std::vector{request.prompt.back()};
-  if (state.decoder != nullptr && options.guidance != 1 && state.no_source.empty())
-    state.no_source = Tensor::Zeros({1, request.memory.columns()});
+  if (state.decoder != nullptr && options.guidance != 1) {
+    Tensor& no_source = state.no_source[request.memory.columns()];
+    if (no_source.empty()) no_source = Tensor::Zeros({1, request.memory.columns()});
+    search->no_source = no_source;
+  }
   search->id = state.next_id++;
   search->random = Random(request.seed, request.stream);
   // The last token needs no position: it is not read.

@@ -30,6 +30,7 @@ struct Search : BeamSearch {
   bool cut = false;      // the length limit forced an end on a beam that would go on
   std::size_t list = 0;  // of its shortlist
   std::array<std::int32_t, 2> memory = {-1, -1};  // of the cache, for each prompt
+  Tensor no_source;                               // the states that the unguided prompt looks at
 
   const SearchOptions& options() const { return *request.options; }
   std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
