@@ -63,6 +63,7 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
   all[3].length_penalty = 0.5;
   all[4].processors.repetition_penalty = 1.3;
   all[4].token_scores = true;
+  all[4].stops = [](std::span<const std::int32_t> ids) { return ids.back() % 13 == 5; };
   all[5].last_token = end;
   all.push_back({.guidance = 2});
   all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});
@@ -159,6 +160,16 @@ Subject OfLlama() {
                                                     .end_id = 60});
     made->parameters().Initialise(1);
     return made;
+  }();
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+// Alone, greedy texts use speculative decoding.
+Subject OfDrafts() {
+  static const std::unique_ptr<LanguageModel> model = [] {
+    const TemporaryFolder folder;
+    OfGpt().language->Save(folder.path());
+    return LoadModel<LanguageModel>(folder.path(), {.purpose = LoadFor::computing_with_draft});
   }();
   return OfTexts(*model, 70, SomePrompts(60));
 }
@@ -305,9 +316,10 @@ struct Kind {
 class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, CacheType>> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
-    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40}, Kind{"marian", OfMarian, 40},
-                                     Kind{"t5", OfT5, 40}, Kind{"shortlists", OfShortlists, 40},
-                                     Kind{"bart", OfBart, 40}, Kind{"captions", OfCaptions, 40},
+    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40}, Kind{"drafts", OfDrafts, 40},
+                                     Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
+                                     Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
+                                     Kind{"captions", OfCaptions, 40},
                                      Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 15},
                                      Kind{"dalle_mini", [] { return OfImages<DalleMini>("dalle/dalle_mini"); }, 20}),
                      testing::Values(CacheType::unrounded, CacheType::bfloat16, CacheType::int8)),
@@ -317,8 +329,9 @@ TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
   const auto& [kind, type] = GetParam();
   const int schedules = type == CacheType::unrounded ? kind.schedules : kind.schedules / 2;
   int evictions = 0, cancelled = 0;
+  std::uint64_t seed = 10;
   ForEveryTarget([&, make = kind.make, type = type] {
-    const Outcome outcome = RunSchedules(make(), schedules, 10, type);
+    const Outcome outcome = RunSchedules(make(), schedules, seed++, type);
     EXPECT_EQ(outcome.differing, 0) << "of " << outcome.texts << ": " << outcome.error;
     evictions += static_cast<int>(outcome.evictions);
     cancelled += outcome.cancelled;
@@ -533,6 +546,50 @@ TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsItsOwnText) {
   ASSERT_EQ(ended.size(), 3U);
   for (const Decoded& text : ended) EXPECT_EQ(text.error != nullptr, text.id == 1);
   EXPECT_THROW(std::rethrow_exception(ended.front().error), std::runtime_error);
+}
+
+// Also while drafts are verified.
+TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsItsOwnText) {
+  const Subject drafts = OfDrafts();
+  for (int last = 1; last < 8; ++last) {
+    SearchOptions options;
+    options.stops = [calls = 0, last](std::span<const std::int32_t>) mutable -> bool {
+      if (++calls == last) throw std::runtime_error("the reader has left");
+      return false;
+    };
+    DecodingBatch batch = drafts.Batch();
+    batch.Add(
+        {.prompt = {1, 2}, .options = std::make_shared<const SearchOptions>(std::move(options)), .max_new_tokens = 9});
+    const std::vector<Decoded> ended = Finish(batch);
+    ASSERT_EQ(ended.size(), 1U);
+    ASSERT_NE(ended.front().error, nullptr);
+    EXPECT_THROW(std::rethrow_exception(ended.front().error), std::runtime_error);
+    EXPECT_EQ(batch.cached_tokens(), 0);
+  }
+}
+
+TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsItsOwnText) {
+  const auto options = std::make_shared<const SearchOptions>();
+  const DecodingRequest good{.prompt = {1, 2}, .options = options, .max_new_tokens = 6};
+  const std::function<void(DecodingBatch&)> calls[] = {
+      [&](DecodingBatch& batch) { batch.Add(good); }, [](DecodingBatch& batch) { batch.Step(); },
+      [](DecodingBatch& batch) { batch.Remove(0); }, [](DecodingBatch& batch) { batch.Remove(1); }};
+  for (const auto& call : calls)
+    for (const bool stops : {false, true}) {
+      DecodingBatch batch(model_);
+      DecodingRequest bad = good;
+      if (stops) {
+        SearchOptions calling;
+        calling.stops = [&](std::span<const std::int32_t>) { return call(batch), false; };
+        bad.options = std::make_shared<const SearchOptions>(std::move(calling));
+      } else {
+        bad.on_token = [&](std::int32_t) { return call(batch), true; };
+      }
+      for (const DecodingRequest& request : {good, bad, good}) batch.Add(request);
+      const std::vector<Decoded> ended = Finish(batch);
+      ASSERT_EQ(ended.size(), 3U);
+      for (const Decoded& text : ended) EXPECT_EQ(text.error != nullptr, text.id == 1);
+    }
 }
 
 TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {

@@ -76,6 +76,8 @@ struct DecodingBatch::State {
 
   const Parameters& parameters() const { return language != nullptr ? language->parameters() : decoder->parameters(); }
 
+  void CheckNoCallback() const { Ensure(!in_step, "a callback must not call its batch"); }
+
   // Throws Error if the request is impossible.
   void CheckRequest(const DecodingRequest& request) const {
     Ensure(request.options != nullptr, "a request without options");
@@ -486,7 +488,11 @@ struct DecodingBatch::State {
     for (bool goes_on = true; goes_on && !searches.empty();) {
       const std::int32_t row = search.length - length;
       tokens.CheckFinite(next, row, search.length);  // not those behind a rejected draft
-      Advance(search, next, row, search.length, search.options());
+      try {
+        Advance(search, next, row, search.length, search.options());
+      } catch (...) {  // whatever options.stops throws
+        return End(search, std::current_exception());
+      }
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
       if (search.options().attention) rows.push_back(attention.front()[static_cast<std::size_t>(row)]);
       const std::size_t right = static_cast<std::size_t>(row) + 1;
@@ -516,6 +522,7 @@ struct DecodingBatch::State {
   std::vector<Decoded> ended;
   std::vector<std::vector<AttentionRow>> attention;  // of the last pass, of each of its texts
   std::int64_t next_id = 0, evictions = 0, told = 0;
+  bool in_step = false;
 };
 
 DecodingBatch::DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options)
@@ -529,6 +536,7 @@ DecodingBatch::~DecodingBatch() = default;
 
 std::int64_t DecodingBatch::Add(DecodingRequest request) {
   State& state = *state_;
+  state.CheckNoCallback();
   state.CheckRequest(request);
   auto search = std::make_unique<Search>();
   const SearchOptions& options = *request.options;
@@ -558,6 +566,8 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
 
 std::vector<Decoded> DecodingBatch::Step() {
   State& state = *state_;
+  state.CheckNoCallback();
+  state.in_step = true;
   if (state.MayDraft()) {
     try {
       state.Draft();
@@ -568,10 +578,12 @@ std::vector<Decoded> DecodingBatch::Step() {
   } else if (const Pass pass = state.NextPass(); !pass.empty()) {
     state.Run(pass);
   }
+  state.in_step = false;
   return std::exchange(state.ended, {});
 }
 
 bool DecodingBatch::Remove(std::int64_t id) {
+  state_->CheckNoCallback();
   const auto found = std::ranges::find_if(state_->searches, [&](const auto& search) { return search->id == id; });
   if (found == state_->searches.end()) return false;
   state_->Drop(**found);

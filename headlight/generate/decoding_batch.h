@@ -37,7 +37,8 @@ struct DecodingBatchOptions {
 /// A running batch. The result of a text has the same bits alone, in any batch, after any prefix that is shared,
 /// in any chunks, and when it was dropped from the cache and read again.
 ///
-/// A batch is for one thread at a time. A callback runs in the thread that calls Step, and must not call the batch.
+/// A batch is for one thread at a time. A callback runs in the thread that calls Step. In it, Add, Step and Remove
+/// throw Error.
 class HEADLIGHT_API DecodingBatch {
  public:
   /// The model must outlive the batch. Throws Error if it has no head that predicts the next token.
