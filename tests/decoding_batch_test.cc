@@ -64,6 +64,7 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
   all[4].processors.repetition_penalty = 1.3;
   all[4].token_scores = true;
   all[4].stops = [](std::span<const std::int32_t> ids) { return ids.back() % 13 == 5; };
+  all[5].first_token = 7;
   all[5].last_token = end;
   all.push_back({.guidance = 2});
   all.push_back({.beam_size = 2, .n_best = 2, .guidance = 0.5});
@@ -590,6 +591,25 @@ TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsItsOwnText) {
       ASSERT_EQ(ended.size(), 3U);
       for (const Decoded& text : ended) EXPECT_EQ(text.error != nullptr, text.id == 1);
     }
+}
+
+// Transformers forces tokens after it has forbidden n-grams.
+TEST_F(DecodingBatchTest, ForcedTokensMayRepeat) {
+  constexpr std::int32_t forced = 7;
+  for (const std::int32_t beams : {1, 3}) {
+    SearchOptions options{.beam_size = beams, .first_token = forced, .last_token = forced};
+    options.processors.no_repeat_ngram_size = 1;
+    DecodingBatch batch(model_);
+    batch.Add({.prompt = {forced, 3},
+               .options = std::make_shared<const SearchOptions>(std::move(options)),
+               .max_new_tokens = 4});
+    const std::vector<Decoded> ended = Finish(batch);
+    const Ids& ids = ended.front().hypotheses.front().ids;
+    ASSERT_EQ(ids.size(), 4U);
+    EXPECT_EQ(ids.front(), forced);
+    EXPECT_EQ(ids.back(), forced);
+    EXPECT_EQ(std::ranges::count(ids, forced), 2);
+  }
 }
 
 TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {

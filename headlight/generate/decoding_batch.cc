@@ -390,15 +390,19 @@ struct DecodingBatch::State {
 
   // Extends every beam of a search by its next token. Its beams' rows begin at `row`.
   void Extend(Search& search, kernels::TopLogits<float>& likeliest, std::int64_t row,
-              std::span<const std::vector<std::int32_t>> banned) {
+              std::span<std::vector<std::int32_t>> banned) {
     const SearchOptions& options = search.options();
     const auto first = static_cast<std::size_t>(row), k = static_cast<std::size_t>(likeliest.k);
-    if (options.first_token && search.length == 1) Force(likeliest, first, *options.first_token);
+    const auto force = [&](std::size_t beam, std::int32_t token) {
+      Force(likeliest, beam, token);
+      if (!banned.empty()) banned[beam].clear();
+    };
+    if (options.first_token && search.length == 1) force(first, *options.first_token);
     if (options.last_token && search.length == search.max_length)
       for (std::size_t beam = first; beam < first + search.beams.size(); ++beam) {
         const auto& ends = options.end_ids;
         search.cut = search.cut || std::ranges::find(ends, likeliest.columns[beam * k]) == ends.end();
-        Force(likeliest, beam, *options.last_token);
+        force(beam, *options.last_token);
       }
     std::vector<std::size_t> from;
     try {
