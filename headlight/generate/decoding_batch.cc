@@ -142,6 +142,9 @@ struct DecodingBatch::State {
         for (std::size_t j = 0; j < other->prompts(); ++j) {
           if (other->cached[i][j].text < 0 || other->memory[j] != memory) continue;
           const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
+          // One token shows that most texts have no more in common than the best.
+          if (most <= best.tokens || search.TokenAt(beam, which, best.tokens) != other->TokenAt(i, j, best.tokens))
+            continue;
           std::int32_t common = 0;
           while (common < most && search.TokenAt(beam, which, common) == other->TokenAt(i, j, common)) ++common;
           best.later = std::max(best.later, common);
