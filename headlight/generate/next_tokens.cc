@@ -52,9 +52,12 @@ std::vector<std::int32_t> NextTokens::NeverNext(const Search& search) const {
 }
 
 std::vector<float> NextTokens::ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
-                                        std::span<const std::size_t> lists, double guidance) const {
+                                        std::span<const std::size_t> lists, double guidance,
+                                        std::int32_t length) const {
   const kernels::TopLogits<float> with = words_->Likeliest(context, conditional, lists, {}, 1);
   const kernels::TopLogits<float> without = words_->Likeliest(context, unconditional, lists, {}, 1);
+  CheckSums(*output_.model, with, length);
+  CheckSums(*output_.model, without, length);
   std::vector<float> shifts;
   for (std::size_t row = 0; row < with.sum.size(); ++row)
     shifts.push_back(static_cast<float>(guidance * (with.max[row] + std::log(with.sum[row])) +
@@ -85,9 +88,10 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
 
   const std::vector<std::int32_t> never = NeverNext(first);
   if (first.ChangesScores()) {
-    const std::vector<float> shifts = guided && (GuidesBeams(options) || DependsOnShift(options.processors))
-                                          ? ShiftsOf(context, conditional, unconditional, lists, options.guidance)
-                                          : std::vector<float>(rows.size(), 0);
+    const std::vector<float> shifts =
+        guided && (GuidesBeams(options) || DependsOnShift(options.processors))
+            ? ShiftsOf(context, conditional, unconditional, lists, options.guidance, length)
+            : std::vector<float>(rows.size(), 0);
     std::vector<Unfinished> texts;
     for (const Ready& one : group)
       for (const Beam& beam : one.search->beams) {

@@ -43,9 +43,9 @@ class NextTokens {
  private:
   // The ends, if the text may not end yet, and the padding, if it is not written.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
-  // The shift of guided logits: Transformers combines log-probabilities.
+  // The shift of guided logits: Transformers combines log-probabilities. Throws Error where the model gives NaN.
   std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
-                              std::span<const std::size_t> lists, double guidance) const;
+                              std::span<const std::size_t> lists, double guidance, std::int32_t length) const;
 
   OutputLayer output_;
   const Shortlist* shortlist_;
