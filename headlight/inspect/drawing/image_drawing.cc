@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -114,20 +115,128 @@ void DrawBox(Canvas& canvas, const Box& box, const Image& image, const Rectangle
   canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, line);
 }
 
-std::string Explanation(const AttentionRecord& record, const std::string& token, const ImageDrawing& drawing,
-                        const AttentionMap& map, bool regions, bool to_text) {
-  const bool relevance = map.relevance;
+// The attention of one kind, whose heads are columns and layers rows. A page of it is for one query, or for one word
+// that the parts of the image look at.
+struct Sheet {
+  const AttentionRecord& record;
+  const ImageDrawing& drawing;
+  const ImageTokens& cells;
+  AttentionKind kind;
+  bool to_text;  // the queries are the image's
+  std::vector<Row> rows = {};
+  int heads = 0;          // the most of a row
+  bool rollouts = false;  // some row has one, in the last column
+  SheetLayout layout = {};
+
+  bool of_all() const {  // there is a page for each of asked(), since they are no parts of the image
+    return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
+  }
+  const std::vector<std::string>& asked() const {
+    return to_text ? record.key_tokens(kind) : record.query_tokens(kind);
+  }
+  const AttentionMap& first() const { return *rows.front().heads; }
+  int mean_columns() const { return heads > 1 ? 1 : 0; }
+  int columns() const { return heads + mean_columns() + (rollouts ? 1 : 0); }
+
+  void AddRows();
+  void Draw(Canvas& canvas, int query) const;
+
+ private:
+  std::string Explanation(const std::string& token) const;
+  void DrawHeader(Canvas& canvas, int query) const;
+  void DrawColumnLabels(Canvas& canvas) const;
+  CanvasImage SharpImage() const;
+  void DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map, int head,
+                int query) const;
+};
+
+void Sheet::AddRows() {
+  for (const AttentionMap& map : record.maps) {
+    if (map.kind != kind || map.rollout) continue;
+    const auto rollout = std::ranges::find_if(record.maps, [&](const AttentionMap& other) {
+      return other.rollout && other.kind == kind && other.layer == map.layer;
+    });
+    rows.push_back(
+        {&map, map.heads > 1 ? MeanOf(map) : AttentionMap{}, rollout == record.maps.end() ? nullptr : &*rollout});
+    rollouts = rollouts || rows.back().rollout != nullptr;
+    heads = std::max(heads, map.heads);
+  }
+  if (!rows.empty()) return;
+  for (const AttentionMap& map : record.maps) {  // rollouts alone were chosen
+    if (map.kind != kind) continue;
+    rows.push_back({&map, {}, nullptr});
+    heads = 1;
+  }
+}
+
+std::string Sheet::Explanation(const std::string& token) const {
+  const bool relevance = first().relevance;
   const char* const whose = relevance ? "an image" : "a head";
+  const char* const parts = cells.boxes.empty() ? "cells" : "regions";
   const std::string rule =
-      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are orange", regions ? "regions" : "cells",
-                                 100 * *drawing.mass, whose)
+      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are orange", parts, 100 * *drawing.mass, whose)
                    : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
                                  relevance ? "the row" : "the head");
   const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
-  if (to_text)
-    return fmt::format("{}which {} look at “{}”: {}", title, regions ? "regions" : "cells", TokenLabel(token), rule);
+  if (to_text) return fmt::format("{}which {} look at “{}”: {}", title, parts, TokenLabel(token), rule);
   return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
                      relevance ? "is due to" : "looks", rule);
+}
+
+void Sheet::DrawHeader(Canvas& canvas, int query) const {
+  canvas.Text({kPageMargin, kPageMargin + 8}, MapTitle(first()), {.size = 19, .bold = true}, Align::left);
+  canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(asked()[static_cast<std::size_t>(query)]),
+              {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
+}
+
+void Sheet::DrawColumnLabels(Canvas& canvas) const {
+  const auto label = [&](int column, const std::string& text) {
+    const Rectangle top = layout.At(0, column);
+    canvas.Text({top.x + top.width / 2, top.y - 10}, text, {.size = 12}, Align::center, top.width);
+  };
+  for (int head = 0; head < heads; ++head)
+    label(head, first().rollout ? "rollout" : first().relevance ? "relevance" : fmt::format("head {}", head + 1));
+  if (mean_columns() > 0) label(heads, "mean");
+  if (rollouts) label(columns() - 1, "rollout");
+}
+
+// The image at the size at which it is drawn sharply.
+CanvasImage Sheet::SharpImage() const {
+  const auto sharp = [](double side, std::int64_t own) {
+    return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
+  };
+  return CanvasImage(Resize(cells.image, sharp(layout.image_height, cells.image.height),
+                            sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear));
+}
+
+void Sheet::DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map,
+                     int head, int query) const {
+  const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
+  // Only if the queries are of this image, too.
+  const int own = of_all() ? -1 : query - cells.first;
+  DrawOverlay(canvas, image, where, cells, cells.boxes.empty() ? shares : RasterOf(cells, shares),
+              own < cells.cells() ? own : -1);
+  for (std::size_t region = 0; region < cells.boxes.size(); ++region)
+    DrawBox(canvas, cells.boxes[region], cells.image, where, shares[region] == 1 ? 1.5 : 0.5);
+  if (kind == AttentionKind::cross && !record.target_boxes.empty())
+    DrawBox(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.image, where, 1.5);
+}
+
+void Sheet::Draw(Canvas& canvas, int query) const {
+  DrawHeader(canvas, query);
+  const CanvasImage image = SharpImage();
+  for (int row = 0; row < layout.rows; ++row) {
+    const Row& layer = rows[static_cast<std::size_t>(row)];
+    const Rectangle left = layout.At(row, 0);
+    canvas.Text({kPageMargin, left.y + left.height / 2},
+                fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1), {.size = 12},
+                Align::left);
+    for (int head = 0; head < layer.heads->heads; ++head)
+      DrawHead(canvas, image, layout.At(row, head), *layer.heads, head, query);
+    if (layer.mean.heads > 0) DrawHead(canvas, image, layout.At(row, heads), layer.mean, 0, query);
+    if (layer.rollout != nullptr) DrawHead(canvas, image, layout.At(row, columns() - 1), *layer.rollout, 0, query);
+  }
+  DrawColumnLabels(canvas);
 }
 
 }  // namespace
@@ -156,89 +265,27 @@ void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawi
   std::vector<Page> pages;
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
                                    AttentionKind::text_to_image, AttentionKind::image_to_text}) {
-    const bool to_text = !record.key_image(kind);  // whose queries are the image's
+    const bool to_text = !record.key_image(kind);
     const std::optional<ImageTokens>& cells = to_text ? record.query_image(kind) : record.key_image(kind);
     if (!cells) continue;
-    // A page for each query that is no part of the image, or word that its parts look at.
-    const bool all = to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
-    const std::vector<std::string>& asked = to_text ? record.key_tokens(kind) : record.query_tokens(kind);
-    const auto rows = std::make_shared<std::vector<Row>>();
-    bool rollouts = false;
-    int heads = 0;
-    for (const AttentionMap& map : record.maps) {
-      if (map.kind != kind || map.rollout) continue;
-      const auto rollout = std::ranges::find_if(record.maps, [&](const AttentionMap& other) {
-        return other.rollout && other.kind == kind && other.layer == map.layer;
-      });
-      rows->push_back(
-          {&map, map.heads > 1 ? MeanOf(map) : AttentionMap{}, rollout == record.maps.end() ? nullptr : &*rollout});
-      rollouts = rollouts || rows->back().rollout != nullptr;
-      heads = std::max(heads, map.heads);
-    }
-    if (rows->empty())  // rollouts alone were chosen
-      for (const AttentionMap& map : record.maps)
-        if (map.kind == kind) rows->push_back({&map, {}, nullptr}), heads = 1;
-    if (rows->empty()) continue;
-    Check(all || (drawing.query >= 0 && drawing.query < std::ssize(asked)), "query {}: the model read {} tokens",
-          drawing.query, asked.size());
+    Sheet sheet = {.record = record, .drawing = drawing, .cells = *cells, .kind = kind, .to_text = to_text};
+    sheet.AddRows();
+    if (sheet.rows.empty()) continue;
+    Check(sheet.of_all() || (drawing.query >= 0 && drawing.query < std::ssize(sheet.asked())),
+          "query {}: the model read {} tokens", drawing.query, sheet.asked().size());
+    sheet.layout = LayOutSheet(*cells, static_cast<int>(sheet.rows.size()), sheet.columns());
 
-    const int columns = heads + (heads > 1 ? 1 : 0) + (rollouts ? 1 : 0);
-    const SheetLayout layout = LayOutSheet(*cells, static_cast<int>(rows->size()), columns);
-    const std::string title = MapTitle(*rows->front().heads);
-    const auto draw = [&record, &drawing, &cells = *cells, &asked, rows, layout, heads, title, kind, all, to_text](
-                          Canvas& canvas, int query) {
-      const std::string& token = asked[static_cast<std::size_t>(query)];
-      canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 19, .bold = true}, Align::left);
-      canvas.Text({kPageMargin, kPageMargin + 38},
-                  Explanation(record, token, drawing, *(*rows)[0].heads, !cells.boxes.empty(), to_text),
-                  {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
-      // The image at the size at which it is drawn sharply.
-      const auto sharp = [](double side, std::int64_t own) {
-        return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
-      };
-      const CanvasImage image(Resize(cells.image, sharp(layout.image_height, cells.image.height),
-                                     sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear));
-      // Only where the queries are of this image, too.
-      const int own = all ? -1 : query - cells.first;
-      const int query_cell = own < cells.cells() ? own : -1;
-      const auto label = [&](int column, const std::string& text) {
-        const Rectangle top = layout.At(0, column);
-        canvas.Text({top.x + top.width / 2, top.y - 10}, text, {.size = 12}, Align::center, top.width);
-      };
-      for (int row = 0; row < layout.rows; ++row) {
-        const Row& layer = (*rows)[row];
-        const Rectangle first = layout.At(row, 0);
-        canvas.Text({kPageMargin, first.y + first.height / 2},
-                    fmt::format("{}layer {}", layer.heads->relevance ? "from " : "", layer.heads->layer + 1),
-                    {.size = 12}, Align::left);
-        const auto cell = [&](int column, const AttentionMap& map, int head) {
-          const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
-          DrawOverlay(canvas, image, layout.At(row, column), cells,
-                      cells.boxes.empty() ? shares : RasterOf(cells, shares), query_cell);
-          for (std::size_t region = 0; region < cells.boxes.size(); ++region)
-            DrawBox(canvas, cells.boxes[region], cells.image, layout.At(row, column), shares[region] == 1 ? 1.5 : 0.5);
-          if (kind == AttentionKind::cross && !record.target_boxes.empty())
-            DrawBox(canvas, record.target_boxes[static_cast<std::size_t>(query)], cells.image, layout.At(row, column),
-                    1.5);
-        };
-        for (int head = 0; head < layer.heads->heads; ++head) cell(head, *layer.heads, head);
-        if (layer.mean.heads > 0) cell(heads, layer.mean, 0);
-        if (layer.rollout != nullptr) cell(layout.columns - 1, *layer.rollout, 0);
-      }
-      const AttentionMap& one = *(*rows)[0].heads;
-      for (int head = 0; head < heads; ++head)
-        label(head, one.rollout ? "rollout" : one.relevance ? "relevance" : fmt::format("head {}", head + 1));
-      if (heads > 1) label(heads, "mean");
-      if (layout.columns > heads + (heads > 1 ? 1 : 0)) label(layout.columns - 1, "rollout");
+    const auto shared = std::make_shared<const Sheet>(std::move(sheet));
+    const auto add_page = [&](const std::string& title, int query) {
+      pages.push_back({title, shared->layout.width, shared->layout.height,
+                       [shared, query](Canvas& canvas) { shared->Draw(canvas, query); }});
     };
-    if (!all) {
-      pages.push_back(
-          {title, layout.width, layout.height, [=, &drawing](Canvas& canvas) { draw(canvas, drawing.query); }});
+    if (!shared->of_all()) {
+      add_page(MapTitle(shared->first()), drawing.query);
       continue;
     }
-    for (int query = 0; query < static_cast<int>(asked.size()); ++query)
-      pages.push_back({TokenLabel(asked[static_cast<std::size_t>(query)]), layout.width, layout.height,
-                       [=](Canvas& canvas) { draw(canvas, query); }});
+    for (int query = 0; query < static_cast<int>(shared->asked().size()); ++query)
+      add_page(TokenLabel(shared->asked()[static_cast<std::size_t>(query)]), query);
   }
   Check(!pages.empty(), "attention: none of these maps is of an image");
   WriteImage(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);
