@@ -23,7 +23,7 @@ constexpr std::int64_t kLargestDimension = 1 << 16;
 bool HasIndex(const std::string& folder) { return fs::exists(folder + kFile); }
 
 IndexModel ReadIndexModel(const std::string& folder) {
-  Check(HasIndex(folder), "{}: is no index: there is no index.json, which headlight embed --index writes", folder);
+  Check(HasIndex(folder), "{}: is no index of vectors: there is no index.json", folder);
   const JsonView file = ReadJson(folder + kFile);
   file["kind"].String({kKind});
   return {file["model"].String(), file["fingerprint"].String(), file["dimension"].Integer(1, kLargestDimension)};

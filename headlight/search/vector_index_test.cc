@@ -145,7 +145,7 @@ TEST_F(VectorIndexTest, RefusesNumbersThatAreNotFinite) {
 }
 
 TEST_F(VectorIndexTest, NamesWhatIsWrong) {
-  EXPECT_THAT(ErrorOf([&] { VectorIndex::Open(temporary.path()); }), HasSubstr("is no index"));
+  EXPECT_THAT(ErrorOf([&] { VectorIndex::Open(temporary.path()); }), HasSubstr("is no index of vectors"));
   WriteFile(temporary.File("something"), "else");
   EXPECT_THAT(ErrorOf([&] { IndexBuilder(temporary.path(), Model()); }), HasSubstr("holds something else"));
   {

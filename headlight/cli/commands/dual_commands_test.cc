@@ -219,7 +219,7 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
 
 TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   MustRun({"embed", model, texts, "--index", index});
-  EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is no index"));
+  EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is no index of vectors"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--out", folder.File("a.png")}), HasSubstr("must end in .html"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--top", "0"}), HasSubstr("--top must be at least 1"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("holds something else"));
