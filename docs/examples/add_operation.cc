@@ -10,12 +10,14 @@ namespace headlight::ops {
 Tensor Square(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
-    for (std::size_t i = 0; i < x.span<T>().size(); ++i) y.span<T>()[i] = x.span<T>()[i] * x.span<T>()[i];
+    const std::span<T> from = x.span<T>(), to = y.span<T>();
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] * from[i];
   });
   return Record(y, {&x}, [to = x.node(), x = x.Detached()](const Tensor& dy) {
     const Tensor dx = Tensor::Empty(x.shape(), x.dtype());
     Dispatch(x.dtype(), [&]<typename T>(T) {
-      for (std::size_t i = 0; i < x.span<T>().size(); ++i) dx.span<T>()[i] = 2 * x.span<T>()[i] * dy.span<T>()[i];
+      const std::span<T> from = x.span<T>(), flow = dy.span<T>(), slope = dx.span<T>();
+      for (std::size_t i = 0; i < from.size(); ++i) slope[i] = 2 * from[i] * flow[i];
     });
     Accumulate(to, dx);
   });

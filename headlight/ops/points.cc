@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headlight/autograd/tape.h"
+#include "headlight/kernels/rows.h"
 
 namespace headlight::ops {
 namespace {
@@ -22,12 +23,14 @@ void CheckFrames(const char* operation, const Tensor& frames, const Tensor& poin
         ToString(frames.shape()));
 }
 
-// Calls body(row, point, its x, y and z's places in a row) for every point.
+// Calls body(row, the positions of x, y and z in the row) for every point, with the rows on several threads.
 void ForPoints(const Tensor& points, const auto& body) {
   const std::int64_t count = points.columns() / 3;
-  for (std::int64_t row = 0; row < points.rows(); ++row)
-    for (std::int64_t point = 0; point < count; ++point)
-      body(row, std::array<std::int64_t, 3>{point, count + point, 2 * count + point});
+  ForRowChunks(points.rows(), points.columns(), [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t row = first; row < first + rows; ++row)
+      for (std::int64_t point = 0; point < count; ++point)
+        body(row, std::array<std::int64_t, 3>{point, count + point, 2 * count + point});
+  });
 }
 
 }  // namespace
@@ -36,13 +39,14 @@ Tensor ToGlobal(const Tensor& frames, const Tensor& points) {
   CheckFrames("ToGlobal", frames, points);
   const Tensor y = Tensor::Empty(points.shape(), points.dtype());
   Dispatch(y.dtype(), [&]<typename T>(T) {
+    const Matrix<T> frame_rows = frames.matrix<T>(), from = points.matrix<T>(), to = y.matrix<T>();
     ForPoints(points, [&](std::int64_t row, const auto& at) {
-      const Frame<T> frame(frames.matrix<T>().row(row));
-      const T* const p = points.matrix<T>().row(row);
+      const Frame<T> frame(frame_rows.row(row));
+      const T* const p = from.row(row);
       for (std::size_t i = 0; i < 3; ++i) {
         T sum = frame.translation[i];
         for (std::size_t j = 0; j < 3; ++j) sum += frame.rotation[3 * i + j] * p[at[j]];
-        y.matrix<T>().row(row)[at[i]] = sum;
+        to.row(row)[at[i]] = sum;
       }
     });
   });
@@ -50,10 +54,12 @@ Tensor ToGlobal(const Tensor& frames, const Tensor& points) {
     const Tensor d_points = Tensor::Zeros(points.shape(), dy.dtype()),
                  d_frames = Tensor::Zeros(frames.shape(), dy.dtype());
     Dispatch(dy.dtype(), [&]<typename T>(T) {
+      const Matrix<T> frame_rows = frames.matrix<T>(), from = points.matrix<T>(), flows = dy.matrix<T>(),
+                      d_from = d_points.matrix<T>(), d_frame_rows = d_frames.matrix<T>();
       ForPoints(points, [&](std::int64_t row, const auto& at) {
-        const Frame<T> frame(frames.matrix<T>().row(row));
-        const T *const p = points.matrix<T>().row(row), *const d = dy.matrix<T>().row(row);
-        T *const d_p = d_points.matrix<T>().row(row), *const d_frame = d_frames.matrix<T>().row(row);
+        const Frame<T> frame(frame_rows.row(row));
+        const T *const p = from.row(row), *const d = flows.row(row);
+        T *const d_p = d_from.row(row), *const d_frame = d_frame_rows.row(row);
         for (std::size_t i = 0; i < 3; ++i) {
           d_frame[9 + i] += d[at[i]];
           for (std::size_t j = 0; j < 3; ++j) {
@@ -72,13 +78,14 @@ Tensor ToLocal(const Tensor& frames, const Tensor& points) {
   CheckFrames("ToLocal", frames, points);
   const Tensor y = Tensor::Empty(points.shape(), points.dtype());
   Dispatch(y.dtype(), [&]<typename T>(T) {
+    const Matrix<T> frame_rows = frames.matrix<T>(), from = points.matrix<T>(), to = y.matrix<T>();
     ForPoints(points, [&](std::int64_t row, const auto& at) {
-      const Frame<T> frame(frames.matrix<T>().row(row));
-      const T* const p = points.matrix<T>().row(row);
+      const Frame<T> frame(frame_rows.row(row));
+      const T* const p = from.row(row);
       for (std::size_t i = 0; i < 3; ++i) {
         T sum = 0;
         for (std::size_t j = 0; j < 3; ++j) sum += frame.rotation[3 * j + i] * (p[at[j]] - frame.translation[j]);
-        y.matrix<T>().row(row)[at[i]] = sum;
+        to.row(row)[at[i]] = sum;
       }
     });
   });
@@ -86,10 +93,12 @@ Tensor ToLocal(const Tensor& frames, const Tensor& points) {
     const Tensor d_points = Tensor::Zeros(points.shape(), dy.dtype()),
                  d_frames = Tensor::Zeros(frames.shape(), dy.dtype());
     Dispatch(dy.dtype(), [&]<typename T>(T) {
+      const Matrix<T> frame_rows = frames.matrix<T>(), from = points.matrix<T>(), flows = dy.matrix<T>(),
+                      d_from = d_points.matrix<T>(), d_frame_rows = d_frames.matrix<T>();
       ForPoints(points, [&](std::int64_t row, const auto& at) {
-        const Frame<T> frame(frames.matrix<T>().row(row));
-        const T *const p = points.matrix<T>().row(row), *const d = dy.matrix<T>().row(row);
-        T *const d_p = d_points.matrix<T>().row(row), *const d_frame = d_frames.matrix<T>().row(row);
+        const Frame<T> frame(frame_rows.row(row));
+        const T *const p = from.row(row), *const d = flows.row(row);
+        T *const d_p = d_from.row(row), *const d_frame = d_frame_rows.row(row);
         for (std::size_t j = 0; j < 3; ++j) {
           for (std::size_t i = 0; i < 3; ++i) {
             const T flow = frame.rotation[3 * j + i] * d[at[i]];
@@ -109,20 +118,21 @@ Tensor PointNorms(const Tensor& points, double epsilon) {
   Check(points.columns() % 3 == 0, "PointNorms: points of shape {}", ToString(points.shape()));
   const Tensor y = Tensor::Empty({points.rows(), points.columns() / 3}, points.dtype());
   Dispatch(y.dtype(), [&]<typename T>(T) {
+    const Matrix<T> from = points.matrix<T>(), to = y.matrix<T>();
     ForPoints(points, [&](std::int64_t row, const auto& at) {
       T sum = static_cast<T>(epsilon);
-      for (const std::int64_t place : at)
-        sum += points.matrix<T>().row(row)[place] * points.matrix<T>().row(row)[place];
-      y.matrix<T>().row(row)[at[0]] = std::sqrt(sum);
+      for (const std::int64_t position : at) sum += from.row(row)[position] * from.row(row)[position];
+      to.row(row)[at[0]] = std::sqrt(sum);
     });
   });
   return Record(y, {&points}, [points, y](const Tensor& dy) {
     const Tensor d_points = Tensor::Empty(points.shape(), dy.dtype());
     Dispatch(dy.dtype(), [&]<typename T>(T) {
+      const Matrix<T> from = points.matrix<T>(), norms = y.matrix<T>(), flows = dy.matrix<T>(),
+                      d_from = d_points.matrix<T>();
       ForPoints(points, [&](std::int64_t row, const auto& at) {
-        const T slope = dy.matrix<T>().row(row)[at[0]] / y.matrix<T>().row(row)[at[0]];
-        for (const std::int64_t place : at)
-          d_points.matrix<T>().row(row)[place] = slope * points.matrix<T>().row(row)[place];
+        const T slope = flows.row(row)[at[0]] / norms.row(row)[at[0]];
+        for (const std::int64_t position : at) d_from.row(row)[position] = slope * from.row(row)[position];
       });
     });
     Accumulate(points.node(), d_points);
