@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "headlight/base/error.h"
-#include "headlight/kernels/assignment.h"
+#include "headlight/nn/assignment.h"
 #include "headlight/ops/absolute_error.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/cross_entropy.h"
@@ -49,7 +49,7 @@ std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t
       }
     }
   });
-  return kernels::Assign({costs.data(), count, queries, queries});
+  return Assign({costs.data(), count, queries, queries});
 }
 
 Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images, const DetectionLossSums& sums,

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "headlight/autograd/tape.h"
-#include "headlight/base/dual.h"
 #include "headlight/base/parallel.h"
+#include "headlight/ops/dual.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight::ops {

@@ -1,4 +1,4 @@
-#include "headlight/kernels/assignment.h"
+#include "headlight/nn/assignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "headlight/base/random.h"
 
-namespace headlight::kernels::assignment_test {
+namespace headlight::assignment_test {
 namespace {
 
 // The least cost over all ways to give min(rows, columns) rows a column, by trying all orders of the larger side.
@@ -59,4 +59,4 @@ TEST(Assignment, OfNothingIsNothing) {
 }
 
 }  // namespace
-}  // namespace headlight::kernels::assignment_test
+}  // namespace headlight::assignment_test

@@ -1,8 +1,8 @@
-#include "headlight/kernels/assignment.h"
+#include "headlight/nn/assignment.h"
 
 #include <limits>
 
-namespace headlight::kernels {
+namespace headlight {
 namespace {
 
 // cost(i, j) for i < few, j < many, few <= many: the j of each i.
@@ -68,4 +68,4 @@ std::vector<std::int32_t> Assign(Matrix<const double> costs) {
   return columns;
 }
 
-}  // namespace headlight::kernels
+}  // namespace headlight
