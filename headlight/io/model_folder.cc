@@ -12,7 +12,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/io/coder_folder.h"
 #include "headlight/io/npz.h"
 #include "headlight/io/torch_file.h"
 #include "headlight/io/weights_index.h"

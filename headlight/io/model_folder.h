@@ -64,6 +64,10 @@ HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<
 // Copies the tokenizer's files.
 HEADLIGHT_API void CopyTokenizer(const std::string& from, const std::string& to);
 
+/// Copies the discrete VAE in the folder `coder` into the folder `vae` of `to`, which has a DALL-E, without what its
+/// training left. Throws Error if that cannot be done.
+HEADLIGHT_API void CopyCoder(const std::string& coder, const std::string& to);
+
 // Completes the folder `to`, which has config.json and weights of the model in the folder `from`, converted or trained
 // further: copies the tokenizer's files, generation_config.json, a shortlist, the modules of sentence-transformers, and
 // the keys of config.json that `to` lacks.

@@ -13,7 +13,6 @@
 #include "headlight/data/image_texts.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/processor.h"
-#include "headlight/io/coder_folder.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kinds/image_coder.h"
 #include "headlight/models/dalle.h"
@@ -174,7 +173,7 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
   const DrawnTextSets pairs = {read(options.train, options.learned(), "train on"),
                                read(options.validation(), options.validated(), "validate on")};
   const TrainingTask task = TextToImageTask(*model, pairs, plan.batches, options.drop_text);
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size}};
   if (options.drop_text > 0) of.Set("drop_text", options.drop_text);
   if (options.from_scratch()) {
     of.Set("text_positions", options.text_positions);
