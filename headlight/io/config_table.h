@@ -164,6 +164,13 @@ void CheckConfig(Config config, std::string_view source = "") {
   Describe(table, config);
 }
 
+/// `config` after CheckConfig, for a member's initialisation.
+template <typename Config>
+const Config& Checked(const Config& config) {
+  CheckConfig(config);
+  return config;
+}
+
 // Reads a config.json into `config`, whose initial values stand for missing keys. Throws Error naming the file and
 // the key for what is missing, of a wrong type or out of range, for settings that are not supported, and as
 // CheckConfig. With `dropout` in the place of the file's.

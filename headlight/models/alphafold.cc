@@ -44,7 +44,7 @@ Linear Head(const Scope& scope, std::int64_t inputs, std::int64_t outputs) {
 }  // namespace
 
 AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
-    : FoldingModel(dtype), config_((CheckConfig(config), Complete(config))) {
+    : FoldingModel(dtype), config_(Complete(Checked(config))) {
   const Scope root(parameters_), heads = root / "aux_heads", lddt = heads / "plddt";
   const auto linear = [](const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
                          const LinearInitialisation& initialisation) {

@@ -103,7 +103,7 @@ TextHeadsLayout HeadsOf(const BertConfig& config) {
 }  // namespace
 
 Bert::Bert(const BertConfig& config, DType dtype)
-    : TextEncoder(dtype), config_((CheckConfig(config), config)), encoder_(Scope(parameters_) / config.scope, config) {
+    : TextEncoder(dtype), config_(Checked(config)), encoder_(Scope(parameters_) / config.scope, config) {
   limits_ = {config.vocabulary, config.positions, config.types, config.pad_id, config.model};
   DeclareHeads(parameters_, config.on_top, HeadsOf(config), encoder_.tokens());
 }

@@ -18,7 +18,7 @@ namespace headlight {
 template <typename M, typename Config>
 class BertDescendant : public TextEncoder {
  public:
-  explicit BertDescendant(const Config& config) : TextEncoder(DType::float32), config_((CheckConfig(config), config)) {}
+  explicit BertDescendant(const Config& config) : TextEncoder(DType::float32), config_(Checked(config)) {}
 
   void Save(const std::string& folder, Compute compute) const override {
     Json json = WriteConfig(config_);

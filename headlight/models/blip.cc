@@ -115,7 +115,7 @@ ImageEmbeddingConfig EmbeddingOf(const BlipVisionConfig& config) {
 
 Blip::Blip(const BlipConfig& config, DType dtype)
     : CaptionModel(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       embedding_(Scope(parameters_) / "vision_model" / "embeddings", EmbeddingOf(config.vision)) {
   const BlipTask task = config.task;
   const bool writes = task == BlipTask::captions || task == BlipTask::answers;

@@ -81,7 +81,7 @@ void InitialiseTower(Parameters& parameters, const std::string& scope, const Cli
 
 }  // namespace
 
-Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_((CheckConfig(config), config)) {
+Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(Checked(config)) {
   const Scope root(parameters_);
   const std::int64_t vector = config.vector.value_or(config.text ? config.text->model : config.image->model);
   limits_.vector = vector;

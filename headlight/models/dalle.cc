@@ -57,7 +57,7 @@ Tensor DalleLayer::operator()(Context& context, const Tensor& x, const GridPass&
 
 Dalle::Dalle(const DalleConfig& config, DType dtype)
     : TextToImageModel(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       layout_{config.text_positions + 1, {config.side, config.side}} {
   drawing_ = {.text_vocabulary = config.text_vocabulary,
               .text_positions = config.text_positions,

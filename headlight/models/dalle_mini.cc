@@ -50,8 +50,7 @@ Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Seque
   });
 }
 
-DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype)
-    : TextToImageModel(dtype), config_((CheckConfig(config), config)) {
+DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype) : TextToImageModel(dtype), config_(Checked(config)) {
   drawing_ = {.text_vocabulary = config.text_vocabulary,
               .text_positions = config.text_positions - 2,
               .prompt = config.text_positions,

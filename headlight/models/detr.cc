@@ -85,7 +85,7 @@ Tensor DetrDecoderLayer::operator()(Context& context, const Tensor& x, const Ten
 
 Detr::Detr(const DetrConfig& config, DType dtype)
     : DetectionModel(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       backbone_(RootOf(parameters_, config.masks) / "model" / "backbone" / "conv_encoder" / "model", config.backbone,
                 config.timm_backbone.empty() ? ResnetNames::transformers : ResnetNames::timm,
                 config.backbone_statistics) {

@@ -106,7 +106,7 @@ Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences&
 
 Dino::Dino(const DinoConfig& config, DType dtype)
     : ImageEncoder(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       embedding_(Scope(parameters_) / config.scope / "embeddings", EmbeddingOf(config)) {
   const bool v3 = config.kind == DinoKind::v3;
   const Scope root(parameters_), encoder = root / config.scope;

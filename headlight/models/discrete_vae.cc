@@ -23,8 +23,7 @@ FeatureMaps VaeBlock::operator()(Context& context, const FeatureMaps& x) const {
   return third_(context, inner, Activation::none, /*residual=*/x.rows);
 }
 
-DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype)
-    : ImageCoder(dtype), config_((CheckConfig(config), config)) {
+DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype) : ImageCoder(dtype), config_(Checked(config)) {
   limits_ = {config.image, std::int64_t{1} << config.layers, config.codes, config.distribution};
   const Scope root(parameters_);
   // A product takes the weights of the codes to the mean of their vectors.

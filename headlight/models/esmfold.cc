@@ -93,7 +93,7 @@ std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
 }  // namespace
 
 EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
-    : FoldingModel(dtype), config_((CheckConfig(config), Complete(config))), tokens_(TokensOf(config_.vocabulary)) {
+    : FoldingModel(dtype), config_(Complete(Checked(config))), tokens_(TokensOf(config_.vocabulary)) {
   const Scope root(parameters_), trunk = root / "trunk", language = root / "esm_s_mlp", lddt = root / "lddt_head";
   const std::int64_t width = config_.language.encoder.model, s = config_.block.sequence, z = config_.block.pair;
   const auto table = [](const Scope& scope, std::int64_t rows, std::int64_t columns) {

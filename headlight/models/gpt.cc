@@ -101,7 +101,7 @@ Tensor GptStack::operator()(Context& context, std::span<const std::int32_t> ids,
 }
 
 Gpt::Gpt(const GptConfig& config, DType dtype)
-    : LanguageModel(dtype), config_((CheckConfig(config), config)), stack_(Scope(parameters_) / config.scope, config) {
+    : LanguageModel(dtype), config_(Checked(config)), stack_(Scope(parameters_) / config.scope, config) {
   Check(!config.cross_attention, "a language model has no memory to read: cross_attention must be false");
   limits_ = {config.vocabulary, config.positions, config.end_id};
   const Scope root(parameters_);

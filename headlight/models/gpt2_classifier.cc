@@ -49,7 +49,7 @@ class Gpt2Classifier : public TextEncoder {
  public:
   explicit Gpt2Classifier(const Gpt2ClassifierConfig& config)
       : TextEncoder(DType::float32),
-        config_((CheckConfig(config), config)),
+        config_(Checked(config)),
         stack_(Scope(parameters_) / config.stack.scope, WithoutOutput(config.stack)) {
     const GptConfig& gpt = config.stack;
     limits_ = {.vocabulary = gpt.vocabulary,

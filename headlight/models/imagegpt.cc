@@ -34,8 +34,7 @@ Tensor ImageGptLayer::operator()(Context& context, const Tensor& x, const Sequen
   return PreNorm(context, attended, feed_forward_norm_, dropout_, feed_forward_);
 }
 
-ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype)
-    : LanguageModel(dtype), config_((CheckConfig(config), config)) {
+ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype) : LanguageModel(dtype), config_(Checked(config)) {
   limits_ = {config.vocabulary, config.positions, /*end_id=*/-1};
   const Scope root(parameters_), transformer = root / config.scope;
   const TokenEmbedding tokens(transformer / "wte", config.vocabulary, config.model, Initialisation::Normal(0.02),

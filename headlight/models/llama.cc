@@ -37,7 +37,7 @@ Tensor LlamaLayer::operator()(Context& context, const Tensor& x, const Sequences
 }
 
 Llama::Llama(const LlamaConfig& config, DType dtype)
-    : LanguageModel(dtype), config_((CheckConfig(config), config)), rotary_(config.rotary.Of(config.HeadDim())) {
+    : LanguageModel(dtype), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
   limits_ = {config.vocabulary, config.positions, config.end_id, config.begin_id};
   const Scope root(parameters_), model = root / config.scope;
   tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),

@@ -71,7 +71,7 @@ void LxmertCrossLayer::operator()(Context& context, EncodedPairs& states) const 
 
 Lxmert::Lxmert(const LxmertConfig& config, DType dtype)
     : RegionTextEncoder(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", EmbeddingsOf(config)),
       region_features_(Scope(parameters_) / config.bert.scope / "encoder" / "visn_fc", {"visn_fc"}, config.features,
                        config.bert.model),

@@ -42,8 +42,7 @@ FeatureMaps OpenAiVaeBlock::operator()(Context& context, const FeatureMaps& x) c
   return {ops::Add(same, ops::Scale(inner.rows, gain_)), x.grids};
 }
 
-OpenAiVae::OpenAiVae(const OpenAiVaeConfig& config, DType dtype)
-    : ImageCoder(dtype), config_((CheckConfig(config), config)) {
+OpenAiVae::OpenAiVae(const OpenAiVaeConfig& config, DType dtype) : ImageCoder(dtype), config_(Checked(config)) {
   limits_ = {config.image, 1 << (kGroups - 1), config.codes, PixelDistribution::logit_laplace};
   const Scope root(parameters_);
   encoder_ = DeclareHalf(root / "encoder" / "blocks", /*encoder=*/true);

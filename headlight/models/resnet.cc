@@ -99,9 +99,7 @@ std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const Feat
 }
 
 Resnet::Resnet(const ResnetConfig& config, DType dtype)
-    : ImageEncoder(dtype),
-      config_((CheckConfig(config), config)),
-      backbone_(Scope(parameters_) / config.scope, config) {
+    : ImageEncoder(dtype), config_(Checked(config)), backbone_(Scope(parameters_) / config.scope, config) {
   // Images of any size, of which the published checkpoints' training had this one.
   limits_ = {.image = {224, 224},
              .patch = {1, 1},

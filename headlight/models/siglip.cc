@@ -30,7 +30,7 @@ ImageEmbeddingConfig EmbeddingOf(const SiglipImageConfig& config) {
 
 }  // namespace
 
-Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), config_((CheckConfig(config), config)) {
+Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), config_(Checked(config)) {
   const Scope root(parameters_);
   limits_.scores = Scores::sigmoid;
   if (config.text) {

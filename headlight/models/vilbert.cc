@@ -98,7 +98,7 @@ Vilbert::TaskHeads::TaskHeads(const Scope& root, const VilbertConfig& config)
 
 Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
     : RegionTextEncoder(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       embeddings_(Scope(parameters_) / config.scope / "embeddings", BertOf(config)),
       region_features_(Scope(parameters_) / config.scope / "v_embeddings", {"image_embeddings"}, config.features,
                        config.image.model),

@@ -52,7 +52,7 @@ TextHeadsLayout HeadsOf(const ViltConfig& config) {
 
 Vilt::Vilt(const ViltConfig& config, DType dtype)
     : RegionTextEncoder(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       text_embeddings_(Scope(parameters_) / config.vit.scope / "embeddings" / "text_embeddings", BertOf(config)),
       image_embedding_(Scope(parameters_) / config.vit.scope / "embeddings", PatchesOf(config)),
       modalities_(&(Scope(parameters_) / config.vit.scope / "embeddings" / "token_type_embeddings")

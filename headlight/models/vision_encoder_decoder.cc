@@ -13,7 +13,7 @@ namespace headlight {
 
 VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype)
     : CaptionModel(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       encoder_(Scope(parameters_) / "encoder" / config.encoder.scope, config.encoder),
       decoder_(Scope(parameters_) / "decoder" / config.decoder.scope, config.decoder) {
   limits_ = {.target_vocabulary = config.decoder.vocabulary,

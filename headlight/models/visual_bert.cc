@@ -43,7 +43,7 @@ const Parameter* RegionTable(const Scope& scope, std::int64_t rows, std::int64_t
 
 VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     : RegionTextEncoder(dtype),
-      config_((CheckConfig(config), config)),
+      config_(Checked(config)),
       embeddings_(Scope(parameters_) / config.bert.scope / "embeddings", EmbeddingsOf(config)),
       region_features_(Scope(parameters_) / config.bert.scope / "embeddings", {"visual_projection"}, config.features,
                        config.bert.model),

@@ -73,7 +73,7 @@ EncodedImages VitEncoder::operator()(Context& context, std::span<const Tensor> i
 }
 
 Vit::Vit(const VitConfig& config, DType dtype)
-    : ImageEncoder(dtype), config_((CheckConfig(config), config)), encoder_(Scope(parameters_) / config.scope, config) {
+    : ImageEncoder(dtype), config_(Checked(config)), encoder_(Scope(parameters_) / config.scope, config) {
   const Scope root(parameters_), encoder = root / config.scope;
   limits_ = encoder_.limits();
   labels_ = config.labels;

@@ -48,7 +48,7 @@ FeatureMaps VqganAttention::operator()(Context& context, const FeatureMaps& x) c
   return {ops::Add(x.rows, attended), x.grids};
 }
 
-Vqgan::Vqgan(const VqganConfig& config, DType dtype) : ImageCoder(dtype), config_((CheckConfig(config), config)) {
+Vqgan::Vqgan(const VqganConfig& config, DType dtype) : ImageCoder(dtype), config_(Checked(config)) {
   const auto stages = static_cast<int>(config.factors.size());
   limits_ = {config.image, std::int64_t{1} << (stages - 1), config.codes, PixelDistribution::normal};
   const Scope root(parameters_), decoder = root / "decoder";

@@ -61,11 +61,20 @@ void CheckSelfDistillation(const SelfDistillationOptions& options) {
             options.centre_momentum < 1,
         "momenta must be at least 0 and below 1");
 }
+namespace {
+
+const SelfDistillationOptions& Checked(const SelfDistillationOptions& options) {
+  CheckSelfDistillation(options);
+  return options;
+}
+
+}  // namespace
+
 
 SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher, const SelfDistillationOptions& options)
     : student_(student),
       teacher_(teacher),
-      options_((CheckSelfDistillation(options), options)),
+      options_(Checked(options)),
       student_head_(student.parameters(), student.limits().model, options.head),
       teacher_head_(teacher.parameters(), teacher.limits().model, options.head),
       centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
