@@ -308,10 +308,13 @@ std::unique_ptr<EsmFold> LoadEsmFold(const ModelFolder& files, const LoadModelOp
   return model;
 }
 
+// Transformers gives ESMFold, whose language model is an ESM-2, the model type of that.
+bool Folds(const JsonView& config) { return config.Get("is_folding_model", false).Bool(); }
+
 }  // namespace
 
 namespace families {
-extern const Family esmfold = MakeFamily<EsmFold, LoadEsmFold>({"esmfold"});
+extern const Family esmfold = MakeFamily<EsmFold, LoadEsmFold>({"esmfold"}, {}, {"esm", Folds});
 }  // namespace families
 
 namespace {

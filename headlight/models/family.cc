@@ -23,13 +23,6 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-bool IsArchitecture(const JsonView& config, std::string_view name) {
-  const JsonView names = config["architectures"];
-  if (!names.present()) return false;
-  const std::vector<std::string> all = names.Strings();
-  return std::ranges::find(all, name) != all.end();
-}
-
 // The tokenizers of Transformers 5.24 that give a second text its type unless told otherwise: by class, without
 // "Tokenizer" or "TokenizerFast" at the end, and by the model where no class is declared. PreTrainedTokenizerFast,
 // which did so until 5.0, does not.
@@ -51,14 +44,14 @@ std::string WithArticle(std::string_view name) {
 
 const Family& FamilyOf(const ModelFolder& files) {
   const JsonView type = files.config["model_type"];
-  // Transformers calls ESMFold, whose language model is an ESM-2, by the same name as that.
-  const bool folds = type.String() == "esm" && files.config.Get("is_folding_model", false).Bool();
-  // And GPT-2 with a head for classes, which reads texts as encoders do, is no language model.
-  const bool classifies = type.String() == "gpt2" && IsArchitecture(files.config, "GPT2ForSequenceClassification");
-  const std::string name = folds ? "esmfold" : classifies ? "gpt2-classifier" : type.String();
+  const std::string name = type.String();
+  for (const Family* family : Families())
+    if (family->variant.matches != nullptr && family->variant.model_type == name &&
+        family->variant.matches(files.config))
+      return *family;
   for (const Family* family : Families())
     if (std::ranges::find(family->model_types, name) != family->model_types.end()) return *family;
-  Fail("{}: {} is not a known family; known are: {}", type.place(), Quoted(type.String()),
+  Fail("{}: {} is not a known family; known are: {}", type.place(), Quoted(name),
        TypesWhere([](const Family&) { return true; }));
 }
 

@@ -42,22 +42,33 @@ struct NewLanguageModel {
   HEADLIGHT_API std::int64_t Ffn(std::int64_t model) const;
 };
 
+/// Folders of one `model_type` that belong to a family other than the one of that type.
+struct TypeVariant {
+  std::string_view model_type;
+  bool (*matches)(const JsonView& config) = nullptr;  // null: there are none
+};
+
 struct Family {
   std::vector<std::string> model_types;
   std::type_index model;  // the family's class
   std::string_view kind;  // kKind of the interface that the class implements: TextEncoder, LanguageModel, ...
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
   std::vector<NewLanguageModel> from_scratch = {};
+  TypeVariant variant = {};
 };
 
 // The family of class M, whose file has a function `load` that reads one from a folder.
 template <typename M, auto load>
-Family MakeFamily(std::vector<std::string> model_types, std::vector<NewLanguageModel> from_scratch = {}) {
-  return {std::move(model_types), typeid(M), M::kKind,
+Family MakeFamily(std::vector<std::string> model_types, std::vector<NewLanguageModel> from_scratch = {},
+                  TypeVariant variant = {}) {
+  return {std::move(model_types),
+          typeid(M),
+          M::kKind,
           [](const ModelFolder& files, const LoadModelOptions& options) -> std::unique_ptr<Model> {
             return load(files, options);
           },
-          std::move(from_scratch)};
+          std::move(from_scratch),
+          variant};
 }
 
 // `load` of a family whose folders say all in config.json and hold nothing but its parameters.

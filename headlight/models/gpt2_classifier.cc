@@ -118,10 +118,18 @@ std::unique_ptr<Gpt2Classifier> LoadGpt2Classifier(const ModelFolder& files, con
   return model;
 }
 
+// A GPT-2 with a head for classes, which reads texts as encoders do, is no language model.
+bool Classifies(const JsonView& config) {
+  const JsonView names = config["architectures"];
+  if (!names.present()) return false;
+  return std::ranges::count(names.Strings(), "GPT2ForSequenceClassification") > 0;
+}
+
 }  // namespace
 
 namespace families {
-extern const Family gpt2_classifier = MakeFamily<Gpt2Classifier, LoadGpt2Classifier>({"gpt2-classifier"});
+extern const Family gpt2_classifier =
+    MakeFamily<Gpt2Classifier, LoadGpt2Classifier>({"gpt2-classifier"}, {}, {"gpt2", Classifies});
 }  // namespace families
 
 }  // namespace headlight
