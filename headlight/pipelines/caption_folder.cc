@@ -9,6 +9,7 @@
 #include "headlight/models/family.h"
 #include "headlight/pipelines/generation_settings.h"
 #include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/sample_stream.h"
 #include "headlight/pipelines/stop_strings.h"
 #include "headlight/pipelines/tokenizer_fit.h"
 #include "headlight/text/utf8.h"
@@ -94,7 +95,7 @@ std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, con
     if (decoding.search.sample) own.search.n_best = 1;
     for (std::size_t i = begin; i < std::min(count, begin + at_once); ++i) {
       entries.sentences.push_back(memory.sentences[i / samples]);
-      own.sources.push_back({{}, ((options.first_stream + which[i / samples]) << 32U) + i % samples});
+      own.sources.push_back({{}, SampleStream(options.first_stream + which[i / samples], /*part=*/0, i % samples)});
     }
     std::ranges::move(Decode(*folder.model, entries, own), std::back_inserter(found));
   }

@@ -7,6 +7,7 @@
 #include "headlight/inspect/image_attention.h"
 #include "headlight/pipelines/caption_folder.h"
 #include "headlight/pipelines/image_folder.h"
+#include "headlight/pipelines/sample_stream.h"
 #include "headlight/text/utf8.h"
 
 namespace headlight {
@@ -51,7 +52,7 @@ AttentionRecord ImageCaptioner::Attention(const Image& image, std::optional<std:
     words = tokenizer().Encode(*caption, {.add_special = false, .read_special = false}).ids;
     Check(!words.empty(), "the caption has no words");
   } else {
-    decoding.sources = {{{}, options.first_stream << 32U}};
+    decoding.sources = {{{}, SampleStream(options.first_stream)}};
     const Tensor values = loaded_->processor.Values(Fit(image));
     Context context;
     const Memory memory = model().MemoryOf(context, model().EncodeImages(context, {&values, 1}));

@@ -12,6 +12,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/generation_settings.h"
+#include "headlight/pipelines/sample_stream.h"
 #include "headlight/pipelines/split_text.h"
 #include "headlight/pipelines/stop_strings.h"
 #include "headlight/pipelines/token_words.h"
@@ -189,7 +190,7 @@ void TranslationCall::Add(SourcePart source, std::size_t part) {
   const std::size_t text = source.text;
   for (std::size_t sample = 0; sample < samples_; ++sample) {
     ids_.push_back(source.ids);
-    decoding_.sources.push_back({{}, ((options_.first_stream + text) << 32U) + (part << 12U) + sample});
+    decoding_.sources.push_back({{}, SampleStream(options_.first_stream + text, part, sample)});
     if (part == 0 && !target_prefixes_.empty())
       decoding_.sources.back().target_prefix = target_prefixes_[target_prefixes_.size() == 1 ? 0 : text];
   }
@@ -315,7 +316,7 @@ AttentionRecord Translator::Attention(std::string_view source, std::optional<std
     written.insert(written.end(), own.begin(), own.end());
   } else {
     const Sequences sentence = {{0, static_cast<std::int32_t>(source_ids.size())}};
-    decoding.sources = {{{}, options.first_stream << 32U}};
+    decoding.sources = {{{}, SampleStream(options.first_stream)}};
     for (const std::vector<std::int32_t>& prefix : state_->TargetPrefixes(options, 1))
       decoding.sources.front().target_prefix = prefix;
     written = Decode(model(), source_ids, sentence, decoding)[0][0].ids;
