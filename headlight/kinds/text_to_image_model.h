@@ -34,8 +34,7 @@ class HEADLIGHT_API TextToImageModel : public LanguageModel {
     std::int32_t prompt = 0;           // ids of every prompt: a text, padding, and what begins or ends them
     bool encodes_text = false;         // an encoder reads the text, and the decoder writes codes alone
     std::int64_t codes = 0;
-    Grid grid;                     // of an image's codes
-    std::int64_t cache_width = 0;  // keys' and values' numbers of one token, of all layers
+    Grid grid;  // of an image's codes
   };
   const Drawing& drawing() const { return drawing_; }
 

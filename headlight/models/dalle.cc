@@ -63,8 +63,7 @@ Dalle::Dalle(const DalleConfig& config, DType dtype)
               .text_positions = config.text_positions,
               .prompt = 1 + config.text_positions,
               .codes = config.codes,
-              .grid = layout_.grid,
-              .cache_width = 2 * config.layers * config.heads * config.head_dim};
+              .grid = layout_.grid};
   limits_ = {config.codes + config.text_ids(), config.text_positions + config.cells(), /*end_id=*/-1};
   const Scope root(parameters_);
   const auto table = [&](const char* name, std::int64_t ids) {

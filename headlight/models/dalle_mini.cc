@@ -56,8 +56,7 @@ DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype) : TextToImageMo
               .prompt = config.text_positions,
               .encodes_text = true,
               .codes = config.codes,
-              .grid = {config.side, config.side},
-              .cache_width = 2 * config.decoder_layers * config.model};
+              .grid = {config.side, config.side}};
   limits_ = {config.codes + config.text_vocabulary, config.text_positions + config.cells() - 1, /*end_id=*/-1};
   const Scope root(parameters_), encoder = root / "encoder", decoder = root / "decoder";
   const auto embedding = [&](const Scope& stack, std::int64_t ids, std::int64_t positions) {

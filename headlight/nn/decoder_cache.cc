@@ -255,4 +255,10 @@ std::int64_t DecoderCache::bytes() const {
   return bytes;
 }
 
+std::int64_t DecoderCache::token_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Layer& layer : layers_) bytes += layer.self_keys.row_bytes() + layer.self_values.row_bytes();
+  return bytes;
+}
+
 }  // namespace headlight

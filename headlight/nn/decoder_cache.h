@@ -89,6 +89,7 @@ struct HEADLIGHT_API DecoderCache {
   void SetLayers(std::size_t layers);
   std::int32_t used() const { return self_rows_.used(); }  // rows of tokens that some text has
   std::int64_t bytes() const;                              // of all keys and values, also of free rows
+  std::int64_t token_bytes() const;  // keys and values of one token in all layers; 0 before the first pass
 
  private:
   struct Layer {

@@ -2,19 +2,34 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/generate/generate.h"
+#include "headlight/nn/decoder_cache.h"
 
 namespace headlight {
 
+namespace {
+
+// Of the keys and values of a sequence that fills the model's positions.
+std::int64_t BytesOfSequence(const LanguageModel& model, std::span<const std::int32_t> prompt) {
+  DecoderCache cache;
+  Context context;
+  context.cache = &cache;
+  model.Decode(context, prompt, {{0, static_cast<std::int32_t>(prompt.size())}});
+  return cache.token_bytes() * model.limits().positions;
+}
+
+}  // namespace
+
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options) {
+  if (wanted.prompts.empty()) return {};
   // Keys and values of about 256 MB: more images at once are hardly faster.
   constexpr std::int64_t most = 64, memory = 1 << 28;
-  const std::int64_t bytes_each =
-      wanted.cache_width * std::int64_t{sizeof(float)} * model.limits().positions * (options.guidance == 1 ? 1 : 2);
+  const std::int64_t bytes_each = BytesOfSequence(model, wanted.prompts.front()) * (options.guidance == 1 ? 1 : 2);
   const std::int64_t at_once = std::clamp<std::int64_t>(memory / bytes_each, 1, most);
   const std::int64_t all = wanted.count * std::ssize(wanted.prompts);
   std::int64_t done = 0;
@@ -38,7 +53,7 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
   for (auto begin = wanted.prompts.begin(); begin != wanted.prompts.end();) {
     const auto end = begin + std::min<std::ptrdiff_t>(at_once, wanted.prompts.end() - begin);
     generation.first_stream = options.first_stream + drawn.size();
-    generation.batch_tokens = at_once * (std::ssize(*begin) + wanted.count);
+    generation.batch_tokens = (end - begin) * std::ssize(*begin);
     for (std::vector<Hypothesis>& best : Generate(model, std::vector(begin, end), generation)) {
       std::vector<std::int32_t>& ids = drawn.emplace_back(std::move(best.front().ids));
       Ensure(std::ssize(ids) == wanted.count, "{} tokens were drawn, not {}", ids.size(), wanted.count);

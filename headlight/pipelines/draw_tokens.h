@@ -14,7 +14,6 @@ struct TokensToDraw {
   std::vector<std::vector<std::int32_t>> prompts;  // of one length
   std::vector<std::int32_t> unguided = {};         // the prompt without a text, for guidance
   std::int64_t count = 0;                          // of new tokens after each
-  std::int64_t cache_width = 0;                    // keys' and values' numbers of one token, of all layers
   std::optional<std::int32_t> never = {};          // a token that the model scores and that is not drawn
 };
 

@@ -48,9 +48,7 @@ std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32
   const ImageGpt& model = *state_->model;
   if (begun.empty()) return {};
   const std::int64_t pixels = height() * width();
-  TokensToDraw wanted = {.prompts = {},
-                         .count = pixels - std::ssize(begun.front()),
-                         .cache_width = 2 * model.config().layers * model.config().model};
+  TokensToDraw wanted = {.prompts = {}, .count = pixels - std::ssize(begun.front())};
   if (model.outputs() > model.config().start_id()) wanted.never = model.config().start_id();
   for (const std::vector<std::int32_t>& colours : begun) {
     std::vector<std::int32_t>& prompt = wanted.prompts.emplace_back(1, model.config().start_id());

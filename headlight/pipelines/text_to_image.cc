@@ -87,10 +87,7 @@ std::vector<Drawing> TextToImage::DrawFrom(std::span<const std::string> texts, s
     prompt.insert(prompt.end(), begun.begin(), begun.end());
     return prompt;
   };
-  TokensToDraw wanted = {.prompts = {},
-                         .unguided = prompt_of({}),
-                         .count = drawing.grid.cells() - std::ssize(begun),
-                         .cache_width = drawing.cache_width};
+  TokensToDraw wanted = {.prompts = {}, .unguided = prompt_of({}), .count = drawing.grid.cells() - std::ssize(begun)};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<std::int32_t> ids =
         DrawingIds(tokenizer(), texts[i], drawing.text_positions, fmt::format("text {}", i + 1));
