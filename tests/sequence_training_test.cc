@@ -250,11 +250,11 @@ TEST(SequenceTasks, RDropStartsAfterItsEpochs) {
   options.r_drop_after = 1;
   const TrainingTask task = DenoisingTask(*bart, texts, {{}, {kEnd}}, {.mask_id = kMask}, options);
   TokenStream stream(task, {});
-  do EXPECT_FALSE(IsTwice(stream.Next()));
+  do EXPECT_FALSE(stream.Next().twice);
   while (stream.last.next.epoch == 0);
-  EXPECT_TRUE(IsTwice(stream.Next()));
+  EXPECT_TRUE(stream.Next().twice);
   TokenStream resumed(task, {.epoch = 1, .batch = 0});
-  EXPECT_TRUE(IsTwice(resumed.Next()));
+  EXPECT_TRUE(resumed.Next().twice);
 }
 
 TEST(SequenceTasks, PairsAreLearnedAndCounted) {

@@ -76,6 +76,7 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
 
 TokenBatch Twice(const TokenBatch& batch) {
   TokenBatch twice = batch;
+  twice.twice = true;
   Append(twice.source_ids, batch.source_ids);
   Append(twice.source_types, batch.source_types);
   Append(twice.target_inputs, batch.target_inputs);

@@ -23,6 +23,7 @@ struct TokenBatch {
   std::vector<std::int32_t> target_inputs;  // [target tokens]: of a pair start, then the target
   std::vector<std::int32_t> labels;         // [target tokens]: of a pair the target, then end; negative: ignored
   Sequences source, target;                 // [batch]
+  bool twice = false;                       // of Twice: the labels are those of each half of the texts
 };
 
 // Adds ids to the end of rows, as one more sequence.
@@ -38,7 +39,6 @@ HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::i
 
 // The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
-inline bool IsTwice(const TokenBatch& batch) { return batch.target_inputs.size() > batch.labels.size(); }
 
 // How many labels of a batch are not negative.
 HEADLIGHT_API std::int64_t LabelCount(const TokenBatch& batch);

@@ -31,7 +31,7 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
   const auto loss = [&model](Context& context, const TokenBatch& batch, double smoothing, double scale, double r_drop) {
     return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
                                        model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
-                                       scale, IsTwice(batch) ? r_drop : 0, model.logit_cap());
+                                       scale, batch.twice ? r_drop : 0, model.logit_cap());
   };
   const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const PassWatch& watch) {
     const auto [sum, labels] = LossOfBatches(

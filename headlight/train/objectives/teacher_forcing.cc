@@ -54,7 +54,7 @@ Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, cons
                          const TokenBatch& batch, double label_smoothing, double scale, double r_drop) {
   const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
   const Tensor bias = model.OutputBias(context);
-  if (!IsTwice(batch)) r_drop = 0;
+  if (!batch.twice) r_drop = 0;
   if (bias.empty() || bias.node() == nullptr)
     return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale,
                                        r_drop);
