@@ -83,7 +83,7 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
        {std::numeric_limits<std::int64_t>::max(), std::int64_t{18}, std::int64_t{7}, std::int64_t{1}}) {
     Tiny tiny(GetParam());
     const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
-                                              {.batches = {.batch_tokens = 36}, .part = part});
+                                              {.batches = {.batch_size = 36}, .part = part});
     const TrainingBatch batch = task.batches({})();
     ASSERT_EQ(batch.parts.size(), 1U);
     EXPECT_EQ(batch.labels, 36);
@@ -183,8 +183,8 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
   EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two may be equal but for rounding
   EXPECT_NEAR(report.more_scores[1].value, images_found, 1.4);
   // A training's batch has the same loss.
-  const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
-                                            {.batches = {.batch_tokens = 150}, .part = 64});
+  const TrainingTask task =
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 150}, .part = 64});
   const TrainingBatch batch = task.batches({})();
   tiny.model->parameters().PrepareTraining();
   const double trained =
@@ -212,7 +212,7 @@ TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
   Tiny tiny(GetParam());
   tiny.model = LoadModel<DualEncoder>(tiny.folder.path(), {.dropout = {.attention = 0.3}});
   const TrainingTask task =
-      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_tokens = 36}, .part = 7});
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 36}, .part = 7});
   const TrainingBatch batch = task.batches({})();
   Parameters& parameters = tiny.model->parameters();
   parameters.PrepareTraining();
@@ -254,7 +254,7 @@ TEST_P(Contrastive, DrawsTextsAndRegions) {
   Tiny tiny(GetParam());
   const auto loss = [&](double least_share, std::int64_t epoch) {
     return LossOf(ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
-                                  {.batches = {.batch_tokens = 36}, .least_share = least_share}),
+                                  {.batches = {.batch_size = 36}, .least_share = least_share}),
                   epoch);
   };
   // The order of the pairs alone changes no more than the last digits.
@@ -271,8 +271,8 @@ TEST_P(Contrastive, LearnsPairs) {
   const ValidationReport before = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
   EXPECT_EQ(before.labels, 36);
   EXPECT_LT(before.score, 50);
-  const TrainingTask task = ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set,
-                                            {.batches = {.batch_tokens = 36}, .part = 20});
+  const TrainingTask task =
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 36}, .part = 20});
   // The sigmoid's bias keeps nearly all pairs apart at first.
   const std::int64_t steps = std::string_view(GetParam()) == "clip" ? 200 : 800;
   TrainingOptions options;
@@ -335,8 +335,7 @@ TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
   decoded = 0;
   Tiny tiny("clip");
   const TrainingTask task =
-      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_tokens = 12}});
-  EXPECT_TRUE(task.makes_parts);
+      ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 12}});
   const TrainingBatch batch = task.batches({})();
   EXPECT_EQ(decoded, 0);
   Made(batch.parts.at(0));
@@ -350,7 +349,7 @@ TEST(ContrastiveTask, NamesWhatCannotBe) {
   const auto error = [&](const ContrastiveOptions& options) {
     return ErrorOf([&] { ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, options); });
   };
-  EXPECT_THAT(error({.batches = {.batch_tokens = 1}}), HasSubstr("at least 2 pairs"));
+  EXPECT_THAT(error({.batches = {.batch_size = 1}}), HasSubstr("at least 2 pairs"));
   EXPECT_THAT(error({.batches = {}, .part = 0}), HasSubstr("at least 1 pair"));
 }
 

@@ -27,7 +27,7 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   model.parameters().Initialise(seed);
   const TrainingTask task =
       DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes), SceneSizeReader(kScenes),
-                    {.batches = {.batch_tokens = 4, .seed = seed}, .augment = BoxAugmentation::none});
+                    {.batches = {.batch_size = 4, .seed = seed}, .augment = BoxAugmentation::none});
   Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-8, .clip_norm = 0.1}, model.parameters());
   model.parameters().PrepareTraining();
   const auto next = task.batches({});
@@ -81,7 +81,7 @@ TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   EXPECT_THAT(ErrorOf([&] { EvaluateDetection(model, SceneProcessor(64), set, SceneReader(kScenes), {}); }),
               testing::HasSubstr("its annotation says 63 x 64"));
   const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
-                                          SceneSizeReader(kScenes), {.batches = {.batch_tokens = 2}});
+                                          SceneSizeReader(kScenes), {.batches = {.batch_size = 2}});
   const auto next = task.batches({});
   EXPECT_THAT(ErrorOf([&] { next(); }), testing::HasSubstr("1: the decoded image"));
 }
@@ -101,7 +101,7 @@ TEST(DetectionTraining, ResumesWithTheSameImages) {
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
   const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
-                                          SceneSizeReader(kScenes), {.batches = {.batch_tokens = 2}});
+                                          SceneSizeReader(kScenes), {.batches = {.batch_size = 2}});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
     for (const std::any& part : batch.parts) {
@@ -135,8 +135,7 @@ TEST(DetectionTraining, ImagesAreDecodedWithTheirPartAlone) {
     return draw(path);
   };
   const TrainingTask task = DetectionTask(model, SceneProcessor(512), set, set, read, SceneSizeReader(scenes),
-                                          {.batches = {.batch_tokens = 12}});
-  EXPECT_TRUE(task.makes_parts);
+                                          {.batches = {.batch_size = 12}});
   const TrainingBatch batch = task.batches({})();
   EXPECT_EQ(decoded, 0U);
   EXPECT_GT(batch.parts.size(), 2U);

@@ -75,8 +75,8 @@ TEST(FoldingTraining, OverfitsOneChain) {
   options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 3e-3, .total = 1200};
   options.adam = {.beta2 = 0.999, .epsilon = 1e-6, .clip_norm = 1};
   options.steps = options.validate_every = options.schedule.total;
-  const ValidationReport last = LastReport(FoldingTask(model, chains, chains, {.batches = {.batch_tokens = 1}}),
-                                           options, folder.File("checkpoint"));
+  const ValidationReport last = LastReport(FoldingTask(model, chains, chains, {.batches = {.batch_size = 1}}), options,
+                                           folder.File("checkpoint"));
   EXPECT_GT(last.score, 0.95);
   EXPECT_LT(Error(model, chains.examples.front(), 4), 0.5);  // N, CA, C and O
   EXPECT_LT(Error(model, chains.examples.front(), kAtom14), 1.0);

@@ -100,7 +100,7 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   AlphaFold model(SmallAlphaFold());
   model.parameters().Initialise(seed);
   const TrainingTask task =
-      FoldingTask(model, chains, chains, {.batches = {.batch_tokens = 3, .seed = seed}, .crop = 18});
+      FoldingTask(model, chains, chains, {.batches = {.batch_size = 3, .seed = seed}, .crop = 18});
   Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-6}, model.parameters());
   model.parameters().PrepareTraining();
   const auto next = task.batches({});
@@ -135,7 +135,7 @@ TEST(FoldingTraining, ResumesWithTheSameChoices) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());
   model.parameters().Initialise(1);
-  const TrainingTask task = FoldingTask(model, chains, chains, {.batches = {.batch_tokens = 2}, .crop = 18});
+  const TrainingTask task = FoldingTask(model, chains, chains, {.batches = {.batch_size = 2}, .crop = 18});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
     for (const std::any& part : batch.parts) {

@@ -91,7 +91,7 @@ struct ImageTraining : testing::Test {
       if (resume && stop == 0) break;
       model = SmallVit();
       const TrainingTask task = ImageClassificationTask(*model, Processor(), train, valid,
-                                                        {.batches = {.batch_tokens = 64},
+                                                        {.batches = {.batch_size = 64},
                                                          .augmentation = {.padding = 1, .flip = 0.5},
                                                          .erasing = 0.1,
                                                          .mix = {.mixup = 0.1, .cutmix = 0.1},
@@ -143,8 +143,8 @@ TEST_F(ImageTraining, PartsAreMixedAsTheirBatchIs) {
   const ImageSet train = Read("train", ImageSet::kMemory);
   const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);  // many tokens, so that a batch has several parts
   const auto rows_of_batch = [&](const MixOptions& mix, bool targets) {
-    const TrainingTask task = ImageClassificationTask(
-        *model, Processor(), train, train, {.batches = {.batch_tokens = 50}, .augmentation = {}, .mix = mix});
+    const TrainingTask task = ImageClassificationTask(*model, Processor(), train, train,
+                                                      {.batches = {.batch_size = 50}, .augmentation = {}, .mix = mix});
     std::vector<std::vector<float>> rows;
     const TrainingBatch batch = task.batches({})();
     EXPECT_GT(batch.parts.size(), 2U);

@@ -56,7 +56,7 @@ TEST(RegionTraining, QuestionsAreAnsweredByLookingAtTheImage) {
   valid.Add(2, 150, Portion::held_out, {.side = 32, .most = 2}, kSide, words);
   const double by_question = AccuracyByQuestionAlone(train, valid);
   const auto model = SmallVilbert(words, /*pretraining=*/false, SceneAnswers(SceneLanguage::english));
-  const TrainingTask task = VisualQuestionTask(*model, train.set, valid.set, {.batch_tokens = 64});
+  const TrainingTask task = VisualQuestionTask(*model, train.set, valid.set, {.batch_size = 64});
   const ValidationReport report = LastReport(task, 8, 0.003, folder.File("checkpoint"));
   EXPECT_EQ(report.score_name, "accuracy");
   EXPECT_GT(report.score, by_question + 15) << by_question;
@@ -74,7 +74,7 @@ TEST(RegionTraining, WordsAndRegionsAreFilledIn) {
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
   const TrainingTask task = ImageTextPretraining(
       *model, train, valid,
-      {.batches = {.batch_tokens = 64}, .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}});
+      {.batches = {.batch_size = 64}, .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}});
   const ValidationReport report = LastReport(task, 8, 0.003, folder.File("checkpoint"));
   ASSERT_EQ(report.more_scores.size(), 3U);
   EXPECT_GT(report.more_scores[0].value, 40);  // masked words: of "a" and "and" the grammar tells some
@@ -88,7 +88,7 @@ TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherImages) {
   ImageTextPairs pairs;
   AddCaptions(1, 12, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
-  const PretrainingOptions options = {.batches = {.batch_tokens = 24},
+  const PretrainingOptions options = {.batches = {.batch_size = 24},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}};
   const TrainingTask task = ImageTextPretraining(*model, pairs, pairs, options);
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
@@ -122,7 +122,7 @@ TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
   for (Parameter& parameter : model.parameters().all())
     if (parameter.names.front() == "cls.seq_relationship.bias")
       parameter.value.CopyFrom(Tensor::From({0.F, 50.F}, {2}));
-  const PretrainingOptions options = {.batches = {.batch_tokens = 24},
+  const PretrainingOptions options = {.batches = {.batch_size = 24},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
                                       .other_share = 0};
   EXPECT_EQ(ImageTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
@@ -134,7 +134,7 @@ TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
   ImageTextPairs pairs;
   AddCaptions(1, 120, Portion::training, {.side = 32}, kSide, words, pairs);
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
-  const PretrainingOptions options = {.batches = {.batch_tokens = 240},
+  const PretrainingOptions options = {.batches = {.batch_size = 240},
                                       .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}};
   const TrainingTask task = ImageTextPretraining(*model, pairs, pairs, options);
   const TrainingBatch batch = task.batches({})();
@@ -182,7 +182,7 @@ TEST(RegionTraining, OfPairsThatDoNotBelongTogetherAlignmentAloneIsLearned) {
   double least = INFINITY, most = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TrainingTask task = ImageTextPretraining(*model, pairs, pairs,
-                                                   {.batches = {.batch_tokens = 2, .seed = seed},
+                                                   {.batches = {.batch_size = 2, .seed = seed},
                                                     .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}},
                                                     .other_share = 1});
     Context context;

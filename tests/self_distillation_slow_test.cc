@@ -60,7 +60,7 @@ TEST(SelfDistillation, MakesFeaturesBetter) {
                                 {.head = {.hidden = 256, .bottleneck = 64, .prototypes = 1024},
                                  .teacher_momentum = 0.98,
                                  .drop_path = 0,
-                                 .batches = {.batch_tokens = 32, .seed = 1}});
+                                 .batches = {.batch_size = 32, .seed = 1}});
   const DistilledImages valid = Textures(100000, 240, true);
   const TrainingTask task = distillation.Task(Textures(0, 1024, false), valid);
   const double untrained = task.validate({}).score;

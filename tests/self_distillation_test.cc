@@ -37,7 +37,7 @@ SelfDistillationOptions SmallOptions() {
   SelfDistillationOptions options;
   options.head = {.hidden = 10, .bottleneck = 6, .prototypes = 9};
   options.drop_path = 0.3;
-  options.batches = {.batch_tokens = 4, .seed = 3};
+  options.batches = {.batch_size = 4, .seed = 3};
   return options;
 }
 

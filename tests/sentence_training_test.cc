@@ -102,7 +102,7 @@ struct Sentences {
   std::optional<PipelineTokenizer> tokenizer;
 };
 
-const BatchOptions kAll{.batch_tokens = 5};
+const BatchOptions kAll{.batch_size = 5};
 
 TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
   for (const SentenceVectorOptions& options :
@@ -149,7 +149,7 @@ TEST(SentenceVectors, HaveTheSameGradientInParts) {
 
 TEST(SentenceVectors, NameWhatCannotBe) {
   Sentences sentences;
-  EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = {.batch_tokens = 1}}); }), HasSubstr("at least 2 pairs"));
+  EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = {.batch_size = 1}}); }), HasSubstr("at least 2 pairs"));
   EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = kAll, .part = 0}); }), HasSubstr("at least 1 pair"));
   EXPECT_THAT(ErrorOf([&] { SentenceVectorTask(*sentences.model, *sentences.tokenizer, {}, sentences.pairs, {}); }),
               HasSubstr("no texts to learn from"));

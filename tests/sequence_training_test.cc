@@ -179,7 +179,7 @@ TrainingOptions Options() {
   return options;
 }
 
-const TeacherForcingOptions kTeacherForcing{{.batch_tokens = 128}, 0};
+const TeacherForcingOptions kTeacherForcing{{.batch_size = 128}, 0};
 
 // The batches of a task, each of one part, whose last is kept.
 struct TokenStream {

@@ -51,7 +51,7 @@ std::vector<TextExample> Rings(int count, std::uint64_t seed) {
 TextSets Sets() { return {.train = Rings(256, 1), .valid = Rings(64, 2)}; }
 
 constexpr std::int64_t kValidBytes = 64 * 7;
-const BatchOptions kBatches{.batch_tokens = 128};
+const BatchOptions kBatches{.batch_size = 128};
 
 TrainingOptions Options(std::int64_t epochs) {
   TrainingOptions options;

@@ -95,7 +95,7 @@ struct Setting {
 
   TrainingTask Task(Transformer& model, double label_smoothing = 0.1) const {
     return TranslationTask(model, corpus, {.start_id = tokenizer.pad(), .eos_id = tokenizer.eos()}, validation,
-                           {{.batch_tokens = 400}, label_smoothing});
+                           {{.batch_size = 400}, label_smoothing});
   }
 
   TrainingOptions Options() const {

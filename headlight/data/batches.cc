@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kPoolBatches = 100;
-constexpr std::int64_t kMaxBatchTokens = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxBatchSize = std::int64_t{1} << 24;
 
 enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };  // arbitrary: streams that are independent
 
@@ -33,8 +33,8 @@ void Shuffle(std::vector<T>& items, Random& random) {
 BatchStream::BatchStream(std::int64_t examples, LengthOfExample length, const BatchOptions& options,
                          BatchPosition position)
     : length_(std::move(length)), options_(options), position_(position) {
-  Check(options_.batch_tokens >= 1 && options_.batch_tokens <= kMaxBatchTokens,
-        "a batch must have from 1 to {} tokens, not {}", kMaxBatchTokens, options_.batch_tokens);
+  Check(options_.batch_size >= 1 && options_.batch_size <= kMaxBatchSize,
+        "the size of a batch must be from 1 to {}, not {}", kMaxBatchSize, options_.batch_size);
   Check(examples <= std::numeric_limits<std::uint32_t>::max(), "a corpus of {} examples is beyond the {} that fit",
         examples, std::numeric_limits<std::uint32_t>::max());
   Check(position.epoch >= 0 && position.batch >= 0, "a place in the data is not negative, as epoch {}, batch {} is",
@@ -53,22 +53,22 @@ void BatchStream::PlanEpoch() {
 
   batches_.clear();
   for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
-    for (std::int64_t pool = 0; end < order_.size() && pool < kPoolBatches * options_.batch_tokens; ++end)
-      pool += length_(order_[end]).tokens;
+    for (std::int64_t pool = 0; end < order_.size() && pool < kPoolBatches * options_.batch_size; ++end)
+      pool += length_(order_[end]).size;
     // Those of the same lengths stay in their shuffled order.
     std::stable_sort(order_.begin() + std::ptrdiff_t(begin), order_.begin() + std::ptrdiff_t(end),
                      [&](std::uint32_t a, std::uint32_t b) {
                        const ExampleLength left = length_(a), right = length_(b);
-                       return std::pair(left.tokens, left.other) < std::pair(right.tokens, right.other);
+                       return std::pair(left.size, left.other) < std::pair(right.size, right.other);
                      });
-    std::int64_t tokens = 0;
+    std::int64_t size = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const std::int64_t added = length_(order_[i]).tokens;
-      if (i == begin || tokens + added > options_.batch_tokens) {
+      const std::int64_t added = length_(order_[i]).size;
+      if (i == begin || size + added > options_.batch_size) {
         batches_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i)});
-        tokens = 0;
+        size = 0;
       }
-      tokens += added;
+      size += added;
       ++batches_.back().end;
     }
   }

@@ -18,14 +18,15 @@ struct BatchPosition {
 };
 
 struct BatchOptions {
-  std::int64_t batch_tokens = 4096;  // a batch's examples have at most so many; an example with more is a batch alone
+  // The most that a batch's examples have together, as LengthOfExample counts: tokens of texts, else images, chains or
+  // other examples. An example with more is a batch alone.
+  std::int64_t batch_size = 4096;
   std::uint64_t seed = 1;
 };
 
-// Tokens, or whatever batches are bounded by.
 struct ExampleLength {
-  std::int64_t tokens = 0;
-  std::int64_t other = 0;  // examples of as many tokens are sorted by it
+  std::int64_t size = 0;   // its share of BatchOptions::batch_size
+  std::int64_t other = 0;  // examples of the same size are sorted by it
 };
 using LengthOfExample = std::function<ExampleLength(std::int64_t example)>;
 

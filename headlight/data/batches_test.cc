@@ -62,7 +62,7 @@ class BatchStreamTest : public testing::Test {
 
   TestFolder folder_;
   CorpusOptions corpus_options_{.max_length = 50, .max_ratio = 100};
-  BatchOptions options_{.batch_tokens = 100};
+  BatchOptions options_{.batch_size = 100};
   PairOptions pairs_{.start_id = kStart, .eos_id = kEos};
 };
 
@@ -97,7 +97,7 @@ std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
 
 TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
   const Corpus corpus = Made(200);
-  options_.batch_tokens = 1000;
+  options_.batch_size = 1000;
   const Batch batch = PairStream(corpus, options_, pairs_).Next();
   const std::vector<TokenBatch> parts = SplitBatch(batch, 300);
   const std::size_t count = (batch.labels.size() + 299) / 300;
@@ -159,7 +159,7 @@ TEST_F(BatchStreamTest, RepeatsTheTextsOfABatch) {
 TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
   const Corpus corpus = Made(5000);
   for (const std::int64_t tokens : {1, 21, 100, 1000, 1000000}) {
-    options_.batch_tokens = tokens;
+    options_.batch_size = tokens;
     const std::vector<Batch> batches = Epoch(corpus, options_, 3);
     std::vector<std::int32_t> pairs = Pairs(batches);
     std::sort(pairs.begin(), pairs.end());
@@ -178,7 +178,7 @@ TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
 
 TEST_F(BatchStreamTest, SimilarLengthsShareABatchAndBatchesAreWellFilled) {
   const Corpus corpus = Made(20000);
-  options_.batch_tokens = 500;
+  options_.batch_size = 500;
   const std::vector<Batch> batches = Epoch(corpus, options_, 0);
   std::vector<std::int32_t> spreads;
   double tokens = 0;
@@ -288,8 +288,8 @@ TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
   EXPECT_THAT(failure({0, 1000}), HasSubstr("there is no batch 1000"));
   EXPECT_THAT(failure({-1, 0}), HasSubstr("epoch -1"));
   for (const std::int64_t tokens : {std::int64_t{0}, std::int64_t{-5}, std::int64_t{1} << 40}) {
-    options_.batch_tokens = tokens;
-    EXPECT_THAT(failure({}), HasSubstr("a batch must have from 1 to 16777216 tokens"));
+    options_.batch_size = tokens;
+    EXPECT_THAT(failure({}), HasSubstr("the size of a batch must be from 1 to 16777216"));
   }
 }
 

@@ -37,7 +37,7 @@ HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<co
 // of the target, or half of the source's where those are more, or of the source where no decoder reads the target.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
-// The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.
+/// The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
 
 // How many labels of a batch are not negative.

@@ -112,7 +112,7 @@ TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingO
   for (const SimilarTexts& pair : train)
     for (const std::string& text : {pair.text, pair.match, fmt::format("{}", fmt::join(pair.negatives, "\n"))})
       hash.Update(text + "\n");
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}, {"part_size", how.part}, {"scale", how.scale}};
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size}, {"part_size", how.part}, {"scale", how.scale}};
   if (options.from_scratch()) of.Set("positions", options.positions);
   const auto save = [&](const std::string& to) {
     model->Save(to);

@@ -203,7 +203,7 @@ void SaveBesideImageModel(const ImageTraining& options, const std::string& folde
 TrainingResult RunImageTraining(const TrainingTask& task, const ImageTraining& options, const TrainingPlan& plan,
                                 const char* name, const std::string& labels, std::uint64_t corpus_hash, Json of,
                                 const Model& kept, const TrainingObserver& observer) {
-  of.Set("batch_size", plan.batches.batch_tokens);
+  of.Set("batch_size", plan.batches.batch_size);
   of.Set("drop_path", options.drop_path.value_or(0));
   if (options.from_scratch()) {
     of.Set("image_size", ImageSide(options));

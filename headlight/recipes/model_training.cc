@@ -237,7 +237,7 @@ TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaul
   Check(tunes || plan.sizes.model % plan.sizes.heads == 0, "`heads` {} does not divide `model_dim` {}",
         plan.sizes.heads, plan.sizes.model);
   plan.compute = Chosen(options.compute);
-  plan.batches = {.batch_tokens = options.batch.value_or(defaults.batch), .seed = options.seed};
+  plan.batches = {.batch_size = options.batch.value_or(defaults.batch), .seed = options.seed};
   return plan;
 }
 

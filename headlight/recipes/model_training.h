@@ -85,7 +85,7 @@ struct ModelSizes {
 struct TrainingDefaults {
   ModelSizes sizes = {};
   double dropout = 0;
-  std::int64_t batch = BatchOptions{}.batch_tokens;
+  std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
   ScheduleKind schedule = ScheduleKind::cosine, tuning_schedule = ScheduleKind::cosine;
   double learning_rate = 1e-3, tuning_rate = 1e-4;  ///< at the peak; 0: the paper's (model * warmup)^-0.5

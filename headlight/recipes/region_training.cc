@@ -155,7 +155,7 @@ VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan
 TrainingResult RunRegionTraining(const TrainingTask& task, const RegionTraining& options, const TrainingPlan& plan,
                                  const char* name, const std::string& labels, std::uint64_t corpus_hash,
                                  const TrainingObserver& observer) {
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}};
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size}};
   if (options.from_scratch()) {
     of.Set("positions", options.longest());
     of.Set("region_size", options.region_side());

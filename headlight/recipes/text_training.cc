@@ -102,7 +102,7 @@ void SaveWithTokenizer(const Model& model, const TextTraining& options, const st
 TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options, const TrainingPlan& plan,
                                const char* name, const std::string& labels, std::uint64_t corpus_hash, Json of,
                                const TrainingObserver& observer, const std::string& tokenizer_json) {
-  of.Set("batch_tokens", plan.batches.batch_tokens);
+  of.Set("batch_tokens", plan.batches.batch_size);
   if (options.from_scratch()) of.Set("positions", options.longest());
   const auto save = [&](const std::string& to) { SaveWithTokenizer(*task.model, options, tokenizer_json, to); };
   return RunModelTraining(task, options, plan, name, labels, corpus_hash, std::move(of), save, observer);

@@ -134,7 +134,7 @@ TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& ob
     SaveBesideImageModel(options, to);
     WriteFastTokenizerConfig(to, TokenizerOfModel{.longest = model->limits().positions});
   };
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size},
                          {"drop_path", options.drop_path.value_or(0)},
                          {"label_smoothing", options.label_smoothing}};
   if (options.validate_images) of.Set("validate_images", *options.validate_images);

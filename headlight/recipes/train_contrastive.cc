@@ -172,7 +172,7 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
   const ContrastiveOptions contrastive = {
       .batches = plan.batches, .part = options.part_size, .least_share = options.random_resized_crop.value_or(1)};
   const TrainingTask task = ContrastiveTask(*model, ProcessorOf(options), texts, train, valid, contrastive);
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size},
                          {"least_share", contrastive.least_share},
                          {"part_size", contrastive.part}};
   if (options.from_scratch()) {

@@ -222,7 +222,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
     options.first_batch(std::any_cast<DetectionPart>(Made(batch.parts.front())), processor, labels);
   }
   const Json* const size = config.Find("size");
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size},
                          {"augment", static_cast<int>(augment)},
                          {"cell_loss", options.cell_loss.value_or(0)},
                          {"image_size", size != nullptr ? *size : Json()}};

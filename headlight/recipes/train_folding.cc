@@ -208,7 +208,7 @@ TrainingResult TrainFolding(FoldingTraining options, const TrainingObserver& obs
   }
   folding.weights.smooth_lddt = options.smooth_lddt;
   const TrainingTask task = FoldingTask(*model, train, valid, folding);
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens},
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size},
                          {"crop", options.crop},
                          {"fine_tuning", options.fine_tuning},
                          {"clip_example_norm", options.clip_example_norm}};

@@ -96,11 +96,14 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   codes.divergence_weight = options.kl_weight.value_or(paper ? 6.6 : 0.0005);
   codes.divergence_batches = options.kl_batches.value_or(paper ? 500 : 3000);
   const TrainingTask task = ImageCodesTask(*model, train, valid, codes);
-  Json of = Json::Object{
-      {"batch_size", plan.batches.batch_tokens},          {"flip", codes.flip},
-      {"first_temperature", codes.first_temperature},     {"temperature", codes.temperature},
-      {"temperature_batches", codes.temperature_batches}, {"first_divergence_weight", codes.first_divergence_weight},
-      {"divergence_weight", codes.divergence_weight},     {"divergence_batches", codes.divergence_batches}};
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size},
+                         {"flip", codes.flip},
+                         {"first_temperature", codes.first_temperature},
+                         {"temperature", codes.temperature},
+                         {"temperature_batches", codes.temperature_batches},
+                         {"first_divergence_weight", codes.first_divergence_weight},
+                         {"divergence_weight", codes.divergence_weight},
+                         {"divergence_batches", codes.divergence_batches}};
   if (options.from_scratch()) {
     of.Set("image_size", options.vae.image);
     of.Set("codes", options.vae.codes);

@@ -90,7 +90,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   const TrainingTask task = ImageGenerationTask(*model, images, {.batches = plan.batches, .flip = options.flip});
   const auto& colours = images.train.colours;
   const std::string_view bytes(reinterpret_cast<const char*>(colours.data()), colours.size() * sizeof(colours[0]));
-  Json of = Json::Object{{"batch_size", plan.batches.batch_tokens}, {"flip", options.flip}};
+  Json of = Json::Object{{"batch_size", plan.batches.batch_size}, {"flip", options.flip}};
   if (options.from_scratch()) {
     of.Set("image_size", options.image_size);
     of.Set("clusters", options.clusters);

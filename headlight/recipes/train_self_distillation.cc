@@ -137,7 +137,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   Check(!options.final_weight_decay || FallsToZero(training.schedule.kind),
         "`final_weight_decay` needs `schedule` cosine or linear");
   if (!options.learning_rate && options.from_scratch())
-    training.schedule.peak = 5e-4 * static_cast<double>(plan.batches.batch_tokens) / 256;
+    training.schedule.peak = 5e-4 * static_cast<double>(plan.batches.batch_size) / 256;
   const double final_weight_decay = options.final_weight_decay.value_or(0.4);
   training.final_weight_decay = final_weight_decay;
   training.adam.clip_parameter_norm = options.clip_parameter_norm;

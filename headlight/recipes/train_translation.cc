@@ -126,7 +126,7 @@ Json RunOf(const TranslationTraining& options, const TrainingPlan& plan, const T
                          {"vocabulary_size", options.vocabulary.size},
                          {"vocabulary", static_cast<int>(options.vocabulary.algorithm)},
                          {"bpe_dropout", options.bpe_dropout},
-                         {"batch_tokens", plan.batches.batch_tokens},
+                         {"batch_tokens", plan.batches.batch_size},
                          {"label_smoothing", options.teacher_forcing.label_smoothing}};
   if (model.decoder_layers != model.encoder_layers) of.Set("decoder_layers", model.decoder_layers);
   SetRDrop(options.teacher_forcing, of);

@@ -71,7 +71,7 @@ void Run(const Options& options) {
                      {"ffn_dim", options.ffn},
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
-                     {"batch_tokens", options.training.batches.batch_tokens}};
+                     {"batch_tokens", options.training.batches.batch_size}};
   // The seconds and the target tokens of a step.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
@@ -117,7 +117,7 @@ void Add(Command& bench) {
   add("--ffn-dim", options.ffn, AtLeast(1), "Inner size of the feed-forward network");
   add("--dropout", options.model.dropout, NumberBelow(0, 1), "Dropout of embeddings and sublayers").Type("X");
   add("--vocabulary-size", options.vocabulary.size, AtLeast(1), "Subwords of both languages together");
-  add("--batch-tokens", options.training.batches.batch_tokens, AtLeast(1), "Target tokens per step");
+  add("--batch-tokens", options.training.batches.batch_size, AtLeast(1), "Target tokens per step");
   AddTrainingCompute(command, options.compute);
   add("--steps", options.steps, AtLeast(1), "Steps to measure");
   add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them to warm up, not measured");

@@ -32,7 +32,7 @@ TokenizeCaptions(const CaptionModel& model, const ImageTextSet& images,
                  const std::function<std::vector<std::int32_t>(const std::string& text)>& encode);
 
 struct CaptionTrainingOptions {
-  BatchOptions batches;         // tokens are images, one for each caption
+  BatchOptions batches;         // its size is in images, one for each caption
   double label_smoothing = 0;   // as TeacherForcingOptions'
   double drop_path = 0;         // TrainingPass::drop_path
   std::int64_t validated = -1;  // images that captions are written for in a validation; -1: all

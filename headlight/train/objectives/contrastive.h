@@ -15,7 +15,7 @@
 namespace headlight {
 
 struct ContrastiveOptions {
-  BatchOptions batches;     // tokens are pairs; a batch is what is compared
+  BatchOptions batches;     // its size is in pairs; a batch is what is compared
   std::int64_t part = 256;  // pairs whose activations exist at a time; a larger batch is computed twice
   double least_share = 1;   // of an image's area, of a random region that is learned from; 1: all of it
 };

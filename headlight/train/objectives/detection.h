@@ -26,7 +26,7 @@ enum class BoxAugmentation {
 };
 
 struct DetectionTrainingOptions {
-  BatchOptions batches;  // tokens are images
+  BatchOptions batches;  // its size is in images
   BoxAugmentation augment = BoxAugmentation::scale;
   // Of an auxiliary loss at the encoder's cells, which DETR does not have (CellLoss).
   double cell_weight = 0;

@@ -18,7 +18,7 @@ namespace headlight {
 inline constexpr double kClampedShare = 0.9;  // of the authors' training
 
 struct FoldingTrainingOptions {
-  BatchOptions batches;            // tokens are chains
+  BatchOptions batches;            // its size is in chains
   std::int64_t crop = 256;         // residues: of a longer chain so many in a row are drawn
   double clamped = kClampedShare;  // the probability that a chain's frame-aligned errors of backbones are
   FoldingLossWeights weights = {};

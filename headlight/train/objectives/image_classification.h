@@ -15,7 +15,7 @@
 namespace headlight {
 
 struct ImageClassificationOptions {
-  BatchOptions batches;       // tokens are images
+  BatchOptions batches;       // its size is in images
   Augmentation augmentation;  // to the size that the processor gives
   double erasing = 0;         // probability of EraseAtRandom
   MixOptions mix;

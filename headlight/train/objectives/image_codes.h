@@ -14,7 +14,7 @@
 namespace headlight {
 
 struct ImageCodesOptions {
-  BatchOptions batches;  // tokens are images
+  BatchOptions batches;  // its size is in images
   bool flip = false;     // half of the images are mirrored, left to right
   // Of the Gumbel-softmax: from the first to the last by a cosine over so many batches.
   double first_temperature = 1, temperature = 1.0 / 16;

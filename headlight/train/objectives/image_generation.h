@@ -15,7 +15,7 @@ struct ColourSets {
 };
 
 struct ImageGenerationOptions {
-  BatchOptions batches;  // batch_tokens are images
+  BatchOptions batches;  // its size is in images
   bool flip = false;     // half of the images are mirrored, left to right
 };
 

@@ -26,7 +26,7 @@ struct ImageTextPairs {
 };
 
 struct PretrainingOptions {
-  BatchOptions batches;  // tokens are pairs
+  BatchOptions batches;  // its size is in pairs
   MaskingOptions masking;
   double region_share = 0.15;  // of the regions whose class is known: their features become 0, 9 times in 10
   // Of the pairs, whose text is replaced by that of another image: from them alignment alone is learned.

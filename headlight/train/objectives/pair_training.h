@@ -19,7 +19,7 @@ inline constexpr std::int64_t kPairsAtOnce = 64;      // of these, whose vectors
 
 inline void CheckPairOptions(const BatchOptions& batches, std::int64_t part) {
   Check(part >= 1, "parts must have at least 1 pair, not {}", part);
-  Check(batches.batch_tokens >= 2, "a batch of {}: at least 2 pairs are needed to compare", batches.batch_tokens);
+  Check(batches.batch_size >= 2, "a batch of {}: at least 2 pairs are needed to compare", batches.batch_size);
 }
 
 // Of each row of logits [rows, columns], how many wrong columns are at or above its largest right one: 0 where a right

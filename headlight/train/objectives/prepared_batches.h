@@ -14,8 +14,8 @@ namespace headlight {
 // the plan and from RandomOfExample.
 using PrepareBatch = std::function<TrainingBatch(const BatchPlan& plan)>;
 
-// TrainingTask::batches of so many examples, all of which count as one token of BatchOptions: whole batches are made
-// ahead on Threads() threads, and come in order.
+// TrainingTask::batches of so many examples, each of which counts as 1 of BatchOptions::batch_size: whole batches are
+// made ahead on Threads() threads, and come in order.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> PreparedBatches(
     std::int64_t examples, const BatchOptions& options, PrepareBatch prepare);
 

@@ -36,7 +36,7 @@ struct SelfDistillationOptions {
   double teacher_momentum = 0.996;  // at the start; a cosine leads to 1 at the end, where that is known
   std::int64_t frozen_epochs = 1;   // at the start, in which the prototypes do not learn
   double drop_path = 0.1;           // of the student (TrainingPass::drop_path)
-  BatchOptions batches = {};        // tokens are images
+  BatchOptions batches = {};        // its size is in images
 };
 
 // Throws Error naming the option and the rule.

@@ -18,7 +18,7 @@
 namespace headlight {
 
 struct SentenceVectorOptions {
-  BatchOptions batches;        // tokens are pairs; a batch is what is compared
+  BatchOptions batches;        // its size is in pairs; a batch is what is compared
   std::int64_t part = 256;     // pairs whose activations exist at a time; a larger batch is computed twice
   double scale = 20;           // of the cosines: the inverse of a temperature, which is not learned
   bool first_token = false;    // a vector is the first token's state, not the mean of all

@@ -30,7 +30,7 @@ struct VisualQuestions {
 
 // The negative log-probability of the right answer. A validation's score is the accuracy in per cent, beside it that of
 // each kind, called "accuracy_KIND", with _ for all but letters and digits. Model and sets must outlive the task;
-// BatchOptions::batch_tokens are questions. Throws Error for a model without a head for answers, for a question that it
+// BatchOptions::batch_size is in questions. Throws Error for a model without a head for answers, for a question that it
 // cannot read and for regions of other widths.
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
