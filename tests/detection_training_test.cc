@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <any>
 #include <atomic>
 #include <cmath>
 #include <string>
@@ -104,7 +103,7 @@ TEST(DetectionTraining, ResumesWithTheSameImages) {
                                           SceneSizeReader(kScenes), {.batches = {.batch_size = 2}});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
-    for (const std::any& part : batch.parts) {
+    for (const TrainingPart& part : batch.parts) {
       Context context;
       sum += static_cast<double>(task.loss(context, Made(part), 1).data<float>()[0]);
     }
@@ -141,9 +140,9 @@ TEST(DetectionTraining, ImagesAreDecodedWithTheirPartAlone) {
   EXPECT_GT(batch.parts.size(), 2U);
   std::vector<DetectionPart> parts;
   std::vector<TrueObjects> objects;
-  for (const std::any& part : batch.parts) {
+  for (const TrainingPart& part : batch.parts) {
     const std::size_t before = decoded;
-    const DetectionPart& made = parts.emplace_back(std::any_cast<DetectionPart>(Made(part)));
+    const DetectionPart& made = parts.emplace_back(Made(part).As<DetectionPart>());
     EXPECT_EQ(decoded, before + made.images.size());
     EXPECT_EQ(made.objects.size(), made.images.size());
     objects.insert(objects.end(), made.objects.begin(), made.objects.end());

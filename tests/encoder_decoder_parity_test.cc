@@ -326,8 +326,8 @@ TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
       source.push_back(model->limits().end_id);
       AppendPair(source, targets[i], model->limits().start_id, model->limits().end_id, batch);
     }
-    const std::vector<std::any> parts = {batch};
-    const PartLoss loss = [&](Context& context, const std::any&, double scale) {
+    const std::vector<TrainingPart> parts = {TrainingPart(batch)};
+    const PartLoss loss = [&](Context& context, const TrainingPart&, double scale) {
       return TeacherForcedLoss(*model, context, batch, 0, scale);
     };
     for (std::uint64_t step = 0; step < 150; ++step) {

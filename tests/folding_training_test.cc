@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -138,7 +137,7 @@ TEST(FoldingTraining, ResumesWithTheSameChoices) {
   const TrainingTask task = FoldingTask(model, chains, chains, {.batches = {.batch_size = 2}, .crop = 18});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
-    for (const std::any& part : batch.parts) {
+    for (const TrainingPart& part : batch.parts) {
       Context context;
       sum += static_cast<double>(task.loss(context, Made(part), 1).data<float>()[0]);
     }

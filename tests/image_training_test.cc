@@ -148,8 +148,8 @@ TEST_F(ImageTraining, PartsAreMixedAsTheirBatchIs) {
     std::vector<std::vector<float>> rows;
     const TrainingBatch batch = task.batches({})();
     EXPECT_GT(batch.parts.size(), 2U);
-    for (const std::any& part : batch.parts) {
-      const auto made = std::any_cast<ImageBatch>(Made(part));
+    for (const TrainingPart& part : batch.parts) {
+      const auto made = Made(part).As<ImageBatch>();
       const Tensor& all = targets ? made.targets : made.values;
       for (std::int64_t i = 0; i < all.shape()[0]; ++i) rows.push_back(all.ViewRows(i, 1).ToVector<float>());
     }
@@ -182,7 +182,7 @@ TEST_F(ImageTraining, AnImageThatIsDamagedInBetweenIsNamed) {
   const TrainingTask task = ImageClassificationTask(*model, Processor(), train, valid, {});
   const std::function<TrainingBatch()> next = task.batches({});
   const auto make_all = [&] {
-    for (const std::any& part : next().parts) Made(part);
+    for (const TrainingPart& part : next().parts) Made(part);
   };
   EXPECT_TRUE(ErrorOf(make_all).starts_with(damaged)) << ErrorOf(make_all);
 }

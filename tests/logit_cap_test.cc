@@ -1,7 +1,6 @@
 // A language model whose logits are capped: its logits, the loss, and every way to choose tokens use the same cap.
 #include <gmock/gmock.h>
 
-#include <any>
 #include <cmath>
 #include <memory>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -140,7 +139,7 @@ TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
   const TrainingBatch batch = task.batches({})();
   ASSERT_GT(batch.parts.size(), 1U);
   double loss = 0;
-  for (const std::any& part : batch.parts) {
+  for (const TrainingPart& part : batch.parts) {
     Context context;
     loss += static_cast<double>(task.loss(context, part, 1.0 / static_cast<double>(batch.labels)).data<float>()[0]);
   }

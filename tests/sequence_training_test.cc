@@ -187,7 +187,7 @@ struct TokenStream {
   TokenBatch Next() {
     last = next();
     EXPECT_EQ(last.parts.size(), 1u);
-    return std::any_cast<TokenBatch>(last.parts.at(0));
+    return last.parts.at(0).As<TokenBatch>();
   }
   std::function<TrainingBatch()> next;
   TrainingBatch last;

@@ -214,7 +214,7 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
       *model, texts, {.share = 0.15, .whole_words = true, .mask_id = kMask, .special_ids = {kMask, kEnd}}, kBatches);
   const auto next = task.batches({});
   std::set<std::vector<std::int32_t>> seen;
-  for (int epoch = 0; epoch < 40; ++epoch) seen.insert(std::any_cast<TokenBatch>(next().parts.at(0)).labels);
+  for (int epoch = 0; epoch < 40; ++epoch) seen.insert(next().parts.at(0).As<TokenBatch>().labels);
   EXPECT_THAT(seen, testing::UnorderedElementsAre(std::vector<std::int32_t>{-1, 1, 2, -1, -1, -1, -1},
                                                   std::vector<std::int32_t>{-1, -1, -1, 3, 4, 5, -1}));
 }
@@ -230,7 +230,7 @@ TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
   int hidden = 0, same = 0, other = 0;
   constexpr int draws = 4000;
   for (int epoch = 0; epoch < draws; ++epoch) {
-    const auto batch = std::any_cast<TokenBatch>(next().parts.at(0));
+    const auto batch = next().parts.at(0).As<TokenBatch>();
     ASSERT_EQ(LabelCount(batch), 1);
     const auto place = static_cast<std::size_t>(
         std::ranges::find_if(batch.labels, [](std::int32_t label) { return label >= 0; }) - batch.labels.begin());

@@ -181,7 +181,7 @@ TEST(Training, GradientsHaveTheSameBitsForAnyNumberOfThreads) {
   const Setting setting;
   const auto model = setting.Model();
   const TrainingTask task = setting.Task(*model);
-  std::vector<std::any> parts;
+  std::vector<TrainingPart> parts;
   std::int64_t labels = 0;
   const auto next = task.batches({});
   for (int i = 0; i < 5; ++i) {

@@ -86,7 +86,7 @@ void Note(const EvaluationObserver& observer, const std::string& text) {
 
 PassWatch Watch(const EvaluationObserver& observer, const char* what) {
   Show(observer, what);
-  return {{}, [&observer, what](std::int64_t done, std::int64_t all) { Show(observer, what, done, all); }};
+  return {.progress = [&observer, what](std::int64_t done, std::int64_t all) { Show(observer, what, done, all); }};
 }
 
 }  // namespace headlight

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <any>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -219,7 +218,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
       {.batches = plan.batches, .augment = augment, .cell_weight = options.cell_loss.value_or(0)});
   if (options.first_batch) {
     const TrainingBatch batch = task.batches({})();
-    options.first_batch(std::any_cast<DetectionPart>(Made(batch.parts.front())), processor, labels);
+    options.first_batch(Made(batch.parts.front()).As<DetectionPart>(), processor, labels);
   }
   const Json* const size = config.Find("size");
   Json of = Json::Object{{"batch_size", plan.batches.batch_size},

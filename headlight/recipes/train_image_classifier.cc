@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <any>
 #include <map>
 #include <memory>
 #include <utility>
@@ -145,7 +144,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
                                                      .drop_path = options.drop_path.value_or(0)});
   if (options.first_batch) {
     const TrainingBatch batch = task.batches({})();
-    options.first_batch(std::any_cast<ImageBatch>(Made(batch.parts.front())), processor, model->labels());
+    options.first_batch(Made(batch.parts.front()).As<ImageBatch>(), processor, model->labels());
   }
   Json of = RunOf(augmentation);
   of.Set("label_smoothing", options.label_smoothing.value_or(0));

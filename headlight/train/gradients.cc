@@ -109,11 +109,6 @@ class LastPart {
 
 }  // namespace
 
-std::any Made(std::any part) {
-  const auto* const make = std::any_cast<MakePart>(&part);
-  return make == nullptr ? part : (*make)();
-}
-
 void ClipNorm(const Tensor& gradient, double longest) {
   Dispatch(gradient.dtype(), [&]<typename T>(T) {
     const double norm = std::sqrt(kernels::SumOfSquares<T>(gradient.span<T>()));
@@ -123,7 +118,7 @@ void ClipNorm(const Tensor& gradient, double longest) {
   });
 }
 
-double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std::span<const std::any> parts,
+double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std::span<const TrainingPart> parts,
                         const StepOptions& options) {
   if (options.labels == 0) return 0;
   const auto count = std::ssize(parts);
@@ -142,9 +137,9 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
     std::optional<LastPart> last;
     if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
-    std::any made;  // kept until the backward pass is over, which reads it again where blocks are recomputed
-    const std::any* part = &parts[static_cast<std::size_t>(i)];
-    if (std::any_cast<MakePart>(part) != nullptr) part = &(made = Made(*part));
+    TrainingPart made;  // kept until the backward pass is over, which reads it again where blocks are recomputed
+    const TrainingPart* part = &parts[static_cast<std::size_t>(i)];
+    if (!part->made()) part = &(made = Made(*part));
     if (!options.sums.empty()) options.sums.Fill(0);
     {
       Tape tape;

@@ -1,7 +1,6 @@
 // The gradient of a step, from those of its parts.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,17 +10,12 @@
 #include "headlight/nn/context.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/train/gradient_tree.h"
+#include "headlight/train/training_part.h"
 
 namespace headlight {
 
-// [1]: `scale` times the sum of the losses of a part's labels, or of the part where its loss is no sum. What a part is,
-// its task knows.
-using PartLoss = std::function<Tensor(Context& context, const std::any& part, double scale)>;
-
-// What a part may be instead: what makes it, called where it is computed. For parts that take time to make, as images
-// do that are decoded and augmented. Called from any thread; the same each time.
-using MakePart = std::function<std::any()>;
-HEADLIGHT_API std::any Made(std::any part);  // the part itself
+// [1]: `scale` times the sum of the losses of a part's labels, or of the part where its loss is no sum.
+using PartLoss = std::function<Tensor(Context& context, const TrainingPart& part, double scale)>;
 
 // Brings the norm of a contiguous gradient down to `longest`.
 HEADLIGHT_API void ClipNorm(const Tensor& gradient, double longest);
@@ -44,6 +38,6 @@ struct StepOptions {
 // Only one part's activations exist at a time; its dropout follows from the seed and its index. The result has the same
 // bits for any number of threads and ranks.
 HEADLIGHT_API double ComputeGradients(const Parameters& parameters, const PartLoss& loss,
-                                      std::span<const std::any> parts, const StepOptions& options);
+                                      std::span<const TrainingPart> parts, const StepOptions& options);
 
 }  // namespace headlight

@@ -16,10 +16,11 @@ TEST(ComputeGradients, ClipsThePartsAlone) {
   const Parameter& weights = Scope(parameters).DeclareVector({"weights"}, 2);
   parameters.Allocate();
   parameters.PrepareTraining();
-  const PartLoss loss = [&](Context& context, const std::any& part, double scale) {
-    return ops::Scale(ops::Sum(ops::Multiply(context.Use(weights), std::any_cast<Tensor>(part))), scale);
+  const PartLoss loss = [&](Context& context, const TrainingPart& part, double scale) {
+    return ops::Scale(ops::Sum(ops::Multiply(context.Use(weights), part.As<Tensor>())), scale);
   };
-  const std::vector<std::any> parts = {Tensor::From<float>({30, 0}, {2}), Tensor::From<float>({0, 1}, {2})};
+  const std::vector<TrainingPart> parts = {TrainingPart(Tensor::From<float>({30, 0}, {2})),
+                                           TrainingPart(Tensor::From<float>({0, 1}, {2}))};
   ComputeGradients(parameters, loss, parts, {.labels = 2, .seed = 1, .clip_part_norm = 3});
   EXPECT_EQ(weights.gradient.ToVector<float>(), (std::vector<float>{1.5, 0.5}));
   parameters.gradients().Fill(0);

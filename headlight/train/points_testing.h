@@ -1,7 +1,6 @@
 // The smallest task: points in a plane on two sides of a line, in three parts a batch.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -62,13 +61,13 @@ inline TrainingTask SidesTask(PointModel& model) {
                 };
               },
           .loss =
-              [&model](Context& context, const std::any& part, double scale) {
-                const auto& points = std::any_cast<const Points&>(part);
+              [&model](Context& context, const TrainingPart& part, double scale) {
+                const auto& points = part.As<Points>();
                 return ops::CrossEntropy(model(context, points.x), points.labels, scale);
               },
           .validate =
-              [&model](const CancelCheck& cancelled) {
-                if (cancelled && cancelled()) throw Cancelled();
+              [&model](const PassWatch& watch) {
+                if (watch.cancelled && watch.cancelled()) throw Cancelled();
                 Random random(6);
                 const Points points = Draw(random, 100);
                 Context context;

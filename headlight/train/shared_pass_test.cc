@@ -49,7 +49,7 @@ TEST(SharedBlocks, EveryRankHasAllBlocksInTheirOrder) {
 
 TEST(SharedBlocks, OneThatIsCancelledEndsAll) {
   RunRanks(2, [](Ranks& ranks) {
-    PassWatch watch([&] { return ranks.rank() == 1; });
+    PassWatch watch = {.cancelled = [&] { return ranks.rank() == 1; }};
     watch.ranks = &ranks;
     EXPECT_THROW(SharedBlocks(watch, 10, 3, ExamplesOf), Cancelled);
   });

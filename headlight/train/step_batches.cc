@@ -14,7 +14,7 @@ StepBatches::StepBatches(const TrainingTask& task, const BatchPosition& from, st
       accumulation_(accumulation),
       rank_(static_cast<std::size_t>(ranks == nullptr ? 0 : ranks->rank())),
       size_(ranks == nullptr ? 1 : ranks->size()),
-      items_([this] { return Plan(); }, static_cast<std::size_t>(Threads()) + 3, task.makes_parts ? Threads() : 1) {}
+      items_([this] { return Plan(); }, static_cast<std::size_t>(Threads()) + 3, Threads()) {}
 
 StepBatches::Step StepBatches::NextStep() {
   Step step;

@@ -1,7 +1,6 @@
 // The parts of each step, made ahead on other threads. Of several ranks each makes those that it computes.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -19,7 +18,7 @@ namespace headlight {
 class HEADLIGHT_API StepBatches {
  public:
   // Of the task's batches from a place on, `accumulation` in a step, or fewer at an epoch's end. `ranks`: null where
-  // there is but one. Parts are made on Threads() threads where the task gives MakePart.
+  // there is but one. Parts are made on Threads() threads.
   StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
 
   // The batches of the next step as one; of its parts, those that DealParts gives to this rank are made.
@@ -33,7 +32,7 @@ class HEADLIGHT_API StepBatches {
   // A part of a step, or none where the rank has none of its parts.
   struct Item {
     std::shared_ptr<Step> step;
-    std::any part;
+    TrainingPart part;
   };
 
   Step NextStep();

@@ -18,14 +18,13 @@ constexpr std::int64_t kBatches = 5;  // of an epoch
 // Batches of one to three parts, each of which is its number; counts those that are made.
 TrainingTask NumbersTask(std::atomic<int>& made) {
   TrainingTask task;
-  task.makes_parts = true;
   task.batches = [&made](BatchPosition place) {
     return [&made, place]() mutable {
       TrainingBatch batch{.parts = {}, .labels = place.batch, .next = place, .batches_in_epoch = kBatches};
       for (std::int64_t part = 0; part < 1 + place.batch % 3; ++part)
-        batch.parts.emplace_back(MakePart([&made, number = 100 * place.epoch + 10 * place.batch + part] {
+        batch.parts.emplace_back(TrainingPart::Later([&made, number = 100 * place.epoch + 10 * place.batch + part] {
           ++made;
-          return std::any(number);
+          return number;
         }));
       if (++batch.next.batch == kBatches) batch.next = {place.epoch + 1, 0};
       place = batch.next;
@@ -44,7 +43,7 @@ TEST(StepBatches, JoinsTheBatchesOfAStepAndEndsItWithTheEpoch) {
     StepBatches batches(task, {0, 1}, 3, nullptr);
     const auto numbers = [&] {
       std::vector<std::int64_t> all;
-      for (const std::any& part : batches.Next().parts) all.push_back(std::any_cast<std::int64_t>(part));
+      for (const TrainingPart& part : batches.Next().parts) all.push_back(part.As<std::int64_t>());
       return all;
     };
     EXPECT_EQ(numbers(), (std::vector<std::int64_t>{10, 11, 20, 21, 22, 30}));
@@ -52,7 +51,7 @@ TEST(StepBatches, JoinsTheBatchesOfAStepAndEndsItWithTheEpoch) {
     const TrainingBatch next = batches.Next();
     EXPECT_EQ(next.labels, 0 + 1 + 2);
     EXPECT_EQ(next.next, (BatchPosition{1, 3}));
-    EXPECT_EQ(std::any_cast<std::int64_t>(next.parts.back()), 122);
+    EXPECT_EQ(next.parts.back().As<std::int64_t>(), 122);
   }
   SetThreads(before);
 }
@@ -66,9 +65,9 @@ TEST(StepBatches, ARankMakesItsOwnPartsAlone) {
       StepBatches batches(task, {}, 2, &ranks);
       int own = 0;
       for (int step = 0; step < 20; ++step)
-        for (const std::any& part : batches.Next().parts)
-          if (const auto* const number = std::any_cast<std::int64_t>(&part)) {
-            found[static_cast<std::size_t>(ranks.rank())].push_back(100 * step + *number);
+        for (const TrainingPart& part : batches.Next().parts)
+          if (part.made()) {
+            found[static_cast<std::size_t>(ranks.rank())].push_back(100 * step + part.As<std::int64_t>());
             ++own;
           }
       EXPECT_LE(made, own + Threads() + 3) << "parts of others are made";

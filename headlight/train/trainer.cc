@@ -276,8 +276,7 @@ class Training {
 
   // Keeps the model where it is the best so far.
   void ValidateNow() {
-    PassWatch watch(observer_.stop);
-    if (ranks_.several()) watch.ranks = ranks_.ranks();
+    const PassWatch watch = {.cancelled = observer_.stop, .ranks = ranks_.several() ? ranks_.ranks() : nullptr};
     const Clock::time_point begin = Clock::now();
     model_.parameters().Pack();
     ValidationReport report = task_.validate(watch);

@@ -75,11 +75,11 @@ TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
   task.batches = [](BatchPosition) {
     return [random = Random(9)]() mutable {
       const Points points = Draw(random, 16);
-      return TrainingBatch{.parts = {points}, .labels = 1, .next = {0, 1}, .batches_in_epoch = 1000};
+      return TrainingBatch{.parts = {TrainingPart(points)}, .labels = 1, .next = {0, 1}, .batches_in_epoch = 1000};
     };
   };
-  task.loss = [&](Context& context, const std::any& part, double scale) {
-    const Tensor& x = std::any_cast<const Points&>(part).x;
+  task.loss = [&](Context& context, const TrainingPart& part, double scale) {
+    const Tensor& x = part.As<Points>().x;
     const Tensor turned = Tensor::Empty(x.shape());
     for (std::int64_t i = 0; i < x.rows(); ++i) {
       turned.matrix<float>().row(i)[0] = x.matrix<float>().row(i)[1];
@@ -101,7 +101,7 @@ TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
 TEST(Trainer, ValidatesTheLastStepThoughABestOneWasFoundBefore) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
-  task.validate = [loss = 1.0](const CancelCheck&) mutable {
+  task.validate = [loss = 1.0](const PassWatch&) mutable {
     ValidationReport report;
     report.loss = loss++;  // the first is the best
     return report;
@@ -133,9 +133,9 @@ TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
   Setting cut;
   int asked_in_validation = 0;
   TrainingTask task = SidesTask(cut.model);
-  task.validate = [&, plain = task.validate](const CancelCheck& cancelled) {
+  task.validate = [&, plain = task.validate](const PassWatch& watch) {
     ++asked_in_validation;
-    return plain(cancelled);
+    return plain(watch);
   };
   // Each validation is cut off once: the stop is heard in it.
   for (int validations = 1; validations <= 6; ++validations) {
@@ -201,7 +201,7 @@ TEST(Trainer, TakesTheLastModelForTheBestWhereItsTaskSaysSo) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
   double loss = 1;
-  task.validate = [&](const CancelCheck&) {
+  task.validate = [&](const PassWatch&) {
     ValidationReport report;
     report.loss = loss += 1;  // worse and worse
     return report;

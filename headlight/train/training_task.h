@@ -1,7 +1,6 @@
 // A task as the trainer knows it: batches, the loss of a part of one, and a validation.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -18,9 +17,8 @@ namespace headlight {
 // A batch of whatever a task learns from, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
   // They go through the model one at a time, each with activations of its own. The loss of a batch is the sum of those
-  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part. Each is what
-  // `loss` reads, or a MakePart.
-  std::vector<std::any> parts;
+  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
+  std::vector<TrainingPart> parts;
   std::int64_t labels = 0;  // a step's loss is the mean over so many
   BatchPosition next;       // the place after this batch; next.batch is 0 after an epoch's last
   std::int64_t batches_in_epoch = 0;
@@ -57,14 +55,9 @@ using CancelCheck = std::function<bool()>;
 
 // Who watches a pass over a validation set, and who shares it.
 struct PassWatch {
-  PassWatch(CancelCheck check = {}, std::function<void(std::int64_t done, std::int64_t all)> tell = {})
-      : cancelled(std::move(check)), progress(std::move(tell)) {}
-
-  CancelCheck cancelled;
-  std::function<void(std::int64_t done, std::int64_t all)> progress;  // of examples; may be empty
+  CancelCheck cancelled = {};
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};  // of examples; may be empty
   Ranks* ranks = nullptr;  // each of which makes the pass (train/shared_pass.h); null: there is but one
-
-  operator const CancelCheck&() const { return cancelled; }
 };
 
 // A model, and what it learns.
@@ -92,8 +85,6 @@ struct TrainingTask {
 
   // float64, contiguous: what the loss of each part adds to, and `after_step` finds the sum of over a step's parts.
   Tensor part_sums = {};
-
-  bool makes_parts = false;  // set where the parts of batches are MakePart
 
   // Set where validations do not tell which model is the better one: then every one is the best so far.
   bool last_is_best = false;

@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/captions.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -188,23 +187,22 @@ TrainingTask CaptionTask(CaptionModel& model, const ImageProcessor& processor, c
       const std::vector<std::int64_t> own(examples.begin() + begin, examples.begin() + end);
       TokenBatch texts = TextsOf(model, train, own);
       batch.labels += std::ssize(texts.labels);
-      batch.parts.emplace_back(MakePart([=, &train] { return WithImages(texts, processor, train, own); }));
+      batch.parts.emplace_back(TrainingPart::Later([=, &train] { return WithImages(texts, processor, train, own); }));
     }
     return batch;
   };
   return {.model = &model,
           .batches = PreparedBatches(std::ssize(train.examples), options.batches, prepare),
           .loss =
-              [&model, options](Context& context, const std::any& part, double scale) {
+              [&model, options](Context& context, const TrainingPart& part, double scale) {
                 if (context.training) context.training->drop_path = options.drop_path;
-                return LossOf(model, context, std::any_cast<const CaptionBatch&>(part), options.label_smoothing, scale);
+                return LossOf(model, context, part.As<CaptionBatch>(), options.label_smoothing, scale);
               },
           .validate =
               [&model, processor, &valid, decode, validated = options.validated](const PassWatch& watch) {
                 return ValidateCaptions(model, processor, valid, decode, validated, watch);
               },
-          .scores = {"exact", "bleu"},
-          .makes_parts = true};
+          .scores = {"exact", "bleu"}};
 }
 
 }  // namespace headlight

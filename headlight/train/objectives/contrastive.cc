@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/contrastive.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -111,7 +110,7 @@ class Preparation {
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
     // One part, as all pairs are compared; a rank decodes those of its own batches alone.
-    batch.parts.emplace_back(MakePart([self = *this, plan] { return self.Part(plan); }));
+    batch.parts.emplace_back(TrainingPart::Later([self = *this, plan] { return self.Part(plan); }));
     return batch;
   }
 
@@ -239,14 +238,13 @@ TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor
   TrainingTask task;
   task.model = &model;
   task.batches = PreparedBatches(train.size(), options.batches, Preparation(processor, texts, train, options));
-  task.loss = [&model, part = options.part](Context& context, const std::any& batch, double scale) {
-    return PairLoss(model, context, std::any_cast<const PairBatch&>(batch), part, scale);
+  task.loss = [&model, part = options.part](Context& context, const TrainingPart& batch, double scale) {
+    return PairLoss(model, context, batch.As<PairBatch>(), part, scale);
   };
   task.validate = [&model, processor, texts, &valid](const PassWatch& watch) {
     return ValidatePairs(model, processor, texts, valid, watch);
   };
   task.scores = {"recall", "text_recall", "image_recall", "text_recall_at_10", "image_recall_at_10"};
-  task.makes_parts = true;
   if (model.limits().scores == DualEncoder::Scores::softmax)
     task.after_step = [&model](std::int64_t, std::int64_t) {
       const Tensor& scale = model.logit_scale()->value;

@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/detection.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -113,7 +112,7 @@ class DetectionPreparation {
         images.emplace_back(plan.examples[end], changes[end]);
         part.objects.push_back(std::move(objects[end]));
       }
-      batch.parts.emplace_back(MakePart([self = *this, part = std::move(part), images = std::move(images)] {
+      batch.parts.emplace_back(TrainingPart::Later([self = *this, part = std::move(part), images = std::move(images)] {
         DetectionPart made = part;
         for (const auto& [example, change] : images)
           made.images.push_back(self.processor_.Values(Changed(self.read_(self.set_.examples[example].image), change)));
@@ -268,8 +267,8 @@ TrainingTask DetectionTask(DetectionModel& model, const ImageProcessor& processo
   task.model = &model;
   task.batches = PreparedBatches(std::ssize(train.examples), options.batches,
                                  DetectionPreparation(model, processor, train, read, read_size, options));
-  task.loss = [&model, cell_weight = options.cell_weight](Context& context, const std::any& part, double scale) {
-    const auto& [images, objects, sums, batch_images] = std::any_cast<const DetectionPart&>(part);
+  task.loss = [&model, cell_weight = options.cell_weight](Context& context, const TrainingPart& part, double scale) {
+    const auto& [images, objects, sums, batch_images] = part.As<DetectionPart>();
     const DetectedImages found = model.Detect(context, images, {}, /*all_layers=*/true);
     const Tensor loss = LossOf(found, objects, sums, model.loss(), scale * static_cast<double>(batch_images));
     if (cell_weight == 0) return loss;
@@ -280,7 +279,6 @@ TrainingTask DetectionTask(DetectionModel& model, const ImageProcessor& processo
     return EvaluateDetection(model, processor, valid, read, watch).report;
   };
   task.scores = {"ap", "ap50", "ap75"};
-  task.makes_parts = true;
   return task;
 }
 

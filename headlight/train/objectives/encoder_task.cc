@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/encoder_task.h"
 
 #include <algorithm>
-#include <any>
 #include <iterator>
 #include <utility>
 
@@ -38,8 +37,8 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
   return {.model = &model,
           .batches = BatchesOf(std::move(train), batches),
           .loss =
-              [head](Context& context, const std::any& part, double scale) {
-                const auto& batch = std::any_cast<const TokenBatch&>(part);
+              [head](Context& context, const TrainingPart& part, double scale) {
+                const auto& batch = part.As<TokenBatch>();
                 return head.loss(head.logits(context, batch), batch, scale);
               },
           .validate = std::move(validate),

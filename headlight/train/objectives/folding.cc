@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/folding.h"
 
 #include <algorithm>
-#include <any>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -148,7 +147,7 @@ class FoldingPreparation {
     Random of_batch = RandomOfExample(options_.batches.seed, batch.place.epoch, -1 - batch.place.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)
-      made.parts.emplace_back(MakePart(
+      made.parts.emplace_back(TrainingPart::Later(
           [self = *this, index, epoch = batch.place.epoch, passes] { return self.Part(index, epoch, passes); }));
     return made;
   }
@@ -241,11 +240,10 @@ TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const Chain
   Check(options.crop >= 1, "crops of {} residues", options.crop);
   TrainingTask task;
   task.model = &model;
-  task.makes_parts = true;
   task.batches =
       PreparedBatches(std::ssize(train.examples), options.batches, FoldingPreparation(model, train, options));
-  task.loss = [&model, weights = options.weights](Context& context, const std::any& part, double scale) {
-    const auto [outputs, labels] = Fold(model, context, std::any_cast<const FoldingPart&>(part));
+  task.loss = [&model, weights = options.weights](Context& context, const TrainingPart& part, double scale) {
+    const auto [outputs, labels] = Fold(model, context, part.As<FoldingPart>());
     return FoldingLoss(outputs, labels, weights, scale);
   };
   task.validate = [&model, &valid, weights = options.weights](const PassWatch& watch) {

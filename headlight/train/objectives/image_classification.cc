@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/image_classification.h"
 
 #include <algorithm>
-#include <any>
 #include <utility>
 #include <vector>
 
@@ -57,7 +56,7 @@ class ImagePreparation {
     batch.labels = count;
     const std::int64_t of_part = ImagesOfPart(model_.limits(), options_.augmentation.size, count);
     for (std::int64_t begin = 0; begin < count; begin += of_part)
-      batch.parts.emplace_back(MakePart(
+      batch.parts.emplace_back(TrainingPart::Later(
           [self = *this, plan, begin, end = std::min(begin + of_part, count)] { return self.Part(plan, begin, end); }));
     return batch;
   }
@@ -157,15 +156,14 @@ TrainingTask ImageClassificationTask(ImageEncoder& model, const ImageProcessor& 
   return {.model = &model,
           .batches = PreparedBatches(train.size(), options.batches, ImagePreparation(model, processor, train, options)),
           .loss =
-              [&model, drop_path = options.drop_path](Context& context, const std::any& part, double scale) {
-                const auto& [values, targets] = std::any_cast<const ImageBatch&>(part);
+              [&model, drop_path = options.drop_path](Context& context, const TrainingPart& part, double scale) {
+                const auto& [values, targets] = part.As<ImageBatch>();
                 if (context.training) context.training->drop_path = drop_path;
                 return ops::SoftCrossEntropy(LogitsOf(model, context, values), targets, scale);
               },
           .validate = [&model, processor,
                        &valid](const PassWatch& watch) { return ValidateImageClasses(model, processor, valid, watch); },
-          .scores = {"accuracy", "macro_f1"},
-          .makes_parts = true};
+          .scores = {"accuracy", "macro_f1"}};
 }
 
 }  // namespace headlight

@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/image_codes.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -143,7 +142,7 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const auto of_part = static_cast<std::size_t>(ImagesOfPart(model, result.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part)
-      result.parts.emplace_back(MakePart([&model, &train, options, of_part, plan, begin] {
+      result.parts.emplace_back(TrainingPart::Later([&model, &train, options, of_part, plan, begin] {
         const ImageProcessor processor = CentreSquare(model.limits().image);
         std::vector<Image> images;
         for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
@@ -161,13 +160,10 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
   };
   return {.model = &model,
           .batches = PreparedBatches(train.size(), options.batches, prepare),
-          .loss =
-              [&model, options](Context& context, const std::any& part, double scale) {
-                return LossOf(model, context, std::any_cast<const Part&>(part), scale, options);
-              },
+          .loss = [&model, options](Context& context, const TrainingPart& part,
+                                    double scale) { return LossOf(model, context, part.As<Part>(), scale, options); },
           .validate = [&model, &valid](const PassWatch& watch) { return ValidateImageCodes(model, valid, watch); },
-          .scores = {"psnr", "codes_used", "code_perplexity"},
-          .makes_parts = true};
+          .scores = {"psnr", "codes_used", "code_perplexity"}};
 }
 
 }  // namespace headlight

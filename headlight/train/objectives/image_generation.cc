@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/image_generation.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -79,14 +78,13 @@ TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                  const ImageGenerationOptions& options) {
   CheckImages(model, images.train, "learn from");
   CheckImages(model, images.valid, "validate on");
-  return {
-      .model = &model,
-      .batches = BatchesOf(ExamplesOf(images.train, model, options.flip), options.batches),
-      .loss = [&model](Context& context, const std::any& part,
-                       double scale) { return LossOf(model, context, std::any_cast<const TokenBatch&>(part), scale); },
-      .validate = [&model,
-                   &valid = images.valid](const PassWatch& watch) { return ValidateImages(model, valid, watch); },
-      .scores = {"bits_per_pixel"}};
+  return {.model = &model,
+          .batches = BatchesOf(ExamplesOf(images.train, model, options.flip), options.batches),
+          .loss = [&model](Context& context, const TrainingPart& part,
+                           double scale) { return LossOf(model, context, part.As<TokenBatch>(), scale); },
+          .validate = [&model,
+                       &valid = images.valid](const PassWatch& watch) { return ValidateImages(model, valid, watch); },
+          .scores = {"bits_per_pixel"}};
 }
 
 }  // namespace headlight

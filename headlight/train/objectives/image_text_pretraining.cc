@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/image_text_pretraining.h"
 
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -220,8 +219,8 @@ TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs
                                    return batch;
                                  }),
       .loss =
-          [&model](Context& context, const std::any& any_part, double scale) {
-            const auto& part = std::any_cast<const PretrainingPart&>(any_part);
+          [&model](Context& context, const TrainingPart& any_part, double scale) {
+            const auto& part = any_part.As<PretrainingPart>();
             const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
             Tensor loss =
                 ops::CrossEntropy(logits[alignment], part.asked[alignment].labels, scale * part.weights[alignment]);

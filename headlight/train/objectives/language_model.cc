@@ -1,6 +1,5 @@
 #include "headlight/train/objectives/language_model.h"
 
-#include <any>
 #include <cmath>
 
 #include "headlight/ops/projection_cross_entropy.h"
@@ -43,11 +42,9 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
   };
   return {.model = &model,
           .batches = BatchesOf(ExamplesOf(texts.train, append), options),
-          .loss =
-              [loss, smoothing = options.label_smoothing, r_drop = options.r_drop](Context& context,
-                                                                                   const std::any& part, double scale) {
-                return loss(context, std::any_cast<const TokenBatch&>(part), smoothing, scale, r_drop);
-              },
+          .loss = [loss, smoothing = options.label_smoothing, r_drop = options.r_drop](
+                      Context& context, const TrainingPart& part,
+                      double scale) { return loss(context, part.As<TokenBatch>(), smoothing, scale, r_drop); },
           .validate = validate,
           .scores = valid_bytes > 0 ? std::vector<std::string>{"bits_per_byte"} : std::vector<std::string>{}};
 }

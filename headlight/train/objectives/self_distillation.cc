@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/self_distillation.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <numbers>
 #include <span>
@@ -61,6 +60,7 @@ void CheckSelfDistillation(const SelfDistillationOptions& options) {
             options.centre_momentum < 1,
         "momenta must be at least 0 and below 1");
 }
+
 namespace {
 
 const SelfDistillationOptions& Checked(const SelfDistillationOptions& options) {
@@ -69,7 +69,6 @@ const SelfDistillationOptions& Checked(const SelfDistillationOptions& options) {
 }
 
 }  // namespace
-
 
 SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher, const SelfDistillationOptions& options)
     : student_(student),
@@ -216,22 +215,22 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), first, batch.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {
       const std::size_t end = std::min(plan.examples.size(), begin + most);
-      batch.parts.emplace_back(MakePart([train, epoch,
-                                         own = std::vector(plan.examples.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                           plan.examples.begin() + static_cast<std::ptrdiff_t>(end))] {
-        std::vector<std::vector<Tensor>> crops;
-        for (const std::uint32_t image : own) crops.push_back(train.crops(image, epoch));
-        return PartOf(crops, epoch);
-      }));
+      batch.parts.emplace_back(
+          TrainingPart::Later([train, epoch,
+                               own = std::vector(plan.examples.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 plan.examples.begin() + static_cast<std::ptrdiff_t>(end))] {
+            std::vector<std::vector<Tensor>> crops;
+            for (const std::uint32_t image : own) crops.push_back(train.crops(image, epoch));
+            return PartOf(crops, epoch);
+          }));
     }
     return batch;
   });
-  task.loss = [this](Context& context, const std::any& any, double scale) {
-    const Part& part = std::any_cast<const Part&>(any);
+  task.loss = [this](Context& context, const TrainingPart& any, double scale) {
+    const Part& part = any.As<Part>();
     return Loss(context, part, scale, TeacherTemperature(part.epoch), /*learns=*/true);
   };
   task.validate = [this, valid](const PassWatch& watch) { return Validate(valid, watch); };
-  task.makes_parts = true;
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
   task.part_sums = outputs_;
   task.state = {{"teacher", teacher_.parameters().state()}, {"centre", centre_}};

@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/sentence_vectors.h"
 
 #include <algorithm>
-#include <any>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -158,8 +157,8 @@ TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tok
     made.parts.emplace_back(std::move(batch));
     return made;
   });
-  task.loss = [&model, options](Context& context, const std::any& batch, double scale) {
-    return SentenceLoss(model, context, std::any_cast<const SentenceBatch&>(batch), options, scale);
+  task.loss = [&model, options](Context& context, const TrainingPart& batch, double scale) {
+    return SentenceLoss(model, context, batch.As<SentenceBatch>(), options, scale);
   };
   task.validate = [&model, read, &valid, options](const PassWatch& watch) {
     return Validate(model, read, valid, options, watch);

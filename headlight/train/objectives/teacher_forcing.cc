@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/teacher_forcing.h"
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -37,7 +36,7 @@ std::function<std::function<TrainingBatch()>(const BatchPosition& position)> Bat
     return [next = once(position), epoch = position.epoch, after]() mutable {
       TrainingBatch batch = next();
       if (epoch >= after)
-        for (std::any& part : batch.parts) part = Twice(std::any_cast<const TokenBatch&>(part));
+        for (TrainingPart& part : batch.parts) part = TrainingPart(Twice(part.As<TokenBatch>()));
       epoch = batch.next.epoch;
       return batch;
     };
@@ -78,9 +77,8 @@ TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, cons
           .batches = BatchesOf(std::move(pairs), options),
           .loss =
               [&model, smoothing = options.label_smoothing, r_drop = options.r_drop](
-                  Context& context, const std::any& part, double scale) {
-                return TeacherForcedLoss(model, context, std::any_cast<const TokenBatch&>(part), smoothing, scale,
-                                         r_drop);
+                  Context& context, const TrainingPart& part, double scale) {
+                return TeacherForcedLoss(model, context, part.As<TokenBatch>(), smoothing, scale, r_drop);
               },
           .validate = std::move(validate)};
 }

@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/text_to_image.h"
 
 #include <algorithm>
-#include <any>
 #include <span>
 #include <utility>
 
@@ -135,10 +134,8 @@ TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs
   };
   return {.model = &model,
           .batches = PreparedBatches(pairs.train.count(), batches, prepare),
-          .loss =
-              [&model](Context& context, const std::any& part, double scale) {
-                return DrawingLoss(model, context, std::any_cast<const DrawingBatch&>(part), scale);
-              },
+          .loss = [&model](Context& context, const TrainingPart& part,
+                           double scale) { return DrawingLoss(model, context, part.As<DrawingBatch>(), scale); },
           .validate = [&model, &valid = pairs.valid](
                           const PassWatch& watch) { return ValidateTextToImage(model, valid, watch); },
           .scores = {"text_loss", "image_loss"}};

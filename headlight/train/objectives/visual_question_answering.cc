@@ -1,7 +1,6 @@
 #include "headlight/train/objectives/visual_question_answering.h"
 
 #include <algorithm>
-#include <any>
 #include <iterator>
 #include <numeric>
 #include <span>
@@ -130,8 +129,8 @@ TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions&
                                        return batch;
                                      }),
           .loss =
-              [&model](Context& context, const std::any& part, double scale) {
-                const auto& [pairs, answers] = std::any_cast<const QuestionPart&>(part);
+              [&model](Context& context, const TrainingPart& part, double scale) {
+                const auto& [pairs, answers] = part.As<QuestionPart>();
                 return ops::CrossEntropy(LogitsOf(model, context, pairs), answers, scale);
               },
           .validate = [&model, &valid](const PassWatch& watch) { return ValidateVisualQuestions(model, valid, watch); },
