@@ -8,11 +8,8 @@
 
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/int8.h"
+#include "headlight/kernels/integer_targets.h"
 #include "headlight/kernels/rows.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace headlight::kernels {
 namespace {
@@ -107,8 +104,6 @@ void ProductByTiles(const std::array<Tile, most>& tiles, const Int4Rows& a, cons
   return four;
 }
 
-#define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
-
 constexpr __mmask16 kAll = 0xffff;  // the unmasked intrinsics raise a warning in g++ 12's own header
 
 template <int rows>
@@ -172,8 +167,6 @@ void VnniProduct(const Int4Rows& a, const std::byte* panel, Matrix<float> c, con
                                                 VnniTile<4>, VnniTile<5>, VnniTile<6>};
   ProductByTiles(tiles, a, panel, c, bias, relu);
 }
-
-#define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
 
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c,

@@ -10,11 +10,8 @@
 
 #include "headlight/kernels/amx.h"
 #include "headlight/kernels/cpu.h"
+#include "headlight/kernels/integer_targets.h"
 #include "headlight/kernels/rows.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace headlight::kernels {
 namespace {
@@ -80,8 +77,6 @@ void ProductByTiles(const Tiles& tiles, const Int8Rows& a, const std::byte* pane
                                               last - first);
   });
 }
-
-#define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 
 HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
@@ -176,8 +171,6 @@ HEADLIGHT_VNNI void AmxProduct(const Int8Rows& a, const std::byte* panel, Matrix
   });
 }
 
-#define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
-
 template <typename T>
 HEADLIGHT_AVX2 inline __m256i LoadBytes(const T* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
@@ -260,8 +253,6 @@ void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
   static constexpr Tiles tiles = {Avx2Tile<1>, Avx2Tile<2>, Avx2Tile<3>, Avx2Tile<4>, Avx2Tile<5>, Avx2Tile<6>};
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
-
-#define HEADLIGHT_AVX_VNNI __attribute__((target("avxvnni,avx2,fma")))
 
 // As Avx2Tile, by the instruction that AVX-VNNI has for it, which neither saturates nor takes signed left-hand values.
 template <int rows>

@@ -1,0 +1,11 @@
+// The instruction sets of the integer products, which Highway 1.0 has no operations for: sums of four products of
+// bytes.
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define HEADLIGHT_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+#define HEADLIGHT_AVX_VNNI __attribute__((target("avxvnni,avx2,fma")))
+#define HEADLIGHT_AVX2 __attribute__((target("avx2,fma")))
+#endif
