@@ -15,6 +15,7 @@
 #include "headlight/models/family.h"
 #include "headlight/pipelines/generation_settings.h"
 #include "headlight/pipelines/sentence_modules.h"
+#include "headlight/text/tokenizers/load_tokenizer.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
