@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/file.h"
@@ -38,18 +40,18 @@ std::vector<std::string> Serve(const std::string& folder, const std::vector<std:
   return answers;
 }
 
-void Train(const std::string& folder) {
+void Train(const headlight::ScratchFolder& scratch) {
   std::string german, english;
   for (const auto& [ein, one] : {std::pair("eins", "one"), {"zwei", "two"}, {"drei", "three"}, {"vier", "four"}})
     for (const auto& [hund, dog] : {std::pair("hund", "dog"), {"katze", "cat"}, {"maus", "mouse"}, {"vogel", "bird"}}) {
       german += fmt::format("{} {}\n", ein, hund);
       english += fmt::format("{} {}\n", one, dog);
     }
-  headlight::WriteFile(folder + "/de", german);
-  headlight::WriteFile(folder + "/en", english);
+  headlight::WriteFile(scratch.File("de"), german);
+  headlight::WriteFile(scratch.File("en"), english);
   headlight::TranslationTraining options;
-  options.train = options.valid = {folder + "/de", folder + "/en"};
-  options.out = folder + "/model";
+  options.train = options.valid = {scratch.File("de"), scratch.File("en")};
+  options.out = scratch.File("model");
   options.layers = 1;
   options.model_dim = 64;
   options.heads = 4;
@@ -66,7 +68,7 @@ void Train(const std::string& folder) {
 
 int main() {
   const headlight::ScratchFolder scratch;
-  Train(scratch.path());
+  Train(scratch);
   const std::vector<std::string> texts = {"eins katze", "vier maus", "\xFF", "zwei hund"};
   for (const std::string& answer : Serve(scratch.File("model"), texts)) fmt::print("{}\n", answer);
 }
