@@ -115,7 +115,7 @@ def check_images(program, folder, model, images):
                 shares = model(**read(image)).logits.softmax(-1)[0]
             names = model.config.id2label
             theirs = {names[i]: shares[i].item() for i in range(len(shares))}
-            most = max(most, *(abs(theirs[one["label"]] - one["probability"]) for one in row["classes"]))
+            most = max(most, *(abs(theirs[one["label"]] - one["score"]) for one in row["classes"]))
     elif "Detection" in kind or "Segmentation" in kind:
         what = "boxes"
         for row, image in zip(ask("detect", folder, *files, "--threshold", "0.1"), opened):

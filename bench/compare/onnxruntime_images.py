@@ -250,7 +250,7 @@ def scores_of_ours(folder, compute, threads, images, work):
     scores = numpy.zeros((len(rows), len(labels)))
     for row, classes in enumerate(rows):
         for one in classes:
-            scores[row, labels[one["label"]]] = one["probability"]
+            scores[row, labels[one["label"]]] = one["score"]
     return scores
 
 

@@ -17,10 +17,8 @@ void Classify(const std::string& folder, const std::string& path) {
   const ImageClassifier classifier = ImageClassifier::Load(folder);
   const std::vector<std::uint8_t> red = {255, 0, 0, 255, 0, 0};  // of each pixel red, green and blue
   const Image pixels = {.height = 1, .width = 2, .pixels = red};
-  const Tensor scores = classifier.Classify({ReadImage(path), pixels});  // [2, labels]
-  for (std::size_t label = 0; label < classifier.labels().size(); ++label)
-    fmt::print("{}: {:.3f} and {:.3f}\n", classifier.labels()[label], scores.matrix<float>().row(0)[label],
-               scores.matrix<float>().row(1)[label]);
+  for (const std::vector<LabelScore>& labels : classifier.Classify({ReadImage(path), pixels}, {.top_k = 3}))
+    for (const LabelScore& one : labels) fmt::print("{} {:.3f}\n", one.label, one.score);  // the best first
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ TEST(TextClassifier, EqualsTransformersPipeline) {
     WriteFile(folder.File("config.json"), config.insert(1, "\"problem_type\": \"" + std::string(problem) + "\","));
     const TextClassifier classifier = TextClassifier::Load(folder.path());
     EXPECT_THAT(classifier.labels(), ElementsAre("no", "maybe", "yes"));
-    const Tensor scores = classifier.Classify(texts).scores;
+    const Tensor scores = classifier.Scores(texts);
+    EXPECT_EQ(classifier.Classify(texts), LabelScores(scores, classifier.labels(), classifier.problem()));
     const std::vector<JsonView> expected = golden[problem].Items();
     for (std::size_t text = 0; text < texts.size(); ++text)
       for (std::int64_t label = 0; label < 3; ++label)
@@ -85,7 +86,14 @@ TEST(TextClassifier, EqualsTransformersPipeline) {
   for (int i = 0; i < 30; ++i) text += "dog ";
   const std::vector<TextOrPair> both = {{"dog"}, {text, "Two men."}};
   EXPECT_THAT(ErrorOf([&] { classifier.Classify(both); }), HasSubstr("text 2: 37 tokens, of which the model reads 24"));
-  EXPECT_THAT(classifier.Classify(both, {.truncate = true}).truncated, ElementsAre(1));
+  std::vector<std::size_t> cut;
+  classifier.Classify(both, {.truncate = true, .on_truncated = [&](std::size_t i) { cut.push_back(i); }});
+  EXPECT_THAT(cut, ElementsAre(1));
+  const std::vector<LabelScore> one = classifier.Classify("dog", {.top_k = 2});
+  ASSERT_EQ(one.size(), 2U);
+  EXPECT_GE(one[0].score, one[1].score);
+  EXPECT_EQ(classifier.Classify({{"dog"}}, {.top_k = 2}), std::vector{one});
+  EXPECT_THAT(ErrorOf([&] { classifier.Classify("dog", {.top_k = 0}); }), HasSubstr("`top_k`"));
   EXPECT_THAT(ErrorOf([] { TextClassifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
 }
 
@@ -112,7 +120,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
   const std::vector<TextOrPair> pair = {{"A dog runs.", "Two dogs."}};
   const auto scores = [&](const char* names) {
     WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"model_input_names": [{}]}})", names));
-    return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>();
+    return TextClassifier::Load(path).Scores(pair).ToVector<float>();
   };
   const std::vector<float> with = scores(R"("input_ids", "token_type_ids", "attention_mask")");
   const std::vector<float> without = scores(R"("input_ids", "attention_mask")");
@@ -120,7 +128,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
   // Where the folder does not say, the class of its tokenizer does.
   const auto scores_of_class = [&](const char* name) {
     WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"tokenizer_class": "{}"}})", name));
-    return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>();
+    return TextClassifier::Load(path).Scores(pair).ToVector<float>();
   };
   for (const char* name : {"BertTokenizer", "BertTokenizerFast", "ElectraTokenizerFast", "ConvBertTokenizer",
                            "LxmertTokenizer", "MobileBertTokenizerFast", "SqueezeBertTokenizer", "LayoutLMTokenizer"})
@@ -132,7 +140,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
     EXPECT_EQ(scores_of_class(name), without) << name;
   // A class in config.json counts if tokenizer_config.json has none, and without any that of the type of the model.
   std::filesystem::remove(path + "/tokenizer_config.json");
-  const auto loaded = [&] { return TextClassifier::Load(path).Classify(pair).scores.ToVector<float>(); };
+  const auto loaded = [&] { return TextClassifier::Load(path).Scores(pair).ToVector<float>(); };
   EXPECT_EQ(loaded(), with);
   Json config = ReadJson(path + "/config.json").value();
   config.Set("tokenizer_class", "PreTrainedTokenizerFast");
@@ -142,7 +150,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
 }
 
 TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
-  EXPECT_EQ(TextClassifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).scores.rows(), 2);
+  EXPECT_EQ(TextClassifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).size(), 2U);
   EXPECT_EQ(TokenClassifier::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
   EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top = 2})[0][0].size(), 2U);
   EXPECT_EQ(QuestionAnswerer::Load(kFolders + "answer").Ask({{"Who?", "A dog."}}).size(), 1U);

@@ -14,7 +14,7 @@ namespace {
 template <typename Images>
 void SetImages(const Images& embedder, FolderEmbedder& made) {
   made.fit = [embedder](const Image& image) { return embedder.Fit(image); };
-  made.fitted = [embedder](std::span<const Image> fitted, const ImageOptions& options) {
+  made.fitted = [embedder](std::span<const Image> fitted, const EmbedImageOptions& options) {
     return embedder.EmbedFitted(fitted, options);
   };
   made.dimension = embedder.dimension();

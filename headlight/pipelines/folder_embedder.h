@@ -9,7 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/image.h"
 #include "headlight/pipelines/embedder.h"
-#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_embedder.h"
 #include "headlight/pipelines/load_options.h"
 
 namespace headlight {
@@ -27,7 +27,7 @@ struct FolderEmbedder {
 
   /// Empty if the model does not read them.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
-  std::function<Tensor(std::span<const Image> fitted, const ImageOptions& options)> fitted = {};
+  std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
   std::function<Image(const Image& image)> fit = {};  ///< with `fitted`
   std::int64_t dimension = 0;                         ///< numbers of a vector
   std::int64_t longest = 0;                           ///< tokens of a text

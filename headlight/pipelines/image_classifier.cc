@@ -45,6 +45,10 @@ Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& p
   return model.ClassLogits(context, model.Decode(context, ids, images), images);
 }
 
+EmbedImageOptions EmbeddingOf(const ClassifyImageOptions& options) {
+  return {.batch_pixels = options.batch_pixels, .name_of = options.name_of};
+}
+
 }  // namespace
 
 ImageClasses ImageClassesOf(const std::string& folder) {
@@ -89,19 +93,29 @@ ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptio
   return ImageClassifier(std::make_shared<State>(std::move(state)));
 }
 
-Tensor ImageClassifier::Classify(std::span<const Image> images, const ImageOptions& options) const {
+std::vector<std::vector<LabelScore>> ImageClassifier::Classify(std::span<const Image> images,
+                                                               const ClassifyImageOptions& options) const {
+  return LabelScores(Scores(images, options), labels(), problem(), options.top_k);
+}
+
+std::vector<std::vector<LabelScore>> ImageClassifier::ClassifyFitted(std::span<const Image> fitted,
+                                                                     const ClassifyImageOptions& options) const {
+  return LabelScores(ScoresOfFitted(fitted, options), labels(), problem(), options.top_k);
+}
+
+Tensor ImageClassifier::Scores(std::span<const Image> images, const ClassifyImageOptions& options) const {
   if (const auto& embedder = state_->embedder)
-    return embedder->Probabilities(embedder->EmbedImages(images, options), state_->classes);
-  return ClassifyFitted(FitImages(state_->encoder.processor, images, options.name_of), options);
+    return embedder->Probabilities(embedder->EmbedImages(images, EmbeddingOf(options)).vectors, state_->classes);
+  return ScoresOfFitted(FitImages(state_->encoder.processor, images, options.name_of), options);
 }
 
 Image ImageClassifier::Fit(const Image& image) const {
   return state_->embedder ? state_->embedder->Fit(image) : state_->encoder.processor.Fit(image);
 }
 
-Tensor ImageClassifier::ClassifyFitted(std::span<const Image> fitted, const ImageOptions& options) const {
+Tensor ImageClassifier::ScoresOfFitted(std::span<const Image> fitted, const ClassifyImageOptions& options) const {
   if (const auto& embedder = state_->embedder)
-    return embedder->Probabilities(embedder->EmbedFitted(fitted, options), state_->classes);
+    return embedder->Probabilities(embedder->EmbedFitted(fitted, EmbeddingOf(options)).vectors, state_->classes);
   const Tensor result = Tensor::Empty({std::ssize(fitted), std::ssize(labels())});
   const auto add = [&](Tensor scores, const Model& model, std::size_t first) {
     for (std::int64_t i = 0; i < scores.rows(); ++i)

@@ -1,7 +1,7 @@
 // Classification of images.
 //   const ImageClassifier classifier = ImageClassifier::Load("vit-base-patch16-224");
-//   Tensor scores = classifier.Classify({ReadImage("cat.jpg"), ReadImage("dog.png")});  // [2, labels]
-//   classifier.labels()[0]  // the label of column 0
+//   const std::vector<LabelScore> labels = classifier.Classify(ReadImage("cat.jpg"));  // labels[0].label is the best
+//   auto best = classifier.Classify({ReadImage("cat.jpg"), ReadImage("dog.png")}, {.top_k = 1});  // best[1][0].score
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,16 +17,16 @@
 #include "headlight/base/export.h"
 #include "headlight/image/image.h"
 #include "headlight/nn/problem.h"
+#include "headlight/pipelines/label_score.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
-struct ImageOptions {
-  // Of images that are encoded at once, as resized; at least 1. Of a CLIP or SigLIP with patches larger than 16 x 16,
-  // more in proportion.
-  std::int64_t batch_pixels = 4 * 224 * 224;
-  std::function<std::string(std::size_t image)> name_of = {};  // in errors; "image 1" unless given
+struct ClassifyImageOptions {
+  std::optional<std::int64_t> top_k = {};     ///< labels per image, at least 1; all if it is not set
+  std::int64_t batch_pixels = 4 * 224 * 224;  ///< pixels of resized images that are encoded at once, at least 1
+  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
 /// The classes of images that a folder's model has: none, those of a head, or any that are described by labels.
@@ -33,36 +34,52 @@ enum class ImageClasses { none, own, described };
 /// By the model's kind, without its weights.
 HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
-// on the other images of a call.
+/// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
+/// on the other images of a call.
 class HEADLIGHT_API ImageClassifier {
  public:
-  // A folder of an encoder of images or an ImageGPT, with classes, and its preprocessor_config.json. Throws Error
-  // naming the file and what is wrong with it or not supported.
+  /// Loads the folder of an encoder of images or an ImageGPT with a head for classes, and its preprocessor_config.json.
+  /// Throws Error that names the file and what is wrong with it or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
-  /// A folder of CLIP or SigLIP, for classes without examples: these labels, which differ, in the place of "{}" in each
-  /// of the templates (ImageTextEmbedder::EmbedLabels). Throws Error likewise.
+  /// Loads the folder of a CLIP or SigLIP for zero-shot classification by `labels`, which must differ. Each label is
+  /// written instead of "{}" in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all
+  /// labels sum to 1; for a SigLIP each is independent. Throws Error as Load and EmbedLabels.
   static ImageClassifier LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
                                       const std::vector<std::string>& templates = {"{}"},
                                       const LoadOptions& options = {});
 
-  // The scores of every label for each image, [images, labels]: probabilities, or for Problem::number the outputs.
-  // Throws Error naming the image where one has no pixels or cannot be resized.
-  Tensor Classify(std::span<const Image> images, const ImageOptions& options = {}) const;
-  Tensor Classify(std::initializer_list<Image> images, const ImageOptions& options = {}) const {
+  /// The labels of each image with their scores, the highest score first (see LabelScores). Throws Error that names the
+  /// image if it has no pixels or cannot be resized.
+  std::vector<std::vector<LabelScore>> Classify(std::span<const Image> images,
+                                                const ClassifyImageOptions& options = {}) const;
+  std::vector<std::vector<LabelScore>> Classify(std::initializer_list<Image> images,
+                                                const ClassifyImageOptions& options = {}) const {
     return Classify(std::span(images.begin(), images.size()), options);
   }
+  /// The same for one image.
+  std::vector<LabelScore> Classify(const Image& image, const ClassifyImageOptions& options = {}) const {
+    return Classify(std::span(&image, 1), options).front();
+  }
 
-  // Classify in two steps, of which the first can be done ahead while the second computes: the image as resized and
-  // cropped for the model, and the scores of such images.
+  /// The scores of all labels, [images, labels] in float32: probabilities, or for Problem::number the model's outputs.
+  /// `top_k` is ignored. Throws Error as Classify.
+  Tensor Scores(std::span<const Image> images, const ClassifyImageOptions& options = {}) const;
+  Tensor Scores(std::initializer_list<Image> images, const ClassifyImageOptions& options = {}) const {
+    return Scores(std::span(images.begin(), images.size()), options);
+  }
+
+  /// Classify in two steps; the first can run ahead on other threads while the second computes. Fit resizes and crops
+  /// an image for the model, and ClassifyFitted classifies such images.
   Image Fit(const Image& image) const;
-  Tensor ClassifyFitted(std::span<const Image> fitted, const ImageOptions& options = {}) const;
+  std::vector<std::vector<LabelScore>> ClassifyFitted(std::span<const Image> fitted,
+                                                      const ClassifyImageOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  // by column of the scores
-  Problem problem() const;                         // one label for each image, any number, or a number
+  const std::vector<std::string>& labels() const;  ///< by column of Scores
+  Problem problem() const;                         ///< one label for each image, any number of labels, or a number
 
  private:
   struct State;
+  Tensor ScoresOfFitted(std::span<const Image> fitted, const ClassifyImageOptions& options) const;
   explicit ImageClassifier(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };

@@ -15,22 +15,22 @@ ImageEmbedder ImageEmbedder::Load(const std::string& folder, const LoadOptions& 
   return ImageEmbedder(std::make_shared<State>(State{LoadImageFolder(folder, options)}));
 }
 
-Tensor ImageEmbedder::Embed(std::span<const Image> images, const ImageOptions& options) const {
+Embeddings ImageEmbedder::Embed(std::span<const Image> images, const EmbedImageOptions& options) const {
   return EmbedFitted(FitImages(state_->loaded.processor, images, options.name_of), options);
 }
 
 Image ImageEmbedder::Fit(const Image& image) const { return state_->loaded.processor.Fit(image); }
 
-Tensor ImageEmbedder::EmbedFitted(std::span<const Image> fitted, const ImageOptions& options) const {
+Embeddings ImageEmbedder::EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options) const {
   const ImageEncoder& model = *state_->loaded.model;
-  const Tensor result = Tensor::Empty({std::ssize(fitted), dimension()});
+  Embeddings result{Tensor::Empty({std::ssize(fitted), dimension()}), {}};
   EncodeImages(state_->loaded, fitted, options.batch_pixels,
                [&](Context&, const EncodedImages& encoded, std::size_t first) {
                  const Tensor vectors = model.Features(encoded);
                  for (std::int64_t i = 0; i < vectors.rows(); ++i)
                    CheckFinite(vectors.ViewRows(i, 1), model,
                                "embedding " + NameOfImage(options.name_of, first + static_cast<std::size_t>(i)));
-                 result.ViewRows(static_cast<std::int64_t>(first), vectors.rows()).CopyFrom(vectors);
+                 result.vectors.ViewRows(static_cast<std::int64_t>(first), vectors.rows()).CopyFrom(vectors);
                });
   return result;
 }

@@ -1,43 +1,58 @@
-// Embeddings of images: vectors that are close where the images look alike.
+// Embeddings of images: vectors that are close if the images look alike.
 //   const ImageEmbedder embedder = ImageEmbedder::Load("dino-vits16");
-//   Tensor vectors = embedder.Embed({ReadImage("cat.jpg"), ReadImage("dog.png")});  // [2, dimension]
+//   std::vector<float> vector = embedder.Embed(ReadImage("cat.jpg"));
+//   Tensor vectors = embedder.Embed({ReadImage("cat.jpg"), ReadImage("dog.png")}).vectors;  // [2, dimension]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/image/image.h"
-#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/embedding.h"
 #include "headlight/pipelines/load_options.h"
-#include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An image's vector does not depend
-// on the other images of a call.
+struct EmbedImageOptions {
+  /// Pixels of resized images that are encoded at once, at least 1. For a CLIP or SigLIP with patches larger than
+  /// 16 x 16 the number is raised in proportion to their area.
+  std::int64_t batch_pixels = 4 * 224 * 224;
+  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+};
+
+/// Immutable and cheap to copy; every method may be called from many threads at once. An image's vector does not depend
+/// on the other images of a call.
 class HEADLIGHT_API ImageEmbedder {
  public:
-  // A folder of any encoder of images, with or without classes, and its preprocessor_config.json. Throws Error naming
-  // the file and what is wrong with it or not supported.
+  /// Loads the folder of any encoder of images, with or without classes, and its preprocessor_config.json. Throws Error
+  /// that names the file and what is wrong with it or not supported.
   static ImageEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The state of each image's class token after the last norm, or of a model without one the mean of all states:
-  // [images, dimension]. Throws Error naming the image where one has no pixels or cannot be resized.
-  Tensor Embed(std::span<const Image> images, const ImageOptions& options = {}) const;
-  Tensor Embed(std::initializer_list<Image> images, const ImageOptions& options = {}) const {
+  /// The vectors of the images, [images, dimension]: the state of the class token after the last norm, or the mean of
+  /// all states if the model has no class token. Throws Error that names the image if it has no pixels or cannot be
+  /// resized.
+  Embeddings Embed(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
+  Embeddings Embed(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return Embed(std::span(images.begin(), images.size()), options);
   }
+  /// The vector of one image, [dimension].
+  std::vector<float> Embed(const Image& image, const EmbedImageOptions& options = {}) const {
+    return Embed(std::span(&image, 1), options).vectors.ToVector<float>();
+  }
 
-  // Embed in two steps, of which the first can be done ahead while the second computes: the image as resized and
-  // cropped for the model, and the vectors of such images.
+  /// Embed in two steps; the first can run ahead on other threads while the second computes. Fit resizes and crops an
+  /// image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
-  Tensor EmbedFitted(std::span<const Image> fitted, const ImageOptions& options = {}) const;
+  Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
-  std::int64_t dimension() const;  // numbers of a vector
+  std::int64_t dimension() const;  ///< numbers of a vector
 
  private:
   struct State;

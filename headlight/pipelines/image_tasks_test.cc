@@ -48,8 +48,11 @@ struct ImageTasks : testing::Test {
 TEST_F(ImageTasks, ComputeWhatTheModelDoes) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   EXPECT_THAT(classifier.labels(), testing::ElementsAre("cat", "dog", "bird"));
-  const Tensor scores = classifier.Classify(images);
-  const Tensor vectors = ImageEmbedder::Load(folder.path()).Embed(images);
+  const Tensor scores = classifier.Scores(images);
+  EXPECT_EQ(classifier.Classify(images), LabelScores(scores, classifier.labels()));
+  EXPECT_EQ(classifier.Classify(images[1]), classifier.Classify(images)[1]);
+  EXPECT_EQ(classifier.Classify({images[1]}, {.top_k = 1})[0].size(), 1U);
+  const Tensor vectors = ImageEmbedder::Load(folder.path()).Embed(images).vectors;
   ASSERT_EQ(scores.shape(), (Shape{5, 3}));
   ASSERT_EQ(vectors.shape(), (Shape{5, 16}));
   for (std::int64_t i = 0; i < 5; ++i) {
@@ -63,44 +66,49 @@ TEST_F(ImageTasks, ComputeWhatTheModelDoes) {
 }
 
 TEST_F(ImageTasks, GiveAnImageTheSameBitsAloneAndInAnyBatch) {
-  const auto same = [](const std::vector<Image>& read, const auto& task, const auto& run) {
-    const std::vector<float> all = run(task, std::span(read), ImageOptions()).template ToVector<float>();
+  const auto same = []<typename Options>(const std::vector<Image>& read, const auto& task, const auto& run, Options) {
+    const std::vector<float> all = run(task, std::span(read), Options{});
     for (const std::int64_t pixels : {1, 64, 130, 1000})
-      EXPECT_EQ(run(task, std::span(read), ImageOptions{.batch_pixels = pixels}).template ToVector<float>(), all);
+      EXPECT_EQ(run(task, std::span(read), Options{.batch_pixels = pixels}), all);
     std::vector<float> alone;
     for (const Image& image : read) {
-      const std::vector<float> one = run(task, std::span(&image, 1), ImageOptions()).template ToVector<float>();
+      const std::vector<float> one = run(task, std::span(&image, 1), Options{});
       alone.insert(alone.end(), one.begin(), one.end());
     }
     EXPECT_EQ(alone, all);
   };
+  const auto scores = [](const auto& task, auto which, const auto& options) {
+    return task.Scores(which, options).template ToVector<float>();
+  };
+  const auto vectors = [](const auto& task, auto which, const auto& options) {
+    return task.Embed(which, options).vectors.template ToVector<float>();
+  };
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
-    same(images, ImageClassifier::Load(folder.path(), {.compute = compute}),
-         [](const auto& task, auto which, const ImageOptions& options) { return task.Classify(which, options); });
-    same(images, ImageEmbedder::Load(folder.path(), {.compute = compute}),
-         [](const auto& task, auto which, const ImageOptions& options) { return task.Embed(which, options); });
+    same(images, ImageClassifier::Load(folder.path(), {.compute = compute}), scores, ClassifyImageOptions());
+    same(images, ImageEmbedder::Load(folder.path(), {.compute = compute}), vectors, EmbedImageOptions());
   }
   // Also of sizes that differ.
   WriteFile(folder.File("preprocessor_config.json"),
             R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
-  same({images[0], images[1], images[2], images[4]}, ImageEmbedder::Load(folder.path()),
-       [](const auto& task, auto which, const ImageOptions& options) { return task.Embed(which, options); });
+  same({images[0], images[1], images[2], images[4]}, ImageEmbedder::Load(folder.path()), vectors, EmbedImageOptions());
 }
 
 TEST_F(ImageTasks, ComputeTheSameInTwoSteps) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   std::vector<Image> fitted;
   for (const Image& image : images) fitted.push_back(classifier.Fit(image));
-  EXPECT_EQ(classifier.ClassifyFitted(fitted).ToVector<float>(), classifier.Classify(images).ToVector<float>());
+  EXPECT_EQ(classifier.ClassifyFitted(fitted), classifier.Classify(images));
+  const ImageEmbedder embedder = ImageEmbedder::Load(folder.path());
+  EXPECT_EQ(embedder.EmbedFitted({&fitted[0], 1}).vectors.ToVector<float>(), embedder.Embed(images[0]));
 }
 
 TEST_F(ImageTasks, ReadScoresAsTheProblemAsks) {
   const std::vector<float> logits = Direct(images[0]).first;
   SetProblem("multi_label_classification");
-  EXPECT_NEAR(ImageClassifier::Load(folder.path()).Classify({images[0]}).ToVector<float>()[1],
+  EXPECT_NEAR(ImageClassifier::Load(folder.path()).Scores({images[0]}).ToVector<float>()[1],
               1 / (1 + std::exp(-logits[1])), 1e-6);
   SetProblem("regression");
-  EXPECT_EQ(ImageClassifier::Load(folder.path()).Classify({images[0]}).ToVector<float>(), logits);
+  EXPECT_EQ(ImageClassifier::Load(folder.path()).Scores({images[0]}).ToVector<float>(), logits);
 }
 
 // Errors of what only computes name the file that its numbers are from.
@@ -131,7 +139,7 @@ TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
               }),
               EndsWith("image 2: 0 x 0 pixels of 3 bytes, and 0 bytes"));
   EXPECT_THAT(ErrorOf([&] { classifier.Classify(images, {.batch_pixels = 0}); }), HasSubstr("batch_pixels"));
-  EXPECT_EQ(classifier.Classify(std::span<const Image>()).rows(), 0);
+  EXPECT_TRUE(classifier.Classify(std::span<const Image>()).empty());
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify"); }),
               HasSubstr("encoder of images"));
@@ -174,8 +182,8 @@ TEST(ImageGptClasses, AreThoseOfTheImagesColours) {
   }
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   EXPECT_THAT(classifier.labels(), testing::ElementsAre("LABEL_0", "LABEL_1", "LABEL_2"));
-  EXPECT_EQ(classifier.Classify(images).ToVector<float>(), expected);
-  EXPECT_EQ(classifier.Classify(images, {.batch_pixels = 1}).ToVector<float>(), expected);
+  EXPECT_EQ(classifier.Scores(images).ToVector<float>(), expected);
+  EXPECT_EQ(classifier.Scores(images, {.batch_pixels = 1}).ToVector<float>(), expected);
   EXPECT_NE(std::vector<float>(expected.begin(), expected.begin() + 3),
             std::vector<float>(expected.begin() + 3, expected.begin() + 6));
   save({5, 6});

@@ -68,7 +68,7 @@ Embeddings ImageTextEmbedder::EmbedTexts(std::span<const std::string> texts, con
   return result;
 }
 
-Tensor ImageTextEmbedder::EmbedImages(std::span<const Image> images, const ImageOptions& options) const {
+Embeddings ImageTextEmbedder::EmbedImages(std::span<const Image> images, const EmbedImageOptions& options) const {
   state_->loaded.model->CheckImages();
   return EmbedFitted(FitImages(*state_->loaded.processor, images, options.name_of), options);
 }
@@ -78,10 +78,10 @@ Image ImageTextEmbedder::Fit(const Image& image) const {
   return state_->loaded.processor->Fit(image);
 }
 
-Tensor ImageTextEmbedder::EmbedFitted(std::span<const Image> fitted, const ImageOptions& options) const {
+Embeddings ImageTextEmbedder::EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options) const {
   const DualEncoder& model = *state_->loaded.model;
   model.CheckImages();
-  const Tensor result = Tensor::Empty({std::ssize(fitted), dimension()});
+  Embeddings result{Tensor::Empty({std::ssize(fitted), dimension()}), {}};
   ForEachBatchOfValues(
       *state_->loaded.processor, fitted, PixelsAtOnce(options.batch_pixels, model.limits().images.patch),
       [&](std::span<const Tensor> values, std::size_t first) {
@@ -90,7 +90,7 @@ Tensor ImageTextEmbedder::EmbedFitted(std::span<const Image> fitted, const Image
         for (std::int64_t i = 0; i < vectors.rows(); ++i)
           CheckFinite(vectors.ViewRows(i, 1), model,
                       "embedding " + NameOfImage(options.name_of, first + static_cast<std::size_t>(i)));
-        result.ViewRows(static_cast<std::int64_t>(first), vectors.rows()).CopyFrom(vectors);
+        result.vectors.ViewRows(static_cast<std::int64_t>(first), vectors.rows()).CopyFrom(vectors);
       });
   return result;
 }

@@ -1,10 +1,10 @@
-// Vectors of images and of texts in one space, where an image is near the texts that describe it: search of one by
-// the other, and classes that are only named (Radford et al., "Learning Transferable Visual Models From Natural
-// Language Supervision", 2021).
+// Vectors of images and of texts in one space, in which an image is near the texts that describe it: search of one by
+// the other, and zero-shot classification (Radford et al., "Learning Transferable Visual Models From Natural Language
+// Supervision", 2021).
 //   const ImageTextEmbedder embedder = ImageTextEmbedder::Load("clip-vit-base-patch32");
-//   Tensor images = embedder.EmbedImages({ReadImage("cat.jpg"), ReadImage("dog.png")});  // [2, dimension]
-//   Tensor classes = embedder.EmbedLabels({"cat", "dog"}, {"a photo of a {}."});                 // [2, dimension]
-//   Tensor scores = embedder.Probabilities(images, classes);                                   // [2, 2]
+//   Tensor images = embedder.EmbedImages({ReadImage("cat.jpg"), ReadImage("dog.png")}).vectors;  // [2, dimension]
+//   Tensor texts = embedder.EmbedTexts({"a cat", "a dog", "a bird"}).vectors;                    // [3, dimension]
+//   Tensor scores = embedder.Probabilities(images, texts);                                       // [2, 3]
 #pragma once
 
 #include <cstdint>
@@ -17,55 +17,64 @@
 
 #include "headlight/base/export.h"
 #include "headlight/image/image.h"
-#include "headlight/pipelines/embedder.h"
-#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/embedding.h"
+#include "headlight/pipelines/image_embedder.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once. A vector does not depend on the
-// other texts or images of a call.
+/// Immutable and cheap to copy; every method may be called from many threads at once. A vector does not depend on the
+/// other texts or images of a call.
 class HEADLIGHT_API ImageTextEmbedder {
  public:
-  // A folder of CLIP or SigLIP, or of one tower of them, with its tokenizer and preprocessor_config.json. Throws Error
-  // naming the file and what is wrong with it or not supported.
+  /// Loads the folder of a CLIP or SigLIP, or of one tower of them, with its tokenizer and preprocessor_config.json.
+  /// Throws Error that names the file and what is wrong with it or not supported.
   static ImageTextEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Vectors of length 1, [texts, dimension]. Throws Error for a model without a tower for texts, and naming the text
-  // where one is not UTF-8, or is too long and not to be truncated.
+  /// Vectors of length 1, [texts, dimension]. Throws Error if the model has no tower for texts, and if a text is not
+  /// UTF-8, or is too long and not to be truncated; the error names the text.
   Embeddings EmbedTexts(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings EmbedTexts(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return EmbedTexts(std::span(texts.begin(), texts.size()), options);
   }
+  /// The vector of one text, [dimension].
+  std::vector<float> EmbedText(const std::string& text, const EmbedOptions& options = {}) const {
+    return EmbedTexts(std::span(&text, 1), options).vectors.ToVector<float>();
+  }
 
-  // Vectors of length 1, [images, dimension]. Throws Error for a model without a tower for images, and naming the
-  // image where one has no pixels or cannot be resized.
-  Tensor EmbedImages(std::span<const Image> images, const ImageOptions& options = {}) const;
-  Tensor EmbedImages(std::initializer_list<Image> images, const ImageOptions& options = {}) const {
+  /// Vectors of length 1, [images, dimension]. Throws Error if the model has no tower for images, and if an image has
+  /// no pixels or cannot be resized; the error names the image.
+  Embeddings EmbedImages(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
+  Embeddings EmbedImages(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return EmbedImages(std::span(images.begin(), images.size()), options);
   }
-  // The same in two steps, of which the first can be done ahead while the second computes: the image as resized and
-  // cropped for the model, and the vectors of such images.
+  /// The vector of one image, [dimension].
+  std::vector<float> EmbedImage(const Image& image, const EmbedImageOptions& options = {}) const {
+    return EmbedImages(std::span(&image, 1), options).vectors.ToVector<float>();
+  }
+  /// EmbedImages in two steps; the first can run ahead on other threads while the second computes. Fit resizes and
+  /// crops an image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
-  Tensor EmbedFitted(std::span<const Image> fitted, const ImageOptions& options = {}) const;
+  Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
-  // One vector of each label, [labels, dimension]: the mean of those of all templates with the label in the place of
-  // "{}", brought to length 1 again. Throws Error for a template without "{}", where there is none or no label, and as
-  // EmbedTexts.
+  /// The vectors of labels for zero-shot classification, [labels, dimension]: the mean over all templates with the
+  /// label instead of "{}", normalized to length 1. Throws Error if there is no label or no template, if a template has
+  /// no "{}", and as EmbedTexts.
   Tensor EmbedLabels(std::span<const std::string> labels, std::span<const std::string> templates) const;
   Tensor EmbedLabels(std::initializer_list<std::string> labels, std::initializer_list<std::string> templates) const {
     return EmbedLabels(std::span(labels.begin(), labels.size()), std::span(templates.begin(), templates.size()));
   }
 
-  // How well each of `others` fits each of `vectors`, both of length 1: [vectors, others]. Of CLIP a row sums to 1: one
-  // of them fits. Of SigLIP each pair has a probability of its own. Throws Error for a model of one tower.
+  /// The probability that each of `others`, [others, dimension], fits each of `vectors`, [vectors, dimension], both of
+  /// length 1: [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is independent. Throws Error if
+  /// the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
-  bool reads_texts() const;
-  bool reads_images() const;
-  std::int64_t dimension() const;  // numbers of a vector
-  std::int64_t longest() const;    // tokens of a text, special ones included; 0 without a tower for texts
+  bool reads_texts() const;        ///< the model has a tower for texts
+  bool reads_images() const;       ///< the model has a tower for images
+  std::int64_t dimension() const;  ///< numbers of a vector
+  std::int64_t longest() const;    ///< tokens of a text, special ones included; 0 without a tower for texts
 
  private:
   struct State;

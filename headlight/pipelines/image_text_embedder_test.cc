@@ -12,6 +12,7 @@
 #include "headlight/image/testing.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/dual_testing.h"
+#include "headlight/pipelines/image_classifier.h"
 
 namespace headlight::dual_embedder_test {
 namespace {
@@ -35,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(, DualEmbedderTest, testing::Values("clip", "siglip"),
 
 TEST_P(DualEmbedderTest, GivesThePairsScoresOfTheModel) {
   const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
-  const Tensor vectors = embedder.EmbedImages(images), texts = embedder.EmbedTexts(kTexts).vectors;
+  const Tensor vectors = embedder.EmbedImages(images).vectors, texts = embedder.EmbedTexts(kTexts).vectors;
   for (const Tensor& all : {vectors, texts})
     for (std::int64_t i = 0; i < 4; ++i) {
       const std::vector<float> one = all.ViewRows(i, 1).ToVector<float>();
@@ -61,10 +62,10 @@ TEST_P(DualEmbedderTest, GivesEachTheSameBitsAloneAndInAnyBatch) {
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
     const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path(), {.compute = compute});
     const std::vector<float> texts = embedder.EmbedTexts(kTexts).vectors.ToVector<float>(),
-                             all = embedder.EmbedImages(images).ToVector<float>();
+                             all = embedder.EmbedImages(images).vectors.ToVector<float>();
     for (const std::int64_t size : {1, 30, 500}) {
       EXPECT_EQ(embedder.EmbedTexts(kTexts, {.batch_tokens = size}).vectors.ToVector<float>(), texts);
-      EXPECT_EQ(embedder.EmbedImages(images, {.batch_pixels = size}).ToVector<float>(), all);
+      EXPECT_EQ(embedder.EmbedImages(images, {.batch_pixels = size}).vectors.ToVector<float>(), all);
     }
     std::vector<float> alone;
     for (const std::string& text : kTexts) {
@@ -92,6 +93,19 @@ TEST_P(DualEmbedderTest, AveragesTemplates) {
             static_cast<std::size_t>(embedder.dimension()));
   EXPECT_THAT(ErrorOf([&] { embedder.EmbedLabels({"dog"}, {"a photo"}); }), HasSubstr("has no {}"));
   EXPECT_THAT(ErrorOf([&] { embedder.EmbedLabels({}, {"{}"}); }), HasSubstr("no label"));
+}
+
+TEST_P(DualEmbedderTest, ClassifiesByLabels) {
+  const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
+  const std::vector<std::string> labels = {"dog", "cat", "bird"}, templates = {"a {}", "the {}."};
+  const ImageClassifier classifier = ImageClassifier::LoadZeroShot(folder.path(), labels, templates);
+  const Tensor scores =
+      embedder.Probabilities(embedder.EmbedImages(images).vectors, embedder.EmbedLabels(labels, templates));
+  EXPECT_EQ(classifier.Scores(images).ToVector<float>(), scores.ToVector<float>());
+  EXPECT_EQ(classifier.Classify(images), LabelScores(scores, labels));
+  EXPECT_EQ(classifier.Classify(images[1], {.top_k = 2}).size(), 2U);
+  EXPECT_EQ(embedder.EmbedText("dog"), embedder.EmbedTexts({"dog"}).vectors.ToVector<float>());
+  EXPECT_EQ(embedder.EmbedImage(images[0]), embedder.EmbedImages({images[0]}).vectors.ToVector<float>());
 }
 
 TEST_P(DualEmbedderTest, RefusesTextsThatAreTooLong) {
@@ -135,7 +149,7 @@ TEST(ImageTextEmbedder, LoadsOneTower) {
     if (text)
       EXPECT_EQ(embedder.EmbedTexts({"dog"}).vectors.shape(), (Shape{1, 10}));
     else
-      EXPECT_EQ(embedder.EmbedImages({Pattern(8, 8)}).shape(), (Shape{1, 10}));
+      EXPECT_EQ(embedder.EmbedImages({Pattern(8, 8)}).vectors.shape(), (Shape{1, 10}));
   }
 }
 

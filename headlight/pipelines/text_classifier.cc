@@ -15,10 +15,19 @@ TextClassifier TextClassifier::Load(const std::string& folder, const LoadOptions
   return TextClassifier(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
-Classified TextClassifier::Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options) const {
+std::vector<std::vector<LabelScore>> TextClassifier::Classify(std::span<const TextOrPair> texts,
+                                                              const ClassifyOptions& options) const {
+  return LabelScores(Scores(texts, options), labels(), problem(), options.top_k);
+}
+
+std::vector<LabelScore> TextClassifier::Classify(std::string_view text, const ClassifyOptions& options) const {
+  return Classify({TextOrPair{std::string(text)}}, options).front();
+}
+
+Tensor TextClassifier::Scores(std::span<const TextOrPair> texts, const ClassifyOptions& options) const {
   const TextEncoder& model = *loaded_->model;
   const PipelineTokenizer& tokenizer = loaded_->tokenizer;
-  Classified result{Tensor::Empty({std::ssize(texts), std::ssize(labels())}), {}};
+  const Tensor result = Tensor::Empty({std::ssize(texts), std::ssize(labels())});
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto& [first, second] = texts[i];
@@ -26,8 +35,8 @@ Classified TextClassifier::Classify(std::span<const TextOrPair> texts, const Cla
     if (second) CheckText(*second, options.name_of, i);
     constexpr EncodeOptions plain{.read_special = false};
     encodings.push_back(second ? tokenizer.EncodePair(first, *second, plain) : tokenizer.Encode(first, plain));
-    if (options.truncate && Truncate(encodings[i], longest(), tokenizer.cut_at()))
-      result.truncated.push_back(static_cast<std::int64_t>(i));
+    if (options.truncate && Truncate(encodings[i], longest(), tokenizer.cut_at()) && options.on_truncated)
+      options.on_truncated(i);
     CheckLength(encodings[i], model, NameOf(options.name_of, i));
   }
   const auto classify = [&](Context& context, const Tensor& hidden, const Sequences& places,
@@ -40,7 +49,7 @@ Classified TextClassifier::Classify(std::span<const TextOrPair> texts, const Cla
     if (problem() == Problem::several_labels)
       for (float& score : scores.span<float>()) score = 1 / (1 + std::exp(-score));
     for (std::size_t i = 0; i < which.size(); ++i)
-      result.scores.ViewRows(static_cast<std::int64_t>(which[i]), 1)
+      result.ViewRows(static_cast<std::int64_t>(which[i]), 1)
           .CopyFrom(scores.ViewRows(static_cast<std::int64_t>(i), 1));
   };
   EncodeInBatches(model, encodings, options.batch_tokens, classify);

@@ -1,7 +1,8 @@
 // Classification of texts and of pairs of texts.
 //   const TextClassifier classifier = TextClassifier::Load("sst2");
-//   Tensor scores = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}).scores;  // [2, labels]
-//   classifier.labels()[0]  // the label of column 0
+//   const std::vector<LabelScore> labels = classifier.Classify("A fine film.");  // labels[0].label is the best
+//   auto best = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}, {.top_k = 1});  //
+//   best[1][0].score
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/nn/problem.h"
+#include "headlight/pipelines/label_score.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/tensor/tensor.h"
 
@@ -23,38 +26,44 @@ namespace headlight {
 struct EncoderFolder;
 
 struct ClassifyOptions {
-  std::int64_t batch_tokens = 512;  // tokens that are encoded at once
-  bool truncate = false;            // cuts the end of the longer text of too many tokens; else that is an Error
-  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+  std::optional<std::int64_t> top_k = {};  ///< labels per text, at least 1; all if it is not set
+  std::int64_t batch_tokens = 512;         ///< tokens that are encoded at once, at least 1
+  bool truncate = false;                   ///< cuts the end of a text that has too many tokens; otherwise an Error
+  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each text that is cut
 };
 
+/// A text, or a pair of texts such as a premise and a hypothesis.
 struct TextOrPair {
   std::string first;
   std::optional<std::string> second = {};
 };
 
-struct Classified {
-  Tensor scores;                        // [texts, labels]: probabilities, or for Problem::number the outputs
-  std::vector<std::int64_t> truncated;  // indices of the texts that were cut
-};
-
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API TextClassifier {
  public:
-  // A folder of an encoder with a head for classes of texts. Throws Error naming the file and what is wrong with it or
-  // not supported.
+  /// Loads the folder of a model with a head for classes of texts, such as a BERT. Throws Error that names the file and
+  /// what is wrong with it or not supported.
   static TextClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The scores of every label for each text or pair. Throws Error naming the text where one is not UTF-8, has no
-  // tokens, or is too long and not to be truncated.
-  Classified Classify(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
-  Classified Classify(std::initializer_list<TextOrPair> texts, const ClassifyOptions& options = {}) const {
+  /// The labels of each text or pair with their scores, the highest score first (see LabelScores). Throws Error that
+  /// names the text if it is not UTF-8, has no tokens, or has more than longest() and is not to be truncated.
+  std::vector<std::vector<LabelScore>> Classify(std::span<const TextOrPair> texts,
+                                                const ClassifyOptions& options = {}) const;
+  std::vector<std::vector<LabelScore>> Classify(std::initializer_list<TextOrPair> texts,
+                                                const ClassifyOptions& options = {}) const {
     return Classify(std::span(texts.begin(), texts.size()), options);
   }
+  /// The same for one text.
+  std::vector<LabelScore> Classify(std::string_view text, const ClassifyOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  // by column of the scores
-  Problem problem() const;                         // one label for each text, any number, or a number
-  std::int64_t longest() const;                    // tokens, special ones included
+  /// The scores of all labels, [texts, labels] in float32: probabilities, or for Problem::number the model's outputs.
+  /// `top_k` is ignored. Throws Error as Classify.
+  Tensor Scores(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
+
+  const std::vector<std::string>& labels() const;  ///< by column of Scores
+  Problem problem() const;                         ///< one label for each text, any number of labels, or a number
+  std::int64_t longest() const;                    ///< tokens of a text, special ones included
 
  private:
   explicit TextClassifier(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

@@ -124,7 +124,7 @@ std::vector<RankedDrawing> RankDrawings(const ImageTextEmbedder& ranker, const s
   const Tensor wanted = ranker.EmbedTexts({text}).vectors;
   std::vector<Image> fitted;
   for (const Drawing& drawing : drawings) fitted.push_back(ranker.Fit(drawing.image));
-  const Tensor vectors = ranker.EmbedFitted(fitted);
+  const Tensor vectors = ranker.EmbedFitted(fitted).vectors;
   const std::span<const float> of_text = wanted.span<float>();
   std::vector<RankedDrawing> ranked;
   for (std::size_t i = 0; i < drawings.size(); ++i) {

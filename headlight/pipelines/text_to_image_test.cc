@@ -146,7 +146,7 @@ TEST_F(DrawerTest, IsRankedByTheProductsOfVectors) {
   for (std::size_t i = 0; i < 6; ++i) {
     const auto& [drawing, score] = ranked[i];
     seen[drawing] = true;
-    const Tensor vector = ranker.EmbedImages({drawings[drawing].image});
+    const std::vector<float> vector = ranker.EmbedImage(drawings[drawing].image);
     double product = 0;
     for (std::size_t j = 0; j < 10; ++j) product += double{text.span<float>()[j]} * vector.span<float>()[j];
     EXPECT_NEAR(score, product, 1e-6);

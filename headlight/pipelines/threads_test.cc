@@ -59,8 +59,8 @@ TEST(FourThreads, ClassifyAndEmbedImages) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   const ImageEmbedder embedder = ImageEmbedder::Load(folder.path());
   const std::vector<Image> images = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8)};
-  ExpectSameFromFourThreads([&] { return classifier.Classify(images).ToVector<float>(); });
-  ExpectSameFromFourThreads([&] { return embedder.Embed(images).ToVector<float>(); });
+  ExpectSameFromFourThreads([&] { return classifier.Classify(images); });
+  ExpectSameFromFourThreads([&] { return embedder.Embed(images).vectors.ToVector<float>(); });
 }
 
 TEST(FourThreads, Detect) {
@@ -97,7 +97,7 @@ TEST(FourThreads, Embed) {
 TEST(FourThreads, Classify) {
   const TextClassifier classifier = TextClassifier::Load(kEncoders + "classify");
   const std::vector<TextOrPair> texts = {{kTexts[0]}, {kTexts[1], kTexts[2]}};
-  ExpectSameFromFourThreads([&] { return classifier.Classify(texts).scores.ToVector<float>(); });
+  ExpectSameFromFourThreads([&] { return classifier.Classify(texts); });
 }
 
 TEST(FourThreads, Tag) {

@@ -13,7 +13,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/nn/heads.h"
 #include "headlight/pipelines/encoder_folder.h"
-#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_embedder.h"
 #include "headlight/pipelines/image_folder.h"
 #include "headlight/pipelines/image_text_embedder.h"
 #include "headlight/recipes/evaluate_kinds.h"
@@ -63,7 +63,7 @@ void ForEachEncoded(const ImageFolder& folder, const std::vector<ImageSource>& s
                     const EvaluationObserver& observer, const EncodedBatch& done) {
   ForEachFitted(FitBy(folder.processor), sources, options, observer,
                 [&](std::span<const Image> fitted, std::int64_t first) {
-                  EncodeImages(folder, fitted, ImageOptions().batch_pixels,
+                  EncodeImages(folder, fitted, EmbedImageOptions().batch_pixels,
                                [&](Context& context, const EncodedImages& encoded, std::size_t place) {
                                  done(context, encoded, static_cast<std::size_t>(first) + place);
                                });
@@ -244,17 +244,16 @@ EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObs
   const std::vector<std::string> plain = {"{}"};
   const Tensor classes = embedder.EmbedLabels(labels, options.templates.empty() ? plain : options.templates);
   LogitScores scores(labels.size());
-  ForEachFitted([&](const Image& image) { return embedder.Fit(image); }, images.sources, options, observer,
-                [&](std::span<const Image> fitted, std::int64_t first) {
-                  const auto name = [&](std::size_t i) {
-                    return images.sources[static_cast<std::size_t>(first) + i].name();
-                  };
-                  Tensor logits = embedder.Probabilities(embedder.EmbedFitted(fitted, {.name_of = name}), classes);
-                  for (float& value : logits.span<float>()) value = std::log(value);
-                  for (std::int64_t i = 0; i < logits.rows(); ++i)
-                    scores.Add(images.labels[static_cast<std::size_t>(first + i)],
-                               {logits.matrix<float>().row(i), labels.size()});
-                });
+  ForEachFitted(
+      [&](const Image& image) { return embedder.Fit(image); }, images.sources, options, observer,
+      [&](std::span<const Image> fitted, std::int64_t first) {
+        const auto name = [&](std::size_t i) { return images.sources[static_cast<std::size_t>(first) + i].name(); };
+        Tensor logits = embedder.Probabilities(embedder.EmbedFitted(fitted, {.name_of = name}).vectors, classes);
+        for (float& value : logits.span<float>()) value = std::log(value);
+        for (std::int64_t i = 0; i < logits.rows(); ++i)
+          scores.Add(images.labels[static_cast<std::size_t>(first + i)],
+                     {logits.matrix<float>().row(i), labels.size()});
+      });
   return ResultOfClasses(labels, scores);
 }
 

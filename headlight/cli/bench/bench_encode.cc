@@ -21,7 +21,7 @@
 #include "headlight/models/family.h"
 #include "headlight/pipelines/embedder.h"
 #include "headlight/pipelines/encoder_folder.h"
-#include "headlight/pipelines/image_classifier.h"
+#include "headlight/pipelines/image_embedder.h"
 #include "headlight/pipelines/image_folder.h"
 #include "headlight/pipelines/translation_options.h"
 
@@ -225,7 +225,8 @@ void EncodeRandomImages(const Options& options) {
   MeasureImages(options, model.parameters(), model.limits().image, [&](const std::vector<Image>& images) {
     std::vector<Tensor> results;
     EncodeImages(
-        loaded, images, ImageOptions().batch_pixels, [&](Context& context, const EncodedImages& encoded, std::size_t) {
+        loaded, images, EmbedImageOptions().batch_pixels,
+        [&](Context& context, const EncodedImages& encoded, std::size_t) {
           results.push_back(model.heads().classes ? model.ClassLogits(context, encoded) : model.Features(encoded));
         });
     return results;
@@ -238,7 +239,8 @@ void EmbedRandomImages(const Options& options) {
   model->CheckImages();
   MeasureImages(options, model->parameters(), model->limits().images.image, [&](const std::vector<Image>& images) {
     std::vector<Tensor> vectors;
-    ForEachBatchOfValues(AroundZero(), images, PixelsAtOnce(ImageOptions().batch_pixels, model->limits().images.patch),
+    ForEachBatchOfValues(AroundZero(), images,
+                         PixelsAtOnce(EmbedImageOptions().batch_pixels, model->limits().images.patch),
                          [&](std::span<const Tensor> values, std::size_t) {
                            Context context;
                            vectors.push_back(model->ImageVectors(context, values));

@@ -1,6 +1,4 @@
 // headlight classify: the class of each text or image.
-#include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,22 +27,10 @@ struct Options : LineOptions {
   const Option* most_pixels = nullptr;
 };
 
-// The labels to print, the best first.
-std::vector<std::size_t> Named(const float* scores, std::size_t labels, Problem problem, std::int64_t top) {
-  std::vector<std::size_t> order(labels);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (problem != Problem::number || top > 0)
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
-  std::size_t count = labels;
-  if (top > 0) {
-    count = std::min<std::size_t>(labels, static_cast<std::size_t>(top));
-  } else if (problem == Problem::one_label) {
-    count = 1;
-  } else if (problem == Problem::several_labels) {
-    count = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return scores[i] >= 0.5F; }));
-  }
-  order.resize(count);
-  return order;
+// How many labels of each text or image are wanted; none: all.
+std::optional<std::int64_t> TopK(Problem problem, const Options& options) {
+  if (options.top > 0) return options.top;
+  return !options.json && problem == Problem::one_label ? std::optional<std::int64_t>(1) : std::nullopt;
 }
 
 // The classes to print of a text or image, as JSON or behind tabs.
@@ -53,13 +39,13 @@ struct Row {
   std::string text;
 };
 
-Row RowOf(const float* scores, const std::vector<std::string>& labels, Problem problem, const Options& options) {
-  const bool all = options.json && options.top == 0;
+Row RowOf(const std::vector<LabelScore>& labels, Problem problem, const Options& options) {
+  const bool likely = problem == Problem::several_labels && options.top == 0;  // the labels of a text, printed as text
   Row row;
-  for (const std::size_t label : Named(scores, labels.size(), problem, all ? std::ssize(labels) : options.top)) {
-    const char* const kind = problem == Problem::number ? "score" : "probability";
-    row.json.push_back(Json::Object{{"label", labels[label]}, {kind, scores[label]}});
-    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", InRow(labels[label]), scores[label]);
+  for (const auto& [label, score] : labels) {
+    row.json.push_back(Json::Object{{"label", label}, {"score", score}});
+    if (likely && score < 0.5F) continue;
+    row.text += fmt::format("{}{}\t{:.4f}", row.text.empty() ? "" : "\t", InRow(label), score);
   }
   return row;
 }
@@ -77,15 +63,19 @@ void ClassifyTexts(const Options& options) {
       texts.push_back({text.substr(0, tab)});
       if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
     }
-    const Classified classified = classifier.Classify(texts, {.truncate = options.truncate, .name_of = batch.name_of});
-    for (const std::int64_t text : classified.truncated)
-      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(static_cast<std::size_t>(text)),
-           classifier.longest());
+    std::vector<std::size_t> truncated;
+    const auto classified =
+        classifier.Classify(texts, {.top_k = TopK(classifier.problem(), options),
+                                    .truncate = options.truncate,
+                                    .name_of = batch.name_of,
+                                    .on_truncated = [&](std::size_t i) { truncated.push_back(i); }});
+    for (const std::size_t text : truncated)
+      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(text), classifier.longest());
     std::vector<std::string> printed;
-    for (std::int64_t line = 0; line < std::ssize(texts); ++line) {
-      Row row = RowOf(classified.scores.matrix<float>().row(line), classifier.labels(), classifier.problem(), options);
-      if (options.json)
-        row.text = Json(Json::Object{{"line", batch.first + line}, {"classes", std::move(row.json)}}).Line();
+    for (const std::vector<LabelScore>& labels : classified) {
+      Row row = RowOf(labels, classifier.problem(), options);
+      const std::int64_t line = batch.first + std::ssize(printed);
+      if (options.json) row.text = Json(Json::Object{{"line", line}, {"classes", std::move(row.json)}}).Line();
       printed.push_back(row.text + "\n");
     }
     return printed;
@@ -106,12 +96,11 @@ void ClassifyImages(const Options& options) {
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageClassifier classifier = LoadImageClassifier(options);
   const auto rows = [&](const FittedBatch& batch) {
-    const Tensor scores = classifier.ClassifyFitted(batch.fitted, {.name_of = batch.name_of});
+    const ClassifyImageOptions how = {.top_k = TopK(classifier.problem(), options), .name_of = batch.name_of};
     std::vector<std::string> printed;
-    for (std::size_t i = 0; i < batch.sources.size(); ++i) {
-      Row row = RowOf(scores.matrix<float>().row(static_cast<std::int64_t>(i)), classifier.labels(),
-                      classifier.problem(), options);
-      const std::string name = batch.sources[i].name();
+    for (const std::vector<LabelScore>& labels : classifier.ClassifyFitted(batch.fitted, how)) {
+      Row row = RowOf(labels, classifier.problem(), options);
+      const std::string name = batch.sources[printed.size()].name();
       printed.push_back((options.json ? Json(Json::Object{{"image", name}, {"classes", std::move(row.json)}}).Line()
                                       : InRow(name) + "\t" + row.text) +
                         "\n");

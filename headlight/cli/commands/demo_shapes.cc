@@ -79,7 +79,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   const ImageClassifier classifier = ImageClassifier::Load(model);
   std::vector<Image> images;
   for (std::int64_t i = 0; i < test.size(); ++i) images.push_back(test[i]);
-  const Tensor scores = classifier.Classify(images);
+  const Tensor scores = classifier.Scores(images);
   std::int64_t right = 0;
   std::size_t shown = 0;  // the star that it is surest of
   float surest = 0;

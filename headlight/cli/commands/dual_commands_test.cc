@@ -109,18 +109,15 @@ TEST_F(DualCommands, EmbedImagesAndTextsIntoOneSpace) {
 
 TEST_F(DualCommands, ClassifyByLabels) {
   const ImageTextEmbedder embedder = ImageTextEmbedder::Load(model);
-  const Tensor classes = embedder.EmbedLabels({"a dog", "a cat"}, {"{}"});
-  const Tensor scores = embedder.Probabilities(embedder.EmbedImages({ReadImage(photos + "/a.png")}), classes);
-  const float* const row = scores.data<float>();
-  const bool dog = row[0] >= row[1];
+  const LabelScore best = embedder.Classify(ReadImage(photos + "/a.png"), {"a dog", "a cat"}).front();
   EXPECT_EQ(RunProgram({"classify", model, photos + "/a.png", "--labels", "a dog", "a cat"}).out,
-            fmt::format("{}/a.png\t{}\t{:.4f}\n", photos, dog ? "a dog" : "a cat", row[dog ? 0 : 1]));
+            fmt::format("{}/a.png\t{}\t{:.4f}\n", photos, best.label, best.score));
   const std::string templated = RunProgram({"classify", model, photos, "--json", "--labels", "dog", "cat", "bird",
                                             "--template", "a photo of a {}", "--template", "one {}."})
                                     .out;
   const JsonView first(ParseJson(Lines(templated)[0], "row"), "row");
   double sum = 0;
-  for (const JsonView& label : first["classes"].Items()) sum += label["probability"].Number();
+  for (const JsonView& label : first["classes"].Items()) sum += label["score"].Number();
   EXPECT_NEAR(sum, 1, 1e-5);
   EXPECT_THAT(RefusalOf({"classify", model, photos}), HasSubstr("give them with --labels"));
   EXPECT_THAT(RefusalOf({"classify", model, photos, "--labels", "a", "a"}), HasSubstr("given twice"));

@@ -249,7 +249,7 @@ void EmbedImages(const Options& options) {
   const std::int64_t begin = shard.begin(std::ssize(sources)), end = shard.end(std::ssize(sources));
 
   const auto rows = [&](const FittedBatch& batch) {
-    const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of});
+    const Tensor vectors = embedder.fitted(batch.fitted, {.name_of = batch.name_of}).vectors;
     std::vector<std::string> printed(batch.sources.size());
     for (std::size_t i = 0; i < batch.sources.size(); ++i) {
       const float* const vector = vectors.matrix<float>().row(static_cast<std::int64_t>(i));

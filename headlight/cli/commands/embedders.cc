@@ -41,7 +41,7 @@ std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string
   if (texts && !(images && IsImageQuery(query)))
     return embedder.texts({&query, 1}, {.pooling = pooling, .purpose = EmbedAs::query}).vectors.ToVector<float>();
   const Image image = embedder.fit(ReadOneImage(Input(query)));
-  return embedder.fitted({&image, 1}, {}).ToVector<float>();
+  return embedder.fitted({&image, 1}, {}).vectors.ToVector<float>();
 }
 
 }  // namespace headlight

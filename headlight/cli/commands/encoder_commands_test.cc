@@ -32,8 +32,8 @@ TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   const std::string folder = kFolders + "classify", text = "A small dog runs.\nTwo men.\tTwo dogs.\n";
   EXPECT_EQ(RunProgram({"classify", folder}, text).out, "maybe\t0.6269\nmaybe\t0.6868\n");
   EXPECT_EQ(Lines(RunProgram({"classify", folder, "--top", "2"}, text).out)[0], "maybe\t0.6269\tno\t0.2354");
-  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 53),
-            R"({"line":2,"classes":[{"label":"maybe","probability":0)");
+  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 47),
+            R"({"line":2,"classes":[{"label":"maybe","score":0)");
   EXPECT_THAT(RefusalOf({"classify", folder}, "a\tb\tc\n"), HasSubstr("line 1: it has more than one tab"));
   std::string long_text;
   for (int i = 0; i < 30; ++i) long_text += "dog ";
@@ -99,7 +99,7 @@ TEST(Tag, PrintsSpans) {
   const std::vector<std::string> json = Lines(RunProgram({"tag", folder, "--json"}, text).out);
   ASSERT_EQ(json.size(), 3U);
   EXPECT_EQ(json[1], R"({"line":2,"spans":[]})");
-  EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"text":"dog","label":"LOC","probability":)"));
+  EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"text":"dog","label":"LOC","score":)"));
 }
 
 TEST(Answer, PrintsAnAnswerOrNone) {

@@ -67,7 +67,7 @@ TEST_F(EvaluateImages, ScoresTheClassesThatClassifyPrints) {
   double loss = 0;
   std::vector<std::int64_t> confusions(9);
   for (std::int64_t i = 0; i < 30; ++i) {
-    const std::vector<float> scores = classifier.Classify({images[i]}).ToVector<float>();
+    const std::vector<float> scores = classifier.Scores({images[i]}).ToVector<float>();
     const auto found = std::ranges::max_element(scores) - scores.begin();
     const auto label = static_cast<std::size_t>(i % 3);
     right += found == i % 3 ? 1 : 0;

@@ -43,13 +43,10 @@ struct ImageCommands : testing::Test {
 
 TEST_F(ImageCommands, ClassifyImagesFromAnywhere) {
   const ImageClassifier classifier = ImageClassifier::Load(model);
-  const Tensor scores = classifier.Classify({ReadImage(files[0]), ReadImage(files[1]), ReadImage(files[2])});
+  const auto found = classifier.Classify({ReadImage(files[0]), ReadImage(files[1]), ReadImage(files[2])});
   std::string expected;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const float* const row = scores.matrix<float>().row(static_cast<std::int64_t>(i));
-    const std::size_t best = static_cast<std::size_t>(std::max_element(row, row + 3) - row);
-    expected += fmt::format("{}\t{}\t{:.4f}\n", files[i], classifier.labels()[best], row[best]);
-  }
+  for (std::size_t i = 0; i < 3; ++i)
+    expected += fmt::format("{}\t{}\t{:.4f}\n", files[i], found[i][0].label, found[i][0].score);
   EXPECT_EQ(RunProgram({"classify", model, photos}).out, expected);
   EXPECT_EQ(RunProgram({"classify", model, files[0], photos + "/b*", photos + "/more"}).out, expected);
   EXPECT_EQ(RunProgram({"classify", model, photos, "--threads", "1"}).out, expected);
@@ -75,7 +72,7 @@ TEST_F(ImageCommands, ClassifyPrintsJson) {
   EXPECT_EQ(*row.Find("image")->As<std::string>(), files[1]);
   const auto& classes = *row.Find("classes")->As<Json::Array>();
   ASSERT_EQ(classes.size(), 3U);
-  EXPECT_GE(*classes[0].Find("probability")->As<double>(), *classes[1].Find("probability")->As<double>());
+  EXPECT_GE(*classes[0].Find("score")->As<double>(), *classes[1].Find("score")->As<double>());
   EXPECT_NE(classes[0].Find("label"), nullptr);
   const Json two = ParseJson(Lines(RunProgram({"classify", model, photos, "--json", "--top", "2"}).out)[0], "row");
   EXPECT_EQ(two.Find("classes")->As<Json::Array>()->size(), 2U);
@@ -109,7 +106,7 @@ TEST_F(ImageCommands, ContinueAfterImagesThatCannotBeRead) {
 }
 
 TEST_F(ImageCommands, EmbedPrintsWritesOrSearches) {
-  const std::vector<float> vector = ImageEmbedder::Load(model).Embed({ReadImage(files[1])}).ToVector<float>();
+  const std::vector<float> vector = ImageEmbedder::Load(model).Embed(ReadImage(files[1]));
   const std::vector<std::string> rows = Lines(RunProgram({"embed", model, photos}).out);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_THAT(rows[1], StartsWith(fmt::format("{}\t[{},", files[1], vector[0])));

@@ -54,7 +54,7 @@ TEST_F(JsonFields, OfImagesAreDocumented) {
     std::string items = {};  // a field that is an array of objects with these fields:
     std::vector<std::string> item_fields = {};
   } commands[] = {
-      {{"classify", vit}, {"image", "classes"}, "classes", {"label", "probability"}},
+      {{"classify", vit}, {"image", "classes"}, "classes", {"label", "score"}},
       {{"embed", vit}, {"image", "vector"}},
       {{"embed", vit, "--search", kImage}, {"image", "score"}},
       {{"detect", kTestdata + "detectors/detr", "--threshold", "0"},

@@ -69,7 +69,7 @@ const std::vector<JsonCommand>& Commands() {
        "a\tb\tc",
        {{"line", "integer"}, {"classes", "array of object"}},
        "classes",
-       {{"label", "string"}, {"probability", "number"}}},
+       {{"label", "string"}, {"score", "number"}}},
       {{"tag", kTestdata + "encoders/tag"},
        "dog",
        "",

@@ -1,0 +1,31 @@
+// Labels with their scores: what every classifier returns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/problem.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+
+/// A class with its score.
+struct LabelScore {
+  std::string label;
+  float score = 0;  ///< probability, 0 to 1; for Problem::number the model's output
+  bool operator==(const LabelScore&) const = default;
+};
+
+/// The labels of each row of `scores`, [rows, labels] in float32, with the highest score first; of equal scores the
+/// label that comes first in `labels` is first. Outputs of Problem::number stay in the order of `labels` unless `top_k`
+/// is set. Returns `top_k` labels per row, or all if it is not set. Throws Error if `top_k` is below 1.
+HEADLIGHT_API std::vector<std::vector<LabelScore>> LabelScores(const Tensor& scores,
+                                                               std::span<const std::string> labels,
+                                                               Problem problem = Problem::one_label,
+                                                               std::optional<std::int64_t> top_k = {});
+
+}  // namespace headlight
