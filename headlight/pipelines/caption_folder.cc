@@ -82,9 +82,9 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
   return decoding;
 }
 
-std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
-                                                const DecodingOptions& decoding, const CaptionOptions& options,
-                                                std::span<const std::size_t> which) {
+std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
+                                                     const DecodingOptions& decoding, const CaptionOptions& options,
+                                                     std::span<const std::size_t> which) {
   // Samples are decoded as entries of their own, which share their memory, each with a random stream.
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
   constexpr std::size_t at_once = 256;  // entries, whose keys and values are held, however many are drawn
@@ -100,10 +100,10 @@ std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, con
     std::ranges::move(Decode(*folder.model, entries, own), std::back_inserter(found));
   }
 
-  std::vector<std::vector<Caption>> captions(memory.sentences.size());
+  std::vector<std::vector<ImageCaption>> captions(memory.sentences.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& hypothesis : found[i]) {
-      Caption& caption = captions[i / samples].emplace_back();
+      ImageCaption& caption = captions[i / samples].emplace_back();
       std::vector<std::int32_t> ids = hypothesis.ids;
       // Another start or end than the model's own may be text, as in Transformers.
       if (const std::int32_t start = decoding.prefix.front(); start != folder.model->limits().start_id)

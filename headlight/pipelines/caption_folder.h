@@ -45,8 +45,8 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
 
 // The texts from each entry of the memory, options.n_best of each. `which`: the place of each among all of the call,
 // for the streams of random numbers.
-std::vector<std::vector<Caption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
-                                                const DecodingOptions& decoding, const CaptionOptions& options,
-                                                std::span<const std::size_t> which);
+std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
+                                                     const DecodingOptions& decoding, const CaptionOptions& options,
+                                                     std::span<const std::size_t> which);
 
 }  // namespace headlight

@@ -74,7 +74,7 @@ const char* const kTokenizerConfig = R"({
 std::vector<Case> Cases() {
   const auto translate = [](const std::string& folder) { Translator::Load(folder).Translate("Ein Hund."); };
   const auto caption = [](const std::string& folder) {
-    ImageCaptioner::Load(folder).Describe(Image{20, 20, std::vector<std::uint8_t>(1200, 90)});
+    ImageCaptioner::Load(folder).Caption(Image{20, 20, std::vector<std::uint8_t>(1200, 90)});
   };
   const auto tokenize = [](const std::string& folder) { LoadTokenizer(folder)->Encode("a <mask> dog", Side::source); };
   return {
@@ -91,7 +91,7 @@ std::vector<Case> Cases() {
        [](const std::string& folder) { TokenClassifier::Load(folder).Tag({"A dog."}); }},
       {"answerer", CopyOf("encoders/answer"),
        [](const std::string& folder) {
-         QuestionAnswerer::Load(folder).Ask({{"Who?", "A dog."}});
+         QuestionAnswerer::Load(folder).Answer({{"Who?", "A dog."}});
        }},
       {"mask_filler", CopyOf("encoders/fill_mask"),
        [](const std::string& folder) { MaskFiller::Load(folder).Fill({"A <mask>."}); }},

@@ -36,7 +36,7 @@ TEST(MaskFiller, EqualsTransformersPipeline) {
   const JsonView golden = Golden("fill_mask");
   const std::vector<std::string> texts = Strings(golden["texts"]);
   for (const std::int64_t batch_tokens : {4096, 1}) {
-    const auto filled = filler.Fill(texts, {.top = 3, .batch_tokens = batch_tokens});
+    const auto filled = filler.Fill(texts, {.top_k = 3, .batch_tokens = batch_tokens});
     const std::vector<JsonView> expected = golden["expected"].Items();
     ASSERT_EQ(filled.size(), expected.size());
     for (std::size_t text = 0; text < filled.size(); ++text) {
@@ -47,12 +47,14 @@ TEST(MaskFiller, EqualsTransformersPipeline) {
           const std::vector<JsonView> word = masks[mask].Items()[place].Items();
           EXPECT_EQ(filled[text][mask][place].id, word[0].Integer());
           EXPECT_EQ(filled[text][mask][place].text, word[1].String());
-          EXPECT_NEAR(filled[text][mask][place].probability, word[2].Number(), 1e-5);
+          EXPECT_NEAR(filled[text][mask][place].score, word[2].Number(), 1e-5);
         }
     }
   }
   const std::vector<std::string> none = {texts[0], "dog"}, long_one = {"<mask>" + std::string(60, '!')};
   EXPECT_THAT(ErrorOf([&] { filler.Fill(none); }), HasSubstr("text 2: there is no <mask> in it"));
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(texts, {.top_k = 0}); }), HasSubstr("`top_k` must be at least 1"));
+  EXPECT_EQ(filler.Fill(texts[0])[0][0].id, filler.Fill(texts)[0][0][0].id);
   EXPECT_THAT(ErrorOf([&] { filler.Fill(long_one); }), HasSubstr("of which the model reads 22 at once"));
   EXPECT_THAT(ErrorOf([] { MaskFiller::Load(kFolders + "tag"); }), HasSubstr("no head for masked words"));
 }
@@ -92,7 +94,7 @@ TEST(TextClassifier, EqualsTransformersPipeline) {
   const std::vector<LabelScore> one = classifier.Classify("dog", {.top_k = 2});
   ASSERT_EQ(one.size(), 2U);
   EXPECT_GE(one[0].score, one[1].score);
-  EXPECT_EQ(classifier.Classify({{"dog"}}, {.top_k = 2}), std::vector{one});
+  EXPECT_EQ(classifier.Classify({{"dog"}}, {.top_k = 2}), std::vector<std::vector<LabelScore>>{one});
   EXPECT_THAT(ErrorOf([&] { classifier.Classify("dog", {.top_k = 0}); }), HasSubstr("`top_k`"));
   EXPECT_THAT(ErrorOf([] { TextClassifier::Load(kFolders + "tag"); }), HasSubstr("no head for classes of texts"));
 }
@@ -152,8 +154,8 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
 TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
   EXPECT_EQ(TextClassifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).size(), 2U);
   EXPECT_EQ(TokenClassifier::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
-  EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top = 2})[0][0].size(), 2U);
-  EXPECT_EQ(QuestionAnswerer::Load(kFolders + "answer").Ask({{"Who?", "A dog."}}).size(), 1U);
+  EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top_k = 2})[0][0].size(), 2U);
+  EXPECT_EQ(QuestionAnswerer::Load(kFolders + "answer").Answer({{"Who?", "A dog."}}).size(), 1U);
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   EXPECT_THAT(ErrorOf([&] { tagger.Tag({"A dog.", "A\xFF"}); }), HasSubstr("text 2: byte 1 is not UTF-8"));
   const TextClassifier classifier = TextClassifier::Load(kFolders + "classify");
@@ -170,7 +172,7 @@ void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const std::vector<JsonView> span = expected[i].Items();
     EXPECT_EQ(spans[i].label, span[0].String()) << golden.place();
-    EXPECT_EQ(spans[i].begin, span[1].Integer()) << golden.place();
+    EXPECT_EQ(spans[i].start, span[1].Integer()) << golden.place();
     EXPECT_EQ(spans[i].end, span[2].Integer()) << golden.place();
     EXPECT_NEAR(spans[i].score, span[3].Number(), 1e-5) << golden.place();
   }
@@ -218,16 +220,17 @@ TEST(TokenClassifier, ReadsLongTextsInWindows) {
   const std::vector<std::string> texts = {first, text, ""};
   const auto tagged = tagger.Tag(texts);
   EXPECT_TRUE(tagged[2].empty());
+  EXPECT_EQ(tagger.Tag(first).size(), tagged[0].size());
   ASSERT_GT(tagged[1].size(), tagged[0].size());
   for (std::size_t i = 0; i < tagged[0].size() && tagged[0][i].end < 40; ++i) {
     EXPECT_EQ(tagged[1][i].label, tagged[0][i].label);
-    EXPECT_EQ(tagged[1][i].begin, tagged[0][i].begin);
+    EXPECT_EQ(tagged[1][i].start, tagged[0][i].start);
   }
   std::int32_t before = 0;
   for (const NamedSpan& span : tagged[1]) {
-    EXPECT_GE(span.begin, before);
+    EXPECT_GE(span.start, before);
     EXPECT_EQ(span.text,
-              text.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin)));
+              text.substr(static_cast<std::size_t>(span.start), static_cast<std::size_t>(span.end - span.start)));
     before = span.end;
   }
   EXPECT_GT(before, static_cast<std::int32_t>(text.size()) - 40);
@@ -242,22 +245,25 @@ TEST(QuestionAnswerer, EqualsTransformersPipeline) {
     questions.push_back({parts[0], parts[1]});
   }
   for (const bool may_decline : {true, false}) {
-    const std::vector<Answer> answers = answerer.Ask(questions, {.longest_answer = 5, .may_decline = may_decline});
+    const std::vector<AnswerSpan> answers =
+        answerer.Answer(questions, {.longest_answer = 5, .may_decline = may_decline});
     const std::vector<JsonView> expected = golden[may_decline ? "expected" : "always"].Items();
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const std::vector<JsonView> span = expected[i].Items();
       EXPECT_NEAR(answers[i].score, span[0].Number(), 1e-5) << i;
-      EXPECT_EQ(answers[i].begin, span[1].Integer()) << i;
+      EXPECT_EQ(answers[i].start, span[1].Integer()) << i;
       EXPECT_EQ(answers[i].end, span[2].Integer()) << i;
       EXPECT_EQ(answers[i].found, answers[i].end > 0);
-      EXPECT_EQ(answers[i].text,
-                questions[i].passage.substr(static_cast<std::size_t>(answers[i].begin),
-                                            static_cast<std::size_t>(answers[i].end - answers[i].begin)));
+      EXPECT_EQ(answers[i].answer,
+                questions[i].context.substr(static_cast<std::size_t>(answers[i].start),
+                                            static_cast<std::size_t>(answers[i].end - answers[i].start)));
     }
   }
+  const AnswerSpan one = answerer.Answer(questions[0].question, questions[0].context, {.longest_answer = 5});
+  EXPECT_EQ(one.answer, answerer.Answer({questions[0]}, {.longest_answer = 5})[0].answer);
   const std::vector<Question> empty = {{"dogs?", " "}}, long_one = {{std::string(30, '.'), "dog"}};
-  EXPECT_THAT(ErrorOf([&] { answerer.Ask(empty); }), HasSubstr("text 1: the passage has no tokens"));
-  EXPECT_THAT(ErrorOf([&] { answerer.Ask(long_one); }), HasSubstr("the question has 33 tokens"));
+  EXPECT_THAT(ErrorOf([&] { answerer.Answer(empty); }), HasSubstr("text 1: the passage has no tokens"));
+  EXPECT_THAT(ErrorOf([&] { answerer.Answer(long_one); }), HasSubstr("the question has 33 tokens"));
   EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
 }
 

@@ -16,28 +16,24 @@ ImageCaptioner ImageCaptioner::Load(const std::string& folder, const LoadOptions
   return ImageCaptioner(std::make_shared<CaptionFolder>(LoadCaptionFolder(folder, options, kWritesCaptions)));
 }
 
-std::vector<std::vector<Caption>> ImageCaptioner::Describe(std::span<const Image> images,
-                                                           const CaptionOptions& options) const {
-  return DescribeFitted(FitImages(loaded_->processor, images, options.name_of), options);
-}
-
-std::string ImageCaptioner::Describe(const Image& image, const CaptionOptions& options) const {
-  return Describe({&image, 1}, options).front().front().text;
+std::vector<std::vector<ImageCaption>> ImageCaptioner::Caption(std::span<const Image> images,
+                                                               const CaptionOptions& options) const {
+  return CaptionFitted(FitImages(loaded_->processor, images, options.name_of), options);
 }
 
 Image ImageCaptioner::Fit(const Image& image) const { return loaded_->processor.Fit(image); }
 
-std::vector<std::vector<Caption>> ImageCaptioner::DescribeFitted(std::span<const Image> fitted,
-                                                                 const CaptionOptions& options) const {
+std::vector<std::vector<ImageCaption>> ImageCaptioner::CaptionFitted(std::span<const Image> fitted,
+                                                                     const CaptionOptions& options) const {
   const DecodingOptions decoding = DecodingFor(*loaded_, options);
-  std::vector<std::vector<Caption>> captions;
+  std::vector<std::vector<ImageCaption>> captions;
   ForEachBatchOfValues(
       loaded_->processor, fitted, options.batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
         Context context;
         const Memory memory = model().MemoryOf(context, model().EncodeImages(context, values));
         std::vector<std::size_t> which(values.size());
         std::iota(which.begin(), which.end(), first);
-        for (std::vector<Caption>& of_image : WriteCaptions(*loaded_, memory, decoding, options, which))
+        for (std::vector<ImageCaption>& of_image : WriteCaptions(*loaded_, memory, decoding, options, which))
           captions.push_back(std::move(of_image));
       });
   return captions;

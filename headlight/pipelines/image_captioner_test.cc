@@ -50,13 +50,14 @@ CaptionOptions OptionsOf(const JsonView& expected) {
   return options;
 }
 
-void ExpectTexts(const std::vector<std::vector<Caption>>& captions, const JsonView& expected) {
+template <typename Result>
+void ExpectTexts(const std::vector<std::vector<Result>>& results, const JsonView& expected, std::string Result::*text) {
   const std::vector<JsonView> images = expected["texts"].Items();
-  ASSERT_EQ(captions.size(), images.size());
-  for (std::size_t i = 0; i < captions.size(); ++i) {
+  ASSERT_EQ(results.size(), images.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
     std::vector<std::string> texts, expected_texts;
-    for (const Caption& caption : captions[i]) texts.push_back(caption.text);
-    for (const JsonView& text : images[i].Items()) expected_texts.push_back(text.String());
+    for (const Result& result : results[i]) texts.push_back(result.*text);
+    for (const JsonView& one : images[i].Items()) expected_texts.push_back(one.String());
     EXPECT_EQ(texts, expected_texts) << expected.value().Line();
   }
 }
@@ -67,9 +68,9 @@ TEST(ImageCaptioner, WritesWhatTransformersWrites) {
     const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf(name));
     const std::vector<Image> images = GoldenImages(name);
     for (const JsonView& expected : ReadJson(FolderOf(name) + "/golden.json").Items())
-      ExpectTexts(captioner.Describe(images, OptionsOf(expected)), expected);
+      ExpectTexts(captioner.Caption(images, OptionsOf(expected)), expected, &ImageCaption::text);
     // With the folder's settings, two beams.
-    EXPECT_EQ(captioner.Describe(images[1]), captioner.Describe({images[1]}, {.beam_size = 2})[0][0].text);
+    EXPECT_EQ(captioner.Caption(images[1]).text, captioner.Caption({images[1]}, {.beam_size = 2})[0][0].text);
   }
 }
 
@@ -79,7 +80,7 @@ TEST(VisualQuestionAnswerer, WritesWhatTransformersWrites) {
   const std::vector<Image> images = GoldenImages("blip_answers_text");
   const std::vector<ImageQuestion> questions = {{0, kQuestions[0]}, {1, kQuestions[1]}, {2, kQuestions[2]}};
   for (const JsonView& expected : ReadJson(folder + "/golden.json").Items())
-    ExpectTexts(answerer.Ask(images, questions, OptionsOf(expected)), expected);
+    ExpectTexts(answerer.Answer(images, questions, OptionsOf(expected)), expected, &VisualAnswer::answer);
 }
 
 const std::vector<Image> kImages = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8), Pattern(3, 40), Pattern(12, 5)};
@@ -92,12 +93,12 @@ TEST(ImageCaptioner, IsBatchInvariant) {
       CaptionOptions options{.n_best = 3};
       if (!sample) options.beam_size = 3;
       if (sample) options.temperature = 2, options.seed = 5;
-      const std::vector<std::vector<Caption>> together = captioner.Describe(kImages, options);
+      const std::vector<std::vector<ImageCaption>> together = captioner.Caption(kImages, options);
       ASSERT_EQ(together.size(), kImages.size());
       for (std::size_t i = 0; i < kImages.size(); ++i) {
         options.first_stream = i;
         options.batch_pixels = 1;
-        const std::vector<Caption> alone = captioner.Describe({&kImages[i], 1}, options)[0];
+        const std::vector<ImageCaption> alone = captioner.Caption({&kImages[i], 1}, options)[0];
         ASSERT_EQ(together[i].size(), 3U);
         for (std::size_t n = 0; n < 3; ++n) {
           EXPECT_EQ(alone[n].text, together[i][n].text) << name << i;
@@ -107,7 +108,7 @@ TEST(ImageCaptioner, IsBatchInvariant) {
       options = {.n_best = 3};
       if (!sample) options.beam_size = 3;
       if (sample) options.temperature = 2, options.seed = 6;
-      EXPECT_EQ(captioner.Describe(kImages, options)[0][1].text == together[0][1].text, !sample);
+      EXPECT_EQ(captioner.Caption(kImages, options)[0][1].text == together[0][1].text, !sample);
     }
   }
 }
@@ -116,17 +117,17 @@ TEST(ImageCaptioner, FitsImagesAhead) {
   const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf("blip_text"));
   std::vector<Image> fitted;
   for (const Image& image : kImages) fitted.push_back(captioner.Fit(image));
-  const auto ahead = captioner.DescribeFitted(fitted), whole = captioner.Describe(kImages);
+  const auto ahead = captioner.CaptionFitted(fitted), whole = captioner.Caption(kImages);
   for (std::size_t i = 0; i < fitted.size(); ++i) EXPECT_EQ(ahead[i][0].text, whole[i][0].text);
 }
 
 TEST(ImageCaptioner, KeepsToItsLengths) {
   const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf("vit_gpt2_text"));
-  for (const std::vector<Caption>& captions : captioner.Describe(kImages, {.max_length = 4, .min_length = 4})) {
+  for (const std::vector<ImageCaption>& captions : captioner.Caption(kImages, {.max_length = 4, .min_length = 4})) {
     EXPECT_EQ(captions[0].tokens, 4);
     EXPECT_FALSE(captions[0].complete);
   }
-  EXPECT_THAT(captioner.Describe(kImages[0], {.prompt = "a small"}), testing::StartsWith("a small"));
+  EXPECT_THAT(captioner.Caption(kImages[0], {.prompt = "a small"}).text, testing::StartsWith("a small"));
 }
 
 TEST(ImageCaptioner, ReadsTheFoldersSettings) {
@@ -136,7 +137,7 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
     WriteFile(folder.File("generation_config.json"), settings);
     return ImageCaptioner::Load(folder.path());
   };
-  const auto caption = [&](const std::string& settings) { return with(settings).Describe({kImages[1]})[0][0]; };
+  const auto caption = [&](const std::string& settings) { return with(settings).Caption({kImages[1]})[0][0]; };
   const auto error = [&](const std::string& settings) { return ErrorOf([&] { with(settings); }); };
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5})").tokens, 4);
   EXPECT_EQ(caption(R"({"max_new_tokens": 3, "min_length": 5})").tokens, 3);
@@ -149,8 +150,8 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
   EXPECT_THAT(error(R"({"forced_eos_token_id": 5000000})"), HasSubstr("forced_eos_token_id"));
   const std::string whole = caption(R"({"min_length": 12})").text, stop = whole.substr(whole.size() / 2, 3);
   for (const int beams : {1, 3}) {
-    const Caption stopped = caption(fmt::format(R"({{"min_length": 12, "num_beams": {}, "stop_strings": {}}})", beams,
-                                                Json(Json::Array{"never", stop}).Line()));
+    const ImageCaption stopped = caption(fmt::format(R"({{"min_length": 12, "num_beams": {}, "stop_strings": {}}})",
+                                                     beams, Json(Json::Array{"never", stop}).Line()));
     EXPECT_LE(stopped.text.find(stop), stopped.text.size() - stop.size());
     EXPECT_TRUE(stopped.complete);
     if (beams == 1) {
@@ -165,7 +166,7 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
 TEST(ImageCaptioner, RefusesWhatCannotBe) {
   const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf("vit_gpt2_text"));
   const auto error = [&](const CaptionOptions& options) {
-    return ErrorOf([&] { captioner.Describe(kImages, options); });
+    return ErrorOf([&] { captioner.Caption(kImages, options); });
   };
   EXPECT_THAT(error({.prompt = "\xFF"}), HasSubstr("the prompt"));
   EXPECT_THAT(error({.beam_size = 0}), HasSubstr("beam_size"));
@@ -175,8 +176,8 @@ TEST(ImageCaptioner, RefusesWhatCannotBe) {
   EXPECT_THAT(error({.max_length = 0}), HasSubstr("max_length"));
   EXPECT_THAT(error({.batch_pixels = 0}), HasSubstr("batch_pixels"));
   EXPECT_THAT(error({.prompt = "a small dog runs a small dog runs a small dog"}), HasSubstr("does not fit"));
-  EXPECT_THAT(ErrorOf([&] { captioner.Describe({Image{}}); }), HasSubstr("image 1"));
-  EXPECT_THROW(captioner.Describe(kImages, {.cancelled = [] { return true; }}), Cancelled);
+  EXPECT_THAT(ErrorOf([&] { captioner.Caption({Image{}}); }), HasSubstr("image 1"));
+  EXPECT_THROW(captioner.Caption(kImages, {.cancelled = [] { return true; }}), Cancelled);
   EXPECT_THAT(ErrorOf([] { ImageCaptioner::Load(FolderOf("blip_answers_text")); }), HasSubstr("writes captions"));
   EXPECT_THAT(ErrorOf([] { VisualQuestionAnswerer::Load(FolderOf("blip_text")); }), HasSubstr("answers questions"));
   EXPECT_THAT(ErrorOf([] { ImageCaptioner::Load(FolderOf("blip_text"), {.draft = true}); }), HasSubstr("draft"));
@@ -190,11 +191,10 @@ TEST(VisualQuestionAnswerer, IsBatchInvariant) {
   std::vector<ImageQuestion> questions;
   for (std::size_t i = 0; i < 70; ++i) questions.push_back({i % kImages.size(), kQuestions[i % 3]});
   const CaptionOptions options{.beam_size = 2};
-  const auto together = answerer.Ask(kImages, questions, options);
+  const auto together = answerer.Answer(kImages, questions, options);
   for (std::size_t i = 0; i < 15; ++i) {
-    const ImageQuestion question[] = {{0, questions[i].question}};
-    const Caption alone = answerer.Ask({&kImages[questions[i].image], 1}, question, options)[0][0];
-    EXPECT_EQ(alone.text, together[i][0].text);
+    const VisualAnswer alone = answerer.Answer(kImages[questions[i].image], questions[i].question, options);
+    EXPECT_EQ(alone.answer, together[i][0].answer);
     EXPECT_EQ(alone.score, together[i][0].score);
   }
 }
@@ -202,7 +202,7 @@ TEST(VisualQuestionAnswerer, IsBatchInvariant) {
 TEST(VisualQuestionAnswerer, RefusesWhatCannotBe) {
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(FolderOf("blip_answers_text"));
   const auto error = [&](const ImageQuestion& question, const CaptionOptions& options = {}) {
-    return ErrorOf([&] { answerer.Ask({&kImages[0], 1}, {&question, 1}, options); });
+    return ErrorOf([&] { answerer.Answer({&kImages[0], 1}, {&question, 1}, options); });
   };
   EXPECT_THAT(error({0, ""}), HasSubstr("question 1 has no words"));
   EXPECT_THAT(error({0, "\xFF"}), HasSubstr("question 1"));

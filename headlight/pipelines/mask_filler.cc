@@ -33,7 +33,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
   const EncoderFolder& loaded = state_->loaded;
   const std::int32_t mask_id = state_->mask_id;
   const std::int64_t vocabulary = loaded.model->limits().vocabulary;
-  Check(options.top >= 1, "top must be at least 1, not {}", options.top);
+  Check(options.top_k >= 1, "`top_k` must be at least 1, not {}", options.top_k);
   std::vector<Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CheckText(texts[i], options.name_of, i);
@@ -59,7 +59,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
     // Rows of the model beyond the tokenizer's vocabulary are padding.
     std::vector<std::int32_t> order(
         static_cast<std::size_t>(std::min<std::int64_t>(vocabulary, loaded.tokenizer.size())));
-    const auto best = order.begin() + std::min<std::ptrdiff_t>(options.top, std::ssize(order));
+    const auto best = order.begin() + std::min<std::ptrdiff_t>(options.top_k, std::ssize(order));
     for (std::size_t first = 0; first < rows.size(); first += kMasksAtOnce) {
       const std::span<const std::int32_t> some(rows.begin() + static_cast<std::ptrdiff_t>(first),
                                                std::min(kMasksAtOnce, rows.size() - first));

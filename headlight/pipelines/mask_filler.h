@@ -1,6 +1,6 @@
 // Predictions for the masked tokens of texts.
 //   const MaskFiller filler = MaskFiller::Load("bert-base-uncased");
-//   FilledMask words = filler.Fill({"A dog [MASK] across the meadow."})[0][0];  // words[0].text is "runs"
+//   const FilledMask tokens = filler.Fill("A dog [MASK] across the meadow.")[0];  // tokens[0].text is "runs"
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -17,33 +18,39 @@
 namespace headlight {
 
 struct FillOptions {
-  std::int64_t top = 5;                                       // predictions for each mask
-  std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
-  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+  std::int64_t top_k = 5;                                     ///< predictions for each mask, at least 1
+  std::int64_t batch_tokens = 512;                            ///< tokens that are encoded at once, at least 1
+  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
 };
 
-struct FilledWord {
-  std::string text;  // the token decoded alone
-  std::int32_t id = 0;
-  float probability = 0;
+/// A token that may replace a mask.
+struct FilledToken {
+  std::string text;     ///< the token, decoded by itself
+  std::int32_t id = 0;  ///< of the token
+  float score = 0;      ///< its probability, 0 to 1
 };
-using FilledMask = std::vector<FilledWord>;  // the best first
+using FilledMask = std::vector<FilledToken>;  ///< the predictions for one mask, the best first
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API MaskFiller {
  public:
-  // A folder of an encoder with a head for masked words. Throws Error naming the file and what is wrong with it or not
-  // supported, and where its tokenizer has no mask.
+  /// Loads the folder of a masked language model, such as a BERT. Throws Error that names the file and what is wrong
+  /// with it or not supported, and if the tokenizer has no mask token.
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
-  // For each text its masks in order. Throws Error for a text without a mask, or with more tokens than the model reads.
+  /// The masks of each text, in order. Throws Error that names the text if it has no mask, more tokens than the model
+  /// reads, or is not UTF-8.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
   std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
                                             const FillOptions& options = {}) const {
     return Fill(std::span(texts.begin(), texts.size()), options);
   }
+  /// The masks of one text, in order.
+  std::vector<FilledMask> Fill(std::string_view text, const FillOptions& options = {}) const {
+    return Fill({std::string(text)}, options).front();
+  }
 
-  const std::string& mask() const;  // as it stands in a text, such as [MASK]
+  const std::string& mask() const;  ///< the mask as texts write it, such as [MASK]
 
  private:
   struct State;

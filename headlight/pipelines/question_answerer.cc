@@ -11,18 +11,19 @@ QuestionAnswerer QuestionAnswerer::Load(const std::string& folder, const LoadOpt
   return QuestionAnswerer(std::make_shared<EncoderFolder>(std::move(loaded)));
 }
 
-std::vector<Answer> QuestionAnswerer::Ask(std::span<const Question> questions, const AnswerOptions& options) const {
+std::vector<AnswerSpan> QuestionAnswerer::Answer(std::span<const Question> questions,
+                                                 const AnswerOptions& options) const {
   const TextEncoder& model = *loaded_->model;
   const PipelineTokenizer& tokenizer = loaded_->tokenizer;
   Check(options.longest_answer >= 1, "`longest_answer` must be at least 1, not {}", options.longest_answer);
-  Check(options.overlap >= 0, "overlap must not be negative, not {}", options.overlap);
+  Check(options.overlap >= 0, "`overlap` must not be negative, not {}", options.overlap);
   std::vector<PassageWindows> cut;
   std::vector<const Window*> windows;
   std::vector<std::size_t> question_of;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     CheckText(questions[i].question, options.name_of, i);
-    CheckText(questions[i].passage, options.name_of, i);
-    cut.push_back(CutPassage(tokenizer, questions[i].question, questions[i].passage, model.limits().positions,
+    CheckText(questions[i].context, options.name_of, i);
+    cut.push_back(CutPassage(tokenizer, questions[i].question, questions[i].context, model.limits().positions,
                              options.overlap, NameOf(options.name_of, i)));
   }
   for (std::size_t i = 0; i < questions.size(); ++i)
@@ -39,7 +40,7 @@ std::vector<Answer> QuestionAnswerer::Ask(std::span<const Question> questions, c
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Tensor own = logits.ViewRows(places[i].begin, places[i].length);
       CheckFinite(own, model, "answering " + NameOf(options.name_of, question_of[which[i]]));
-      found[which[i]] = BestAnswers(own.matrix<float>(), *windows[which[i]], questions[question_of[which[i]]].passage,
+      found[which[i]] = BestAnswers(own.matrix<float>(), *windows[which[i]], questions[question_of[which[i]]].context,
                                     options.longest_answer);
     }
   };
@@ -47,21 +48,20 @@ std::vector<Answer> QuestionAnswerer::Ask(std::span<const Question> questions, c
 
   std::vector<FoundAnswers> best(questions.size());
   for (std::size_t i = 0; i < windows.size(); ++i)
-    best[question_of[i]].Add(questions[question_of[i]].passage, found[i]);
-  std::vector<Answer> answers(questions.size());
+    best[question_of[i]].Add(questions[question_of[i]].context, found[i]);
+  std::vector<AnswerSpan> answers(questions.size());
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (options.may_decline && best[i].declines()) {
-      answers[i] = {false, best[i].no_answer, 0, 0, ""};
+      answers[i].score = best[i].no_answer;
       continue;
     }
-    const std::string& passage = questions[i].passage;
+    const std::string& context = questions[i].context;
     const FoundAnswer* const answer = best[i].best();
-    Ensure(answer != nullptr, "a passage without a span");
+    Ensure(answer != nullptr, "a context without a span");
     const TextSpan span = answer->bytes;
-    const TextSpan characters = CharacterSpans(passage, {&span, 1}).front();
-    answers[i] = {
-        true, answer->score, characters.begin, characters.end,
-        passage.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin))};
+    const TextSpan characters = CharacterSpans(context, {&span, 1}).front();
+    answers[i] = {context.substr(static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.end - span.begin)),
+                  answer->score, characters.begin, characters.end, /*found=*/true};
   }
   return answers;
 }

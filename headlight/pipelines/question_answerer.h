@@ -1,6 +1,6 @@
-// Answers to questions, as spans of a passage.
+// Answers to questions, as spans of a context (extractive question answering).
 //   const QuestionAnswerer answerer = QuestionAnswerer::Load("bert-squad");
-//   Answer answer = answerer.Ask({{"Who slept?", "The dog ran. The cat slept."}})[0];  // answer.text is "The cat"
+//   const AnswerSpan span = answerer.Answer("Who slept?", "The dog ran. The cat slept.");  // span.answer is "The cat"
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -19,39 +20,44 @@ namespace headlight {
 struct EncoderFolder;
 
 struct AnswerOptions {
-  std::int64_t longest_answer = 15;  // tokens, at least 1
-  bool may_decline = true;           // allows "no answer"; else the best span is given whatever its score
-  std::int64_t overlap = 128;        // tokens shared by neighbouring windows over a long passage; at most half a window
-  std::int64_t batch_tokens = 512;   // tokens that are encoded at once
-  std::function<std::string(std::size_t text)> name_of = {};  // a question's in errors; "text 1" unless given
+  std::int64_t longest_answer = 15;  ///< tokens of an answer, at least 1
+  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is given, whatever its score
+  std::int64_t overlap = 128;       ///< tokens that neighbouring windows over a long context share; at most half of one
+  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
+  std::function<std::string(std::size_t text)> name_of = {};  ///< names a question in errors; "text 1" by default
 };
 
 struct Question {
-  std::string question, passage;
+  std::string question;
+  std::string context;  ///< the passage that may hold the answer
 };
 
-struct Answer {
-  bool found = false;               // false: the passage has no answer
-  float score = 0;                  // probability of the span, or of no answer
-  std::int32_t begin = 0, end = 0;  // characters (Unicode code points) of the passage
-  std::string text;
+struct AnswerSpan {
+  std::string answer;               ///< the part of the context; empty if there is none
+  float score = 0;                  ///< the probability of the span, or of no answer; 0 to 1
+  std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the context, from 0
+  bool found = false;               ///< false if the context has no answer
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API QuestionAnswerer {
  public:
-  // A folder of an encoder with a head for answers. Throws Error naming the file and what is wrong with it or not
-  // supported.
+  /// Loads the folder of a model with a head for extractive question answering, such as a BERT. Throws Error that names
+  /// the file and what is wrong with it or not supported.
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Each question's best answer. A span's score is the probability that an answer begins with its first token times the
-  // probability that it ends with its last, among the passage's tokens and the first token of the input, to which a
-  // model that declines points; the score of beginning and ending there is that of no answer. A passage that with the
-  // question is longer than the model's positions or 384 tokens is read in windows: the best span of any counts, and
-  // the lowest score of no answer. Throws Error for a question that leaves no room for a passage.
-  std::vector<Answer> Ask(std::span<const Question> questions, const AnswerOptions& options = {}) const;
-  std::vector<Answer> Ask(std::initializer_list<Question> questions, const AnswerOptions& options = {}) const {
-    return Ask(std::span(questions.begin(), questions.size()), options);
+  /// The best answer to each question. A span's score is the probability that an answer begins with its first token
+  /// times the probability that it ends with its last. Both are among the tokens of the context and the first token of
+  /// the input, which stands for no answer. A context that has more tokens with its question than the model reads, or
+  /// more than 384, is read in windows: the best span of all windows counts, and the lowest score of no answer. Throws
+  /// Error that names the question if a text is not UTF-8, the context has no tokens, or the question leaves no room.
+  std::vector<AnswerSpan> Answer(std::span<const Question> questions, const AnswerOptions& options = {}) const;
+  std::vector<AnswerSpan> Answer(std::initializer_list<Question> questions, const AnswerOptions& options = {}) const {
+    return Answer(std::span(questions.begin(), questions.size()), options);
+  }
+  /// The best answer to one question.
+  AnswerSpan Answer(std::string_view question, std::string_view context, const AnswerOptions& options = {}) const {
+    return Answer({Question{std::string(question), std::string(context)}}, options).front();
   }
 
  private:

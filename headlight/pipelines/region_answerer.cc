@@ -48,8 +48,9 @@ RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions
   return RegionAnswerer(std::make_shared<State>(std::move(state)));
 }
 
-std::vector<ProbableAnswer> RegionAnswerer::Answer(const Image& image, std::span<const Box> boxes,
-                                                   std::string_view question, std::size_t count) const {
+std::vector<VisualAnswer> RegionAnswerer::Answer(const Image& image, std::span<const Box> boxes,
+                                                 std::string_view question, std::int64_t top_k) const {
+  Check(top_k >= 1, "`top_k` must be at least 1, not {}", top_k);
   const RegionTextEncoder& model = *state_->loaded.model;
   const Encoding encoding = ReadQuestion(state_->loaded, question);
   Context context;
@@ -59,11 +60,11 @@ std::vector<ProbableAnswer> RegionAnswerer::Answer(const Image& image, std::span
                    {{0, static_cast<std::int32_t>(encoding.ids.size())}}, state_->RegionsOf(image, boxes));
   const Tensor shares = ops::Softmax(model.AnswerLogits(context, model.Pool(context, encoded)));
   CheckFinite(shares, model, "answering a question");
-  std::vector<ProbableAnswer> answers;
+  std::vector<VisualAnswer> answers;
   for (std::size_t i = 0; i < model.labels().size(); ++i)
     answers.push_back({model.labels()[i], static_cast<double>(shares.data<float>()[i])});
-  std::ranges::stable_sort(answers, std::greater{}, &ProbableAnswer::probability);
-  answers.resize(std::min(count, answers.size()));
+  std::ranges::stable_sort(answers, std::greater{}, &VisualAnswer::score);
+  answers.resize(static_cast<std::size_t>(std::min(top_k, std::ssize(answers))));
   return answers;
 }
 

@@ -1,10 +1,9 @@
-// Answers to questions about images, of which a model reads the regions that boxes hold, or the whole.
+// Answers to questions about images, chosen from a fixed set. The model reads the regions in boxes, or the whole image.
 //   const RegionAnswerer answerer = RegionAnswerer::Load("model");
 //   const Image image = ReadImage("street.jpg");
 //   fmt::print("{}\n", answerer.Answer(image, boxes, "How many cars are there?").front().answer);
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,29 +15,26 @@
 #include "headlight/image/box.h"
 #include "headlight/image/image.h"
 #include "headlight/pipelines/load_options.h"
+#include "headlight/pipelines/visual_question_answerer.h"
 
 namespace headlight {
 
-struct ProbableAnswer {
-  std::string answer;
-  double probability = 0;  // among all answers
-};
-
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API RegionAnswerer {
  public:
-  // A folder, with its tokenizer, of a ViLBERT, LXMERT or VisualBERT with a head for answers, trained on pixels of
-  // regions, or of a ViLT with one and its preprocessor_config.json. Throws Error naming the file and what is wrong
-  // with it or not supported.
+  /// Loads the folder, with its tokenizer, of a ViLBERT, LXMERT or VisualBERT with a head for answers that was trained
+  /// on the pixels of regions, or of a ViLT with such a head and its preprocessor_config.json. Throws Error that names
+  /// the file and what is wrong with it or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  // True for a model that reads regions; false for a ViLT, which reads whole images.
+  /// True if the model reads regions; false for a ViLT, which reads whole images.
   bool reads_boxes() const;
-  // The `count` most probable answers, the best first. The boxes are those of what is in the image, in its pixels: a
-  // ObjectDetector's, or any; those outside of it are left out. Throws Error for boxes where the model reads none, for
-  // a question that is not UTF-8, empty or too long, and for an image without pixels.
-  std::vector<ProbableAnswer> Answer(const Image& image, std::span<const Box> boxes, std::string_view question,
-                                     std::size_t count = 1) const;
+  /// The `top_k` most probable answers, the best first; the scores of all answers sum to 1. `boxes` are those of the
+  /// objects in the image, in its pixels, as an ObjectDetector finds them; boxes outside the image are ignored. Throws
+  /// Error if there are boxes and the model reads none, if the question is not UTF-8, empty or too long, if the image
+  /// has no pixels, and if `top_k` is below 1.
+  std::vector<VisualAnswer> Answer(const Image& image, std::span<const Box> boxes, std::string_view question,
+                                   std::int64_t top_k = 1) const;
 
  private:
   struct State;

@@ -18,7 +18,7 @@
 namespace headlight {
 
 // The side of the square of pixels that a model reads of each region. Throws Error for a model whose features are no
-// pixels, or whose places are not those of RegionsOfBoxes.
+// pixels, or whose boxes are not those of RegionsOfBoxes.
 HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 
 struct RegionFolder {

@@ -85,7 +85,7 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
   for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
   const std::vector<TextSpan> characters = CharacterSpans(text, bytes);
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    spans[i].begin = characters[i].begin;
+    spans[i].start = characters[i].begin;
     spans[i].end = characters[i].end;
     spans[i].score /= static_cast<float>(counts[i]);
     spans[i].text = text.substr(bytes[i].begin, bytes[i].end - bytes[i].begin);

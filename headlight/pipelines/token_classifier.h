@@ -1,6 +1,6 @@
 // Token classification: names and other spans of texts.
 //   const TokenClassifier tagger = TokenClassifier::Load("bert-ner");
-//   std::vector<NamedSpan> spans = tagger.Tag({"Ada lived in London."})[0];  // PER "Ada", LOC "London"
+//   const std::vector<NamedSpan> spans = tagger.Tag("Ada lived in London.");  // PER "Ada", LOC "London"
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -24,34 +25,39 @@ struct EncoderFolder;
 enum class TagAggregation { simple, first, average, max };
 
 struct TagOptions {
-  std::int64_t batch_tokens = 512;                            // tokens that are encoded at once
-  std::optional<TagAggregation> aggregation = {};             // first; simple where labels are S-X or E-X (BIOES)
-  std::function<std::string(std::size_t text)> name_of = {};  // a text's in errors; "text 1" unless given
+  std::int64_t batch_tokens = 512;                 ///< tokens that are encoded at once, at least 1
+  std::optional<TagAggregation> aggregation = {};  ///< default: first, or simple if labels are S-X or E-X (BIOES)
+  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
 };
 
+/// A labelled part of a text.
 struct NamedSpan {
-  std::string label;                // without B-, I-, E- or S-
-  std::int32_t begin = 0, end = 0;  // characters (Unicode code points)
-  float score = 0;                  // the mean probability of its words' labels, or tokens'
-  std::string text;
+  std::string text;                 ///< the part itself
+  std::string label;                ///< without B-, I-, E- or S-
+  float score = 0;                  ///< the mean probability of the labels of its words, or tokens; 0 to 1
+  std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API TokenClassifier {
  public:
-  // A folder of an encoder with a head for classes of tokens. Throws Error naming the file and what is wrong with it or
-  // not supported.
+  /// Loads the folder of a model with a head for classes of tokens, such as a BERT. Throws Error that names the file
+  /// and what is wrong with it or not supported.
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The spans of each text in their order: a span begins where a label B-X stands, or I-X or X behind another X's, and
-  // goes on while words (or tokens, see TagAggregation) are I-X or X; O is no label, and other labels, such as E-X,
-  // continue only themselves. A text of more tokens than the model reads is read in windows, of
-  // which neighbours share a quarter, and a token's label is the one from the window whose edges it is farthest from.
-  // Throws Error naming the text where one is not UTF-8.
+  /// The spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another kind, and
+  /// continues while words (or tokens, see TagAggregation) are I-X or X. O is no label; other labels, such as E-X,
+  /// continue only themselves. A text that has more tokens than the model reads is read in windows, of which neighbours
+  /// share a quarter; a token's label is taken from the window whose edges are farthest from it. Throws Error that
+  /// names the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {
     return Tag(std::span(texts.begin(), texts.size()), options);
+  }
+  /// The spans of one text, in order.
+  std::vector<NamedSpan> Tag(std::string_view text, const TagOptions& options = {}) const {
+    return Tag({std::string(text)}, options).front();
   }
 
  private:

@@ -29,9 +29,9 @@ std::vector<std::int32_t> VisualQuestionAnswerer::QuestionIds(std::string_view q
   return ids;
 }
 
-std::vector<std::vector<Caption>> VisualQuestionAnswerer::Ask(std::span<const Image> images,
-                                                              std::span<const ImageQuestion> questions,
-                                                              const CaptionOptions& options) const {
+std::vector<std::vector<VisualAnswer>> VisualQuestionAnswerer::Answer(std::span<const Image> images,
+                                                                      std::span<const ImageQuestion> questions,
+                                                                      const CaptionOptions& options) const {
   Check(options.prompt.empty(), "a prompt is for captions: an answer has none");
   const DecodingOptions decoding = DecodingFor(*loaded_, options);
   std::vector<std::vector<std::int32_t>> ids;
@@ -41,7 +41,7 @@ std::vector<std::vector<Caption>> VisualQuestionAnswerer::Ask(std::span<const Im
           questions[i].image + 1, images.size());
     ids.push_back(QuestionIds(questions[i].question, name));
   }
-  std::vector<std::vector<Caption>> answers(questions.size());
+  std::vector<std::vector<VisualAnswer>> answers(questions.size());
   const std::vector<Image> fitted = FitImages(loaded_->processor, images, options.name_of);
   ForEachBatchOfValues(
       loaded_->processor, fitted, options.batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
@@ -63,9 +63,11 @@ std::vector<std::vector<Caption>> VisualQuestionAnswerer::Ask(std::span<const Im
           }
           const Sequences texts = PackedSequences(lengths);
           const Memory memory{model().ReadTexts(context, packed, texts, &seen), texts};
-          auto written =
+          const auto written =
               WriteCaptions(*loaded_, memory, decoding, options, std::span(about).subspan(begin, end - begin));
-          for (std::size_t i = begin; i < end; ++i) answers[about[i]] = std::move(written[i - begin]);
+          for (std::size_t i = begin; i < end; ++i)
+            for (const ImageCaption& one : written[i - begin])
+              answers[about[i]].push_back({one.text, one.score, one.complete});
         }
       });
   return answers;

@@ -1,9 +1,11 @@
-// Answers to questions about images, in words.
+// Answers to questions about images (visual question answering).
 //   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load("blip-vqa-base");
-//   std::string answer = answerer.Ask({ReadImage("cats.jpg")}, {{0, "How many cats are there?"}})[0][0].text;  // "2"
+//   const VisualAnswer best = answerer.Answer(ReadImage("cats.jpg"), "How many cats are there?");  // best.answer is
+//   "2"
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -13,36 +15,55 @@
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/pipelines/image_captioner.h"
+#include "headlight/image/image.h"
+#include "headlight/inspect/attention_record.h"
+#include "headlight/pipelines/caption.h"
+#include "headlight/pipelines/load_options.h"
 
 namespace headlight {
 
+class CaptionModel;       // kinds/caption_model.h
+class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
+struct CaptionFolder;
+
 struct ImageQuestion {
-  std::size_t image = 0;  // its place among the images
+  std::size_t image = 0;  ///< the index of its image
   std::string question;
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
-// questions and images beside its own, but for the stream of random numbers, which is the question's place.
+struct VisualAnswer {
+  std::string answer;    ///< on one line
+  double score = 0;      ///< log-probability / length^alpha of a written answer; the probability of a chosen one
+  bool complete = true;  ///< false if max_length cut it
+};
+
+/// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
+/// other questions and images of a call, except that the index of a question is the number of its random stream.
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
-  // A folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error naming the
-  // file and what is wrong with it or not supported.
+  /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error
+  /// that names the file and what is wrong with it or not supported.
   static VisualQuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Of each question its n_best answers, the best first. Each image is read once. Throws Error naming the image
-  // where one has no pixels or cannot be resized, naming the question where it is empty, is not UTF-8, is longer than
-  // the model's positions or of an image that is not there, and for impossible options: a prompt, too.
-  std::vector<std::vector<Caption>> Ask(std::span<const Image> images, std::span<const ImageQuestion> questions,
-                                        const CaptionOptions& options = {}) const;
-  std::vector<std::vector<Caption>> Ask(std::initializer_list<Image> images,
-                                        std::initializer_list<ImageQuestion> questions,
-                                        const CaptionOptions& options = {}) const {
-    return Ask(std::span(images.begin(), images.size()), std::span(questions.begin(), questions.size()), options);
+  /// The n_best answers to each question, the best first. Each image is encoded once. Throws Error that names the image
+  /// if it has no pixels or cannot be resized. Throws Error that names the question if it is empty, is not UTF-8, has
+  /// more tokens than the model has positions, or names an image that is not given. Impossible options are errors, and
+  /// so is a prompt.
+  std::vector<std::vector<VisualAnswer>> Answer(std::span<const Image> images, std::span<const ImageQuestion> questions,
+                                                const CaptionOptions& options = {}) const;
+  std::vector<std::vector<VisualAnswer>> Answer(std::initializer_list<Image> images,
+                                                std::initializer_list<ImageQuestion> questions,
+                                                const CaptionOptions& options = {}) const {
+    return Answer(std::span(images.begin(), images.size()), std::span(questions.begin(), questions.size()), options);
+  }
+  /// The best answer to one question.
+  VisualAnswer Answer(const Image& image, std::string_view question, const CaptionOptions& options = {}) const {
+    const ImageQuestion one{0, std::string(question)};
+    return Answer(std::span(&image, 1), std::span(&one, 1), options).front().front();
   }
 
-  // Where the words of a question look in its image, in every head of every layer, or of one (from 0), and where the
-  // image's patches look. Throws Error as above.
+  /// The attention from the tokens of a question to its image, in every head of every layer, or of one (from 0), and
+  /// between the patches of the image. Throws Error as above.
   AttentionRecord Attention(const Image& image, std::string_view question, std::optional<int> layer = {}) const;
 
   const CaptionModel& model() const;

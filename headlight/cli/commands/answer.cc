@@ -35,18 +35,18 @@ struct Options : ImageQuestionOptions {
   bool always = false;
 };
 
-std::string Row(std::int64_t line, const Answer& answer, bool json) {
+std::string Row(std::int64_t line, const AnswerSpan& answer, bool json) {
   if (!json) {
-    std::string text = answer.text;
+    std::string text = answer.answer;
     for (char& c : text)
       if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-    return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score, answer.begin, answer.end, text);
+    return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score, answer.start, answer.end, text);
   }
   Json object =
-      Json::Object{{"line", line}, {"text", Json()}, {"probability", answer.score}, {"start", Json()}, {"end", Json()}};
+      Json::Object{{"line", line}, {"answer", Json()}, {"score", answer.score}, {"start", Json()}, {"end", Json()}};
   if (answer.found) {
-    object.Set("text", answer.text);
-    object.Set("start", answer.begin);
+    object.Set("answer", answer.answer);
+    object.Set("start", answer.start);
     object.Set("end", answer.end);
   }
   return object.Line() + "\n";
@@ -67,7 +67,7 @@ Reply Finds(const Options& options) {
                                               const NameOf& name_of) mutable {
     ask.name_of = name_of;
     std::vector<std::string> rows;
-    for (const Answer& answer : answerer.Ask(questions, ask))
+    for (const AnswerSpan& answer : answerer.Answer(questions, ask))
       rows.push_back(Row(first + std::ssize(rows), answer, json));
     return rows;
   };
@@ -87,8 +87,8 @@ Reply Writes(const Options& options) {
     const std::int64_t most = translator.model().limits().positions;
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < questions.size(); ++i) {
-      Check(!questions[i].passage.empty(), "{}: the passage has no tokens", name_of(i));
-      texts.push_back(fmt::format("question: {} context: {}", questions[i].question, questions[i].passage));
+      Check(!questions[i].context.empty(), "{}: the passage has no tokens", name_of(i));
+      texts.push_back(fmt::format("question: {} context: {}", questions[i].question, questions[i].context));
       std::ranges::replace_if(
           texts.back(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
       const std::int64_t tokens = translator.CountTokens(texts.back(), how);
@@ -100,7 +100,7 @@ Reply Writes(const Options& options) {
     for (const auto& answers : translator.TranslateBatch(texts, how)) {
       const std::string& text = answers.front().text;
       const std::int64_t line = first + std::ssize(rows);
-      rows.push_back((json ? Json(Json::Object{{"line", line}, {"text", text}}).Line() : OnOneLine(text)) + "\n");
+      rows.push_back((json ? Json(Json::Object{{"line", line}, {"answer", text}}).Line() : OnOneLine(text)) + "\n");
     }
     return rows;
   };

@@ -15,9 +15,9 @@
 namespace headlight {
 namespace {
 
-std::string CaptionRow(std::int64_t line, const Caption& answer, bool json) {
-  if (!json) return answer.text + "\n";
-  return Json(Json::Object{{"line", line}, {"text", answer.text}, {"score", answer.score}}).Line() + "\n";
+std::string AnswerRow(std::int64_t line, const VisualAnswer& answer, bool json) {
+  if (!json) return answer.answer + "\n";
+  return Json(Json::Object{{"line", line}, {"answer", answer.answer}, {"score", answer.score}}).Line() + "\n";
 }
 
 }  // namespace
@@ -34,9 +34,8 @@ void AnswerImages(const ImageQuestionOptions& options) {
   }
   if (!options.image.empty()) {
     how.name_of = [&](std::size_t) { return options.image; };
-    const std::vector<ImageQuestion> question = {{0, options.question}};
-    const std::vector<Image> images = {ReadImage(Input(options.image))};
-    return WriteResult(CaptionRow(1, answerer.Ask(images, question, how)[0][0], options.json));
+    const Image image = ReadImage(Input(options.image));
+    return WriteResult(AnswerRow(1, answerer.Answer(image, options.question, how), options.json));
   }
   const auto rows = [&](const LineBatch& batch) {
     std::vector<Image> images;
@@ -59,15 +58,15 @@ void AnswerImages(const ImageQuestionOptions& options) {
     how.name_of = [&](std::size_t image) { return paths[image]; };
     const auto answers = [&] {
       try {
-        return answerer.Ask(images, questions, how);
+        return answerer.Answer(images, questions, how);
       } catch (const Error& error) {
         if (error.blame() != Blame::user) throw;
         Fail("{}{}: {}", batch.name_of(0), batch.lines.size() == 1 ? "" : " and on", error.what());
       }
     }();
     std::vector<std::string> printed;
-    for (const std::vector<Caption>& answer : answers)
-      printed.push_back(CaptionRow(batch.first + std::ssize(printed), answer[0], options.json));
+    for (const std::vector<VisualAnswer>& answer : answers)
+      printed.push_back(AnswerRow(batch.first + std::ssize(printed), answer[0], options.json));
     return printed;
   };
   ForEachLineBatch(options, "lines answered", kQuestionsAhead, rows);

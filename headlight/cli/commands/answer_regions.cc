@@ -31,9 +31,9 @@ SeenImage See(const std::optional<ObjectDetector>& detector, const std::string& 
   return seen;
 }
 
-std::string AnswerRow(std::int64_t line, const ProbableAnswer& answer, bool json) {
-  if (!json) return fmt::format("{:.3f}\t{}\n", answer.probability, answer.answer);
-  return Json(Json::Object{{"line", line}, {"text", answer.answer}, {"probability", answer.probability}}).Line() + "\n";
+std::string AnswerRow(std::int64_t line, const VisualAnswer& answer, bool json) {
+  if (!json) return fmt::format("{:.3f}\t{}\n", answer.score, answer.answer);
+  return Json(Json::Object{{"line", line}, {"answer", answer.answer}, {"score", answer.score}}).Line() + "\n";
 }
 
 }  // namespace

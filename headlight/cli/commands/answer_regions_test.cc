@@ -65,7 +65,7 @@ TEST_F(AnswerWithVilt, ReadsTheWholeImage) {
   EXPECT_FALSE(answerer.reads_boxes());
   const Image image = ReadImage(kImage);
   const std::string question = "Is it a dog?";
-  const std::vector<ProbableAnswer> answers = answerer.Answer(image, {}, question, 3);
+  const std::vector<VisualAnswer> answers = answerer.Answer(image, {}, question, 3);
   ASSERT_EQ(answers.size(), 3U);
 
   const auto model = LoadModel<Vilt>(folder.path(), {.purpose = LoadFor::computing});
@@ -76,17 +76,17 @@ TEST_F(AnswerWithVilt, ReadsTheWholeImage) {
   const Tensor shares = ops::Softmax(model->AnswerLogits(
       context, model->Pool(context, model->Encode(context, encoding.ids, encoding.type_ids,
                                                   {{0, static_cast<std::int32_t>(encoding.ids.size())}}, patches))));
-  for (const ProbableAnswer& answer : answers) {
+  for (const VisualAnswer& answer : answers) {
     const auto label = std::ranges::find(model->labels(), answer.answer) - model->labels().begin();
-    EXPECT_FLOAT_EQ(static_cast<float>(answer.probability), shares.data<float>()[label]);
+    EXPECT_FLOAT_EQ(static_cast<float>(answer.score), shares.data<float>()[label]);
   }
 
-  const std::string row = fmt::format("{:.3f}\t{}\n", answers[0].probability, answers[0].answer);
+  const std::string row = fmt::format("{:.3f}\t{}\n", answers[0].score, answers[0].answer);
   EXPECT_EQ(RunProgram(Answer({"--image", kImage, "--question", question})).out, row);
   const std::string line = question + "\t" + kImage + "\n";
   EXPECT_EQ(RunProgram(Answer({}), line + line).out, row + row);
   const Json object = ParseJson(RunProgram(Answer({"--json"}), line).out, "row");
-  EXPECT_EQ(*object.Find("text")->As<std::string>(), answers[0].answer);
+  EXPECT_EQ(*object.Find("answer")->As<std::string>(), answers[0].answer);
   EXPECT_THAT(RunProgram({"info", folder.path()}).out, testing::ContainsRegex("patch_height +4\n"));
 }
 

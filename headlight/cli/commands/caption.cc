@@ -28,16 +28,16 @@ void Run(const Options& options) {
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageCaptioner captioner =
       Loaded([&] { return ImageCaptioner::Load(options.folder, {.compute = options.compute}); });
-  captioner.Describe({}, options.caption);  // refuses impossible options before anything is read
+  captioner.Caption({}, options.caption);  // refuses impossible options before anything is read
   CaptionOptions caption = options.caption;
   const auto rows = [&](const FittedBatch& batch) {
     caption.first_stream = static_cast<std::uint64_t>(batch.first);
     caption.name_of = batch.name_of;
     std::vector<std::string> printed;
-    for (const std::vector<Caption>& captions : captioner.DescribeFitted(batch.fitted, caption)) {
+    for (const std::vector<ImageCaption>& captions : captioner.CaptionFitted(batch.fitted, caption)) {
       const std::string name = batch.sources[printed.size()].name();
       std::string& own = printed.emplace_back();
-      for (const Caption& one : captions)
+      for (const ImageCaption& one : captions)
         own += (options.json
                     ? Json(Json::Object{
                                {"image", name}, {"text", one.text}, {"score", one.score}, {"complete", one.complete}})

@@ -45,9 +45,9 @@ TEST_F(CaptionCommand, PrintsALineForEachCaption) {
     std::string expected, best;
     for (const std::string& file : files) {
       const Image image = ReadImage(file);
-      expected += file + "\t" + captioner.Describe(image) + "\n";
-      const auto several = captioner.Describe({image}, {.prompt = "two", .beam_size = 3, .n_best = 2});
-      for (const Caption& caption : several[0]) best += file + "\t" + caption.text + "\n";
+      expected += file + "\t" + captioner.Caption(image).text + "\n";
+      const auto several = captioner.Caption({image}, {.prompt = "two", .beam_size = 3, .n_best = 2});
+      for (const ImageCaption& caption : several[0]) best += file + "\t" + caption.text + "\n";
     }
     EXPECT_EQ(RunProgram({"caption", of, photos}).out, expected);
     EXPECT_EQ(RunProgram({"caption", of, files[0], photos + "/b*", photos + "/more"}).out, expected);
@@ -83,7 +83,7 @@ TEST_F(CaptionCommand, PrintsAnObjectForEachCaption) {
   const std::vector<std::string> rows = Lines(outcome.out);
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_THAT(rows[2], StartsWith(R"({"image":")" + photos + R"(/bad.png","error":)"));
-  const Caption caption = ImageCaptioner::Load(model).Describe({ReadImage(files[1])}, {.max_length = 2})[0][0];
+  const ImageCaption caption = ImageCaptioner::Load(model).Caption(ReadImage(files[1]), {.max_length = 2});
   EXPECT_EQ(
       rows[1],
       Json(Json::Object{
@@ -114,21 +114,20 @@ TEST_F(CaptionCommand, RefusesWhatCannotBe) {
 TEST_F(CaptionCommand, AnswersQuestionsAboutImages) {
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(answers);
   const auto answer = [&](const std::string& file, const std::string& question) {
-    const ImageQuestion asked[] = {{0, question}};
-    const Image images[] = {ReadImage(file)};
-    return answerer.Ask(images, asked)[0][0];
+    return answerer.Answer(ReadImage(file), question);
   };
   EXPECT_EQ(RunProgram({"answer", answers, "--image", files[0], "--question", "Two men?"}).out,
-            answer(files[0], "Two men?").text + "\n");
+            answer(files[0], "Two men?").answer + "\n");
   EXPECT_EQ(RunProgram({"answer", answers, "--image", "-", "--question", "Two men?"}, ReadFile(files[0])).out,
-            answer(files[0], "Two men?").text + "\n");
+            answer(files[0], "Two men?").answer + "\n");
   const std::string lines = "Two men?\t" + files[0] + "\nWho runs?\t" + files[1] + "\nWho runs?\t" + files[0] + "\n";
   std::string expected;
   for (const auto& [file, question] :
        {std::pair(0, "Two men?"), std::pair(1, "Who runs?"), std::pair(0, "Who runs?")}) {
-    const Caption own = answer(files[static_cast<std::size_t>(file)], question);
+    const VisualAnswer own = answer(files[static_cast<std::size_t>(file)], question);
     expected +=
-        Json(Json::Object{{"line", std::ssize(Lines(expected)) + 1}, {"text", own.text}, {"score", own.score}}).Line() +
+        Json(Json::Object{{"line", std::ssize(Lines(expected)) + 1}, {"answer", own.answer}, {"score", own.score}})
+            .Line() +
         "\n";
   }
   EXPECT_EQ(RunProgram({"answer", answers, "--json"}, lines).out, expected);
@@ -219,7 +218,7 @@ TEST_F(CaptionCommand, AreEvaluated) {
   };
   for (const std::string& of : {model, blip}) {
     const Json own =
-        evaluated(of, ImageCaptioner::Load(of).Describe(ReadImage(files[0]), {.beam_size = 1, .max_length = 8}));
+        evaluated(of, ImageCaptioner::Load(of).Caption(ReadImage(files[0]), {.beam_size = 1, .max_length = 8}).text);
     EXPECT_EQ(*own.Find("task")->As<std::string>(), "captions");
     EXPECT_EQ(*own.Find("images")->As<std::int64_t>(), 1);
     EXPECT_EQ(*own.Find("captions")->As<std::int64_t>(), 2);

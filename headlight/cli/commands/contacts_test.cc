@@ -123,7 +123,7 @@ TEST_F(ContactsTest, PlacesOfAVariantAreMaskedJointlyOnRequest) {
   const JsonView words = JsonView(ParseJson(filled.out, "filled"), "filled")["masks"];
   const auto probability = [&](std::size_t mask, const std::string& residue) {
     for (const JsonView& word : words.Items().at(mask).Items())
-      if (word["text"].String() == residue) return word["probability"].Number();
+      if (word["text"].String() == residue) return word["score"].Number();
     ADD_FAILURE() << residue << filled.err;
     return 1.0;
   };
@@ -146,7 +146,7 @@ TEST_F(ContactsTest, VariantsAreScoredByMaskedMarginals) {
     const Outcome filled = RunProgram({"fill-mask", esm, "--top", "23", "--json"}, std::string(masked) + "\n");
     const JsonView words = JsonView(ParseJson(filled.out, "filled"), "filled")["masks"].Items().at(0);
     for (const JsonView& word : words.Items())
-      if (word["text"].String() == residue) return word["probability"].Number();
+      if (word["text"].String() == residue) return word["score"].Number();
     ADD_FAILURE() << residue << filled.err;
     return 0.0;
   };

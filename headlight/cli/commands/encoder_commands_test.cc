@@ -113,7 +113,7 @@ TEST(Answer, PrintsAnAnswerOrNone) {
   EXPECT_EQ(RunProgram({"answer", folder, "--max-length", "5"}, text).out,
             "0.0313\t9\t18\ttwo dogs.\n0.2538\t0\t0\t\n");
   EXPECT_EQ(Lines(RunProgram({"answer", folder, "--always"}, text).out)[1].substr(6), "\t0\t3\tmen");
-  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("text":null)"));
+  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("answer":null)"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\n"), HasSubstr("line 1: a line is a question and a passage"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\t\n"), HasSubstr("line 1: the passage has no tokens"));
   EXPECT_NE(RunProgram({"answer", folder, "--question", "Who?"}).exit_code, 0);

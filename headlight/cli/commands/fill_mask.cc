@@ -24,19 +24,19 @@ struct Options : LineOptions {
 void Run(const Options& options) {
   const MaskFiller filler = Loaded([&] { return MaskFiller::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
-    const auto filled = filler.Fill(batch.lines, {.top = options.top, .name_of = batch.name_of});
+    const auto filled = filler.Fill(batch.lines, {.top_k = options.top, .name_of = batch.name_of});
     std::vector<std::string> printed(filled.size());
     for (std::size_t line = 0; line < filled.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
       Json::Array masks;
       for (std::size_t mask = 0; mask < filled[line].size(); ++mask) {
-        Json::Array words;
-        for (const FilledWord& word : filled[line][mask]) {
-          words.push_back(Json::Object{{"text", word.text}, {"id", word.id}, {"probability", word.probability}});
+        Json::Array tokens;
+        for (const FilledToken& token : filled[line][mask]) {
+          tokens.push_back(Json::Object{{"text", token.text}, {"id", token.id}, {"score", token.score}});
           if (!options.json)
-            printed[line] += fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, word.probability, word.text);
+            printed[line] += fmt::format("{}\t{}\t{:.4f}\t{}\n", number, mask + 1, token.score, token.text);
         }
-        masks.push_back(std::move(words));
+        masks.push_back(std::move(tokens));
       }
       if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"masks", std::move(masks)}}).Line() + "\n";
     }

@@ -67,7 +67,7 @@ TEST_F(JsonFields, OfImagesAreDocumented) {
        {"id", "label", "score", "area"}},
       {{"caption", kTestdata + "captions/vit_gpt2_text"}, {"image", "text", "score", "complete"}},
       {{"answer", kTestdata + "captions/blip_answers_text", "--question", "Two men?", "--image"},
-       {"line", "text", "score"}},
+       {"line", "answer", "score"}},
       {{"search", index}, {"text", "score"}},
   };
   for (const auto& [arguments, fields, items, item_fields] : commands) {

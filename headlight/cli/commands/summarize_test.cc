@@ -49,7 +49,7 @@ TEST(Answer, IsWrittenByAT5) {
   EXPECT_EQ(RunProgram({"answer", t5, "--question", "Who?", "--context", context}).out, written);
   const std::string line = "Who?\tTwo men, two dogs.\n";
   EXPECT_EQ(RunProgram({"answer", t5, "--json"}, line + line).out,
-            fmt::format("{{\"line\":1,\"text\":\"{0}\"}}\n{{\"line\":2,\"text\":\"{0}\"}}\n",
+            fmt::format("{{\"line\":1,\"answer\":\"{0}\"}}\n{{\"line\":2,\"answer\":\"{0}\"}}\n",
                         written.substr(0, written.size() - 1)));
   EXPECT_THAT(RefusalOf({"answer", t5, "--always"}, line), HasSubstr("--always"));
   EXPECT_THAT(RefusalOf({"answer", t5}, "Who?\t\n"), HasSubstr("line 1: the passage has no tokens"));

@@ -33,12 +33,12 @@ void Run(const Options& options) {
       Json::Array json;
       for (const NamedSpan& span : tagged[line]) {
         if (!options.json)
-          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.begin, span.end, InRow(span.label),
+          printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.start, span.end, InRow(span.label),
                                        span.score, span.text);
         json.push_back(Json::Object{{"text", span.text},
                                     {"label", span.label},
-                                    {"probability", span.score},
-                                    {"start", span.begin},
+                                    {"score", span.score},
+                                    {"start", span.start},
                                     {"end", span.end}});
       }
       if (options.json) printed[line] = Json(Json::Object{{"line", number}, {"spans", std::move(json)}}).Line() + "\n";
