@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headlight/base/export.h"
@@ -11,10 +12,11 @@
 namespace headlight {
 
 struct ImageSegment {
-  std::int32_t id = 0;  // from 1, without gaps
-  std::int32_t label = 0;
-  double score = 0;       // 0 to 1
-  std::int64_t area = 0;  // pixels
+  std::int32_t id = 0;        // from 1, without gaps
+  std::int32_t label_id = 0;  // its class
+  double score = 0;           // 0 to 1
+  std::int64_t area = 0;      // pixels
+  std::string label = {};     // the name of its class, as ImageSegmenter gives it
   bool operator==(const ImageSegment&) const = default;
 };
 

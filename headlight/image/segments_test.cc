@@ -47,7 +47,7 @@ TEST(Segments, AreThoseOfTransformers) {
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const std::vector<JsonView> expected = segments[i].Items();
       EXPECT_EQ(result.segments[i].id, expected[0].Integer(1, 99));
-      EXPECT_EQ(result.segments[i].label, expected[1].Integer(0, 99));
+      EXPECT_EQ(result.segments[i].label_id, expected[1].Integer(0, 99));
       EXPECT_NEAR(result.segments[i].score, expected[2].Number(0, 1), 2e-6);  // rounded to six places
       EXPECT_EQ(result.segments[i].area, std::ranges::count(result.ids, result.segments[i].id));
     }

@@ -137,7 +137,7 @@ struct TextJob final : EngineJob {
   using Result = GeneratedText;
   TextJob(EngineQueue& queue, const TextGenerator& generator, GenerateOptions options)
       : call(generator, Buffered(queue, std::move(options))) {}
-  void Finish() override { results = call.Results(found); }
+  void Finish() override { results = std::move(call.Results(found).front()); }
 
   // on_text keeps its pieces for the waiter.
   GenerateOptions Buffered(EngineQueue& queue, GenerateOptions options) {

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 // All that a result has, to the last bit.
 std::string Described(const GeneratedText& text) {
-  return fmt::format("{} {} {} {} {} {:a}", text.text, text.prompt, static_cast<int>(text.end), text.prompt_tokens,
+  return fmt::format("{} {} {} {} {:a}", text.text, static_cast<int>(text.finish_reason), text.prompt_tokens,
                      text.tokens, text.log_probability);
 }
 std::string Described(const Translation& translation) {
@@ -46,7 +46,7 @@ std::string Described(const std::vector<Result>& results) {
 }
 
 std::string Alone(const TextGenerator& generator, const TextRequest& request) {
-  return Described(generator.Generate({request.prompt}, request.options));
+  return Described(generator.Generate({request.prompt}, request.options)[0]);
 }
 std::string Alone(const Translator& translator, const TranslationRequest& request) {
   return Described(translator.TranslateBatch({request.text}, request.options).front());

@@ -125,10 +125,8 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const AttentionIn
   Check(!input.patch, "`patch`: the model reads regions of the image, and no patches");
   const ObjectDetector detector = ObjectDetector::Load(*input.detector);
   std::vector<NamedBox> boxes;
-  const std::vector<std::vector<FoundBox>> detected = detector.Detect({*input.image});
-  for (const FoundBox& found : detected.front())
-    boxes.push_back(
-        {found.box, fmt::format("{} {:.2f}", detector.labels()[static_cast<std::size_t>(found.label)], found.score)});
+  for (const DetectedObject& found : detector.Detect(*input.image))
+    boxes.push_back({found.box, fmt::format("{} {:.2f}", found.label, found.score)});
   return RegionAttentionOf(LoadRegionFolder(folder), *input.image, boxes, *input.question, OneLayer(input));
 }
 

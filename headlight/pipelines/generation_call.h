@@ -25,8 +25,8 @@ class GenerationCall {
   std::vector<DecodingRequest> Requests(std::span<const std::string> prompts);
   std::vector<DecodingRequest> Requests(std::vector<std::vector<std::int32_t>> prompts);
 
-  // The texts of what each request found. Calls on_text for the ends of the texts.
-  std::vector<GeneratedText> Results(const std::vector<std::vector<Hypothesis>>& found);
+  // The texts of each prompt, from what each request found. Calls on_text for the ends of the texts.
+  std::vector<std::vector<GeneratedText>> Results(const std::vector<std::vector<Hypothesis>>& found);
 
  private:
   bool Add(std::size_t text, std::int32_t id);

@@ -68,6 +68,8 @@ std::vector<Segmentation> ImageSegmenter::SegmentFitted(std::span<const Image> f
                         ThingsOf(*state_->loaded.model, context, found, row, options.threshold,
                                  NameOfImage(options.name_of, image), size);
                     result[image] = SegmentsOf(things, size, sizes[image], options.rules);
+                    for (ImageSegment& segment : result[image].segments)
+                      segment.label = labels()[static_cast<std::size_t>(segment.label_id)];
                   });
   return result;
 }

@@ -1,8 +1,8 @@
 // Panoptic segmentation of images.
 //   const ImageSegmenter segmenter = ImageSegmenter::Load("detr-resnet-50-panoptic");
-//   const Segmentation result = segmenter.Segment({ReadImage("street.jpg")})[0];
-//   result.ids[y * result.width + x]                       // the segment of a pixel, 0 for none
-//   segmenter.labels()[result.segments[0].label]           // the first segment's label
+//   const Segmentation result = segmenter.Segment(ReadImage("street.jpg"));
+//   result.ids[y * result.width + x]  // the segment of a pixel, 0 for none
+//   result.segments[0].label          // the label of segment 1
 #pragma once
 
 #include <cstddef>
@@ -22,34 +22,38 @@
 namespace headlight {
 
 struct SegmentOptions {
-  double threshold = 0.5;  // only segments with a score above it; 0 to 1
-  SegmentRules rules = {};
-  std::int64_t batch_pixels = 1 << 20;  // of images that are computed at once, as resized; at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  // in errors; "image 1" unless given
+  double threshold = 0.5;               ///< only segments with a score above it are returned; 0 to 1
+  SegmentRules rules = {};              ///< how pixels are assigned to segments
+  std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
+  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An image's segments do not depend
-// on the other images of a call.
+/// Immutable and cheap to copy; every method may be called from many threads at once. An image's segments do not depend
+/// on the other images of a call.
 class HEADLIGHT_API ImageSegmenter {
  public:
-  // A folder of DETR with masks and its preprocessor_config.json. Throws Error naming the file and what is wrong with
-  // it or not supported.
+  /// Loads the folder of a DETR with masks and its preprocessor_config.json. Throws Error that names the file and what
+  /// is wrong with it or not supported.
   static ImageSegmenter Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The segments of each image, in its own pixels. Throws Error naming the image where one has no pixels or cannot
-  // be resized.
+  /// The segments of each image, by their ids, and the segment of each of its own pixels. Throws Error that names the
+  /// image if it has no pixels or cannot be resized.
   std::vector<Segmentation> Segment(std::span<const Image> images, const SegmentOptions& options = {}) const;
   std::vector<Segmentation> Segment(std::initializer_list<Image> images, const SegmentOptions& options = {}) const {
     return Segment(std::span(images.begin(), images.size()), options);
   }
+  /// The segments of one image.
+  Segmentation Segment(const Image& image, const SegmentOptions& options = {}) const {
+    return Segment(std::span(&image, 1), options).front();
+  }
 
-  // Segment in two steps, of which the first can be done ahead while the second computes: the image as resized for
-  // the model, and the segments of such images, whose own sizes are `sizes`.
+  /// Segment in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
+  /// the model, and SegmentFitted finds the segments of such images, whose original sizes are `sizes`.
   Image Fit(const Image& image) const;
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  // by ImageSegment::label
+  const std::vector<std::string>& labels() const;  ///< by ImageSegment::label_id
 
  private:
   struct State;

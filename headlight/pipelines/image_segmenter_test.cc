@@ -25,12 +25,13 @@ TEST(ImageSegmenter, FindsTheSegmentsOfTransformers) {
   for (const JsonView& image : golden["images"].Items()) {
     const std::int64_t width = image["width"].Integer(1, 100), height = image["height"].Integer(1, 100);
     const Segmentation found =
-        segmenter.Segment({Pattern(width, height)}, {.threshold = golden["threshold"].Number(0, 1)})[0];
+        segmenter.Segment(Pattern(width, height), {.threshold = golden["threshold"].Number(0, 1)});
     const std::vector<JsonView> segments = image["segments"].Items(), ids = image["segmentation"].Items();
     EXPECT_EQ(found.width, width);
     ASSERT_EQ(found.segments.size(), segments.size());
     for (std::size_t i = 0; i < segments.size(); ++i, ++compared) {
-      EXPECT_EQ(found.segments[i].label, segments[i].Items()[1].Integer(0, 9));
+      EXPECT_EQ(found.segments[i].label_id, segments[i].Items()[1].Integer(0, 9));
+      EXPECT_EQ(found.segments[i].label, segmenter.labels()[static_cast<std::size_t>(found.segments[i].label_id)]);
       EXPECT_NEAR(found.segments[i].score, segments[i].Items()[2].Number(0, 1), 1e-5);
     }
     ASSERT_EQ(found.ids.size(), ids.size());

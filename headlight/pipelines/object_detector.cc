@@ -16,26 +16,27 @@ ObjectDetector ObjectDetector::Load(const std::string& folder, const LoadOptions
   return ObjectDetector(std::make_shared<State>(State{LoadDetectorFolder(folder, options)}));
 }
 
-std::vector<std::vector<FoundBox>> ObjectDetector::Detect(std::span<const Image> images,
-                                                          const DetectOptions& options) const {
+std::vector<std::vector<DetectedObject>> ObjectDetector::Detect(std::span<const Image> images,
+                                                                const DetectOptions& options) const {
   return DetectFitted(FitImages(state_->loaded.processor, images, options.name_of), SizesOf(images), options);
 }
 
 Image ObjectDetector::Fit(const Image& image) const { return state_->loaded.processor.Fit(image); }
 
-std::vector<std::vector<FoundBox>> ObjectDetector::DetectFitted(std::span<const Image> fitted,
-                                                                std::span<const ImageSize> sizes,
-                                                                const DetectOptions& options) const {
-  std::vector<std::vector<FoundBox>> result(fitted.size());
+std::vector<std::vector<DetectedObject>> ObjectDetector::DetectFitted(std::span<const Image> fitted,
+                                                                      std::span<const ImageSize> sizes,
+                                                                      const DetectOptions& options) const {
+  std::vector<std::vector<DetectedObject>> result(fitted.size());
   DetectInBatches(state_->loaded, fitted, sizes, options.threshold, options.batch_pixels, options.name_of,
                   [&](Context&, const DetectedImages& found, std::int64_t row, std::size_t image) {
                     const auto [height, width] = sizes[image];
-                    std::vector<FoundBox>& boxes = result[image];
+                    std::vector<DetectedObject>& objects = result[image];
                     for (const auto& [box, label, score] :
                          FindingsOf(found.layers.back(), row, state_->loaded.model->limits().queries))
                       if (score > options.threshold)
-                        boxes.push_back({BoxOfShares(box[0], box[1], box[2], box[3], height, width), label, score});
-                    std::ranges::stable_sort(boxes, std::greater{}, &FoundBox::score);
+                        objects.push_back({labels()[static_cast<std::size_t>(label)], score,
+                                           BoxOfShares(box[0], box[1], box[2], box[3], height, width), label});
+                    std::ranges::stable_sort(objects, std::greater{}, &DetectedObject::score);
                   });
   return result;
 }

@@ -1,8 +1,7 @@
 // Object detection in images.
 //   const ObjectDetector detector = ObjectDetector::Load("detr-resnet-50");
-//   const std::vector<FoundBox> boxes = detector.Detect({ReadImage("street.jpg")})[0];
-//   for (const FoundBox& found : boxes)
-//     fmt::print("{} {:.2f} at {}, {}\n", detector.labels()[found.label], found.score, found.box.left, found.box.top);
+//   for (const DetectedObject& found : detector.Detect(ReadImage("street.jpg")))
+//     fmt::print("{} {:.2f} at {}, {}\n", found.label, found.score, found.box.left, found.box.top);
 #pragma once
 
 #include <cstddef>
@@ -22,34 +21,48 @@
 namespace headlight {
 
 struct DetectOptions {
-  double threshold = 0.5;               // only boxes with a score above it; 0 to 1
-  std::int64_t batch_pixels = 1 << 20;  // of images that are computed at once, as resized; at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  // in errors; "image 1" unless given
+  double threshold = 0.5;               ///< only objects with a score above it are returned; 0 to 1
+  std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
+  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An image's boxes do
-// not depend on the other images of a call: none is padded.
+/// An object in an image.
+struct DetectedObject {
+  std::string label;
+  double score = 0;           ///< the probability of the label, 0 to 1
+  Box box;                    ///< in the image's own pixels; may reach over its edges
+  std::int32_t label_id = 0;  ///< the label's index in labels()
+  bool operator==(const DetectedObject&) const = default;
+};
+
+/// Immutable and cheap to copy; every method may be called from many threads at once. The objects of an image do not
+/// depend on the other images of a call: none is padded.
 class HEADLIGHT_API ObjectDetector {
  public:
-  // A folder of DETR and its preprocessor_config.json. Throws Error naming the file and what is wrong with it or not
-  // supported.
+  /// Loads the folder of a DETR and its preprocessor_config.json. Throws Error that names the file and what is wrong
+  /// with it or not supported.
   static ObjectDetector Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The boxes found in each image, the highest scores first, in the image's own pixels, which may reach
-  // over its edges. Throws Error naming the image where one has no pixels or cannot be resized.
-  std::vector<std::vector<FoundBox>> Detect(std::span<const Image> images, const DetectOptions& options = {}) const;
-  std::vector<std::vector<FoundBox>> Detect(std::initializer_list<Image> images,
-                                            const DetectOptions& options = {}) const {
+  /// The objects of each image, the highest score first. Throws Error that names the image if it has no pixels or
+  /// cannot be resized.
+  std::vector<std::vector<DetectedObject>> Detect(std::span<const Image> images,
+                                                  const DetectOptions& options = {}) const;
+  std::vector<std::vector<DetectedObject>> Detect(std::initializer_list<Image> images,
+                                                  const DetectOptions& options = {}) const {
     return Detect(std::span(images.begin(), images.size()), options);
   }
+  /// The objects of one image.
+  std::vector<DetectedObject> Detect(const Image& image, const DetectOptions& options = {}) const {
+    return Detect(std::span(&image, 1), options).front();
+  }
 
-  // Detect in two steps, of which the first can be done ahead while the second computes: the image as resized for the
-  // model, and what is found in such images, whose own sizes are `sizes`.
+  /// Detect in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
+  /// the model, and DetectFitted finds the objects of such images, whose original sizes are `sizes`.
   Image Fit(const Image& image) const;
-  std::vector<std::vector<FoundBox>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
-                                                  const DetectOptions& options = {}) const;
+  std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
+                                                        const DetectOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  // by FoundBox::label
+  const std::vector<std::string>& labels() const;  ///< by DetectedObject::label_id
 
  private:
   struct State;

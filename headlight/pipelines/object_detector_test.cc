@@ -32,7 +32,7 @@ TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
     const JsonView golden = ReadJson(FolderOf(name) + "/found.json");
     std::size_t compared = 0;
     for (const JsonView& image : golden["images"].Items()) {
-      const std::vector<FoundBox> found =
+      const std::vector<DetectedObject> found =
           detector.Detect({Pattern(image["width"].Integer(1, 100), image["height"].Integer(1, 100))},
                           {.threshold = golden["threshold"].Number(0, 1)})[0];
       const std::vector<JsonView> scores = image["scores"].Items(), labels = image["labels"].Items(),
@@ -44,7 +44,8 @@ TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
       std::ranges::sort(order, std::greater{}, [&](std::size_t i) { return scores[i].Number(0, 1); });
       for (std::size_t i = 0; i < order.size(); ++i, ++compared) {
         EXPECT_NEAR(found[i].score, scores[order[i]].Number(0, 1), 1e-5);
-        EXPECT_EQ(found[i].label, labels[order[i]].Integer(0, 1));
+        EXPECT_EQ(found[i].label_id, labels[order[i]].Integer(0, 1));
+        EXPECT_EQ(found[i].label, detector.labels()[static_cast<std::size_t>(found[i].label_id)]);
         const std::vector<JsonView> box = boxes[order[i]].Items();
         EXPECT_NEAR(found[i].box.left, box[0].Number(-1e3, 1e3), 1e-3);
         EXPECT_NEAR(found[i].box.top, box[1].Number(-1e3, 1e3), 1e-3);
@@ -59,8 +60,8 @@ TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
 TEST_F(Detectors, FindTheSameInAnImageAloneAndInAnyBatch) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     const ObjectDetector detector = ObjectDetector::Load(folder.path(), {.compute = compute});
-    std::vector<std::vector<FoundBox>> alone;
-    for (const Image& image : images) alone.push_back(detector.Detect({image}, {.threshold = 0})[0]);
+    std::vector<std::vector<DetectedObject>> alone;
+    for (const Image& image : images) alone.push_back(detector.Detect(image, {.threshold = 0}));
     EXPECT_EQ(alone[0].size(), 3U);
     for (const std::int64_t pixels : {1, 20000, 1 << 20})
       EXPECT_EQ(detector.Detect(images, {.threshold = 0, .batch_pixels = pixels}), alone) << pixels;

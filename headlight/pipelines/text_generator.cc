@@ -149,31 +149,30 @@ bool GenerationCall::Add(std::size_t text, std::int32_t id) {
   return true;
 }
 
-std::vector<GeneratedText> GenerationCall::Results(const std::vector<std::vector<Hypothesis>>& found) {
+std::vector<std::vector<GeneratedText>> GenerationCall::Results(const std::vector<std::vector<Hypothesis>>& found) {
   const PipelineTokenizer& tokenizer = generator_.tokenizer();
-  std::vector<GeneratedText> results;
+  std::vector<std::vector<GeneratedText>> results(prompt_tokens_.size());
   for (std::size_t request = 0; request < found.size(); ++request)
     for (std::size_t rank = 0; rank < found[request].size(); ++rank) {
       const Hypothesis& hypothesis = found[request][rank];
-      const std::size_t i = results.size();
-      GrowingText& text = texts_[request * (n_best_ / samples_) + rank];
+      const std::size_t i = request * (n_best_ / samples_) + rank, prompt = request / samples_;
+      GrowingText& text = texts_[i];
       if (!generation_.on_token) text.Add(hypothesis.ids);
       // An end that is no special token is text, as in Transformers.
       if (hypothesis.end >= 0 && !tokenizer.IsSpecial(hypothesis.end)) text.Add({&hypothesis.end, 1});
-      GeneratedText& result = results.emplace_back();
+      GeneratedText& result = results[prompt].emplace_back();
       result.text = text.text();
-      result.prompt = request / samples_;
-      result.prompt_tokens = prompt_tokens_[result.prompt];
+      result.prompt_tokens = prompt_tokens_[prompt];
       result.tokens = std::ssize(hypothesis.ids);
       const bool full = result.tokens < generation_.max_new_tokens &&
                         result.prompt_tokens + result.tokens > generator_.model().limits().positions;
-      result.end = hypothesis.end >= 0 && hypothesis.ended ? TextEnd::end_token
-                   : hypothesis.ended                      ? TextEnd::stop
-                   : full                                  ? TextEnd::positions
-                                                           : TextEnd::length;
+      result.finish_reason = hypothesis.end >= 0 && hypothesis.ended ? FinishReason::end
+                             : hypothesis.ended                      ? FinishReason::stop
+                             : full                                  ? FinishReason::positions
+                                                                     : FinishReason::length;
       if (const std::size_t stop = FindStop(result.text, options_.stop); stop != std::string::npos) {
         result.text.resize(stop);
-        result.end = TextEnd::stop;
+        result.finish_reason = FinishReason::stop;
       }
       result.log_probability = hypothesis.log_probability;
       Tell(i, result.text, result.text.size());
@@ -181,8 +180,8 @@ std::vector<GeneratedText> GenerationCall::Results(const std::vector<std::vector
   return results;
 }
 
-std::vector<GeneratedText> TextGenerator::Generate(std::span<const std::string> prompts,
-                                                   const GenerateOptions& options) const {
+std::vector<std::vector<GeneratedText>> TextGenerator::Generate(std::span<const std::string> prompts,
+                                                                const GenerateOptions& options) const {
   GenerationCall call(*this, options);
   return call.Results(headlight::Generate(model(), call.Requests(prompts), options.batch_tokens, options.cancelled));
 }
@@ -193,7 +192,7 @@ std::int32_t TextGenerator::n_best(const GenerateOptions& options) const {
 
 GeneratedText TextGenerator::Generate(std::string_view prompt, const GenerateOptions& options) const {
   const std::string prompts[] = {std::string(prompt)};
-  return Generate(prompts, options).front();
+  return Generate(prompts, options).front().front();
 }
 
 AttentionRecord TextGenerator::Attention(std::string_view text) const {

@@ -24,102 +24,104 @@ class GenerationCall;     // pipelines/generation_call.h
 class LanguageModel;      // kinds/language_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
-// Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it
-// gives none, those after "else". Its eos_token_id ends a text.
+/// Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it
+/// gives none, those after "else". Its eos_token_id ends a text.
 struct GenerateOptions {
-  // The search. Beams keep the beam_size best texts; 1 is greedy, or sampling.
-  std::optional<std::int32_t> beam_size = {};  // 1 to 1024 [num_beams], else 1
-  std::optional<double> length_penalty = {};   // with beams: alpha of score = log-probability / length^alpha, else 1
+  /// The search. Beams keep the beam_size best texts; 1 is greedy, or sampling.
+  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
+  std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  // texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
+      {};  ///< texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
 
-  // Sampling: the next token is drawn from softmax(logits / temperature), of the top_k likeliest, and of those of the
-  // likeliest whose probabilities sum to top_p. [num_beams] does not count then.
-  std::optional<bool> sample = {};         // [do_sample], else whether one of the next three is set
-  std::optional<double> temperature = {};  // above 0, else 1
-  std::optional<std::int32_t> top_k = {};  // 0: all, else 50
-  std::optional<double> top_p = {};        // above 0 to 1, else 1
+  /// Sampling: the next token is drawn from softmax(logits / temperature), of the top_k likeliest, and of those of the
+  /// likeliest whose probabilities sum to top_p. [num_beams] does not count then.
+  std::optional<bool> sample = {};         ///< [do_sample], else whether one of the next three is set
+  std::optional<double> temperature = {};  ///< above 0, else 1
+  std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
+  std::optional<double> top_p = {};        ///< above 0 to 1, else 1
 
-  std::optional<double> repetition_penalty = {};  // above 1 makes tokens that were there before less likely, else 1
-  std::optional<std::int32_t> no_repeat_ngram_size = {};  // no n-gram of this many tokens comes twice, else 0: any may
-  std::optional<std::int32_t> max_new_tokens = {};        // of a text, its end included, else 128
-  std::optional<std::int32_t> min_new_tokens = {};        // before which the end is not chosen, else 0
+  std::optional<double> repetition_penalty = {};  ///< above 1 makes tokens that were there before less likely, else 1
+  std::optional<std::int32_t> no_repeat_ngram_size =
+      {};                                           ///< no n-gram of this many tokens comes twice, else 0: any may
+  std::optional<std::int32_t> max_new_tokens = {};  ///< of a text, its end included, else 128
+  std::optional<std::int32_t> min_new_tokens = {};  ///< before which the end is not chosen, else 0
 
-  std::optional<std::uint64_t> seed = {};  // of sampling: the same seed draws the same texts, else 0
-  std::uint64_t first_stream = 0;          // prompt i draws from the random stream (seed, first_stream + i)
-  std::int64_t batch_tokens = 2048;        // of prompts, that are read at once
-  std::vector<std::string> stop = {};      // a text ends before the first of these
-  // Called between tokens; where it returns true, the call throws Cancelled.
+  std::optional<std::uint64_t> seed = {};  ///< of sampling: the same seed draws the same texts, else 0
+  std::uint64_t first_stream = 0;          ///< prompt i draws from the random stream (seed, first_stream + i)
+  std::int64_t batch_tokens = 2048;        ///< of prompts, that are read at once
+  std::vector<std::string> stop = {};      ///< a text ends before the first of these
+  /// Called between tokens; where it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  // Called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end. `text`
-  // is its place in the result.
+  /// Is called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end.
+  /// `text` counts the texts of all prompts: that of candidate c of prompt p is p * n_best + c.
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
-// Why a text ended.
-enum class TextEnd {
-  end_token,
-  stop,       // before a stop string
-  length,     // max_new_tokens; or no token was allowed
-  positions,  // before max_new_tokens: prompt and text fill the model's positions
+/// Why a text ended.
+enum class FinishReason {
+  end,        ///< the model chose its end token
+  stop,       ///< before a stop string
+  length,     ///< max_new_tokens is reached, or no token is allowed
+  positions,  ///< before max_new_tokens: prompt and text fill the model's positions
 };
 
 struct GeneratedText {
-  std::string text;        // what follows the prompt
-  std::size_t prompt = 0;  // its prompt's place among the prompts
-  TextEnd end = TextEnd::end_token;
-  std::int64_t prompt_tokens = 0, tokens = 0;  // the end is not counted
-  double log_probability = 0;                  // of the tokens and the end
+  std::string text;  ///< what follows the prompt
+  FinishReason finish_reason = FinishReason::end;
+  std::int64_t prompt_tokens = 0;  ///< tokens of the prompt
+  std::int64_t tokens = 0;         ///< tokens of the text, without the end token
+  double log_probability = 0;      ///< natural, of the tokens and the end token
 };
 
 struct TokenScore {
   std::int32_t id = 0;
-  TextSpan span;                          // its bytes of the text
-  std::optional<double> log_probability;  // none where nothing stands before it
+  TextSpan span;                          ///< its bytes of the text
+  std::optional<double> log_probability;  ///< none where nothing stands before it
 };
 
 struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> tokens;
-  double log_probability = 0;          // of all tokens that have one
-  std::int64_t scored = 0, bytes = 0;  // tokens that have one, and their bytes
-  double perplexity() const;           // exp(-log_probability / scored)
-  double bits_per_byte() const;        // -log2(probability) / bytes
+  double log_probability = 0;          ///< of all tokens that have one
+  std::int64_t scored = 0, bytes = 0;  ///< tokens that have one, and their bytes
+  double perplexity() const;           ///< exp(-log_probability / scored)
+  double bits_per_byte() const;        ///< -log2(probability) / bytes
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. What comes of a text does not
-// depend on the others of the call, but for the stream of random numbers, which is its place among them.
+/// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
+/// others of a call, except that the index of its prompt is the number of its random stream.
 class HEADLIGHT_API TextGenerator {
  public:
-  // A folder of a language model with its tokenizer. Throws Error naming the file and what is wrong with it or not
-  // supported, and where the processor does not have the type to compute in.
-  //   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
+  /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and what is wrong with
+  /// it or not supported, and if the processor does not have the type to compute in.
+  ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Continues each prompt; the n_best texts of a prompt follow one another, the best first, sampled ones in the order
-  // in which they were drawn. A special token that stands in a prompt is that token; an empty prompt is the model's
-  // first token, where it has one. Throws Error where a prompt is not UTF-8, is empty though the model has no first
-  // token or is longer than the model's positions, and for impossible options, naming them.
-  std::vector<GeneratedText> Generate(std::span<const std::string> prompts, const GenerateOptions& options = {}) const;
-  std::vector<GeneratedText> Generate(std::initializer_list<std::string> prompts,
-                                      const GenerateOptions& options = {}) const {
+  /// The n_best continuations of each prompt, the best first; samples are in the order in which they were drawn. A
+  /// special token in a prompt is read as that token. An empty prompt is the model's first token. Throws Error that
+  /// names the prompt if it is not UTF-8, if it has more tokens than the model has positions, and if it is empty and
+  /// the model has no first token. Throws Error for impossible options, naming them.
+  std::vector<std::vector<GeneratedText>> Generate(std::span<const std::string> prompts,
+                                                   const GenerateOptions& options = {}) const;
+  std::vector<std::vector<GeneratedText>> Generate(std::initializer_list<std::string> prompts,
+                                                   const GenerateOptions& options = {}) const {
     return Generate(std::span(prompts.begin(), prompts.size()), options);
   }
-  // Of one prompt the best text.
+  /// The best continuation of one prompt.
   GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
 
-  // How many texts of a prompt there are, with beams at most.
+  /// The number of texts for each prompt; beams may give fewer.
   std::int32_t n_best(const GenerateOptions& options) const;
 
-  // The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
-  // else the text's own first token has no score. A text longer than the model's positions is read in windows of that
-  // many tokens, each beginning half a window after the one before it, so that a token's context is at least half a
-  // window. With `with_end`, the end token behind each text is scored too, as one more token and one more byte. Throws
-  // Error where a text is not UTF-8, and for `with_end` where the model has no end token.
+  /// The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
+  /// else the text's own first token has no score. A text longer than the model's positions is read in windows of that
+  /// many tokens, each beginning half a window after the one before it, so that a token's context is at least half a
+  /// window. With `with_end`, the end token behind each text is scored too, as one more token and one more byte. Throws
+  /// Error where a text is not UTF-8, and for `with_end` where the model has no end token.
   std::vector<TextScore> Score(std::span<const std::string> texts, std::int64_t batch_tokens = 2048,
                                bool with_end = false) const;
 
-  // The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
-  // no tokens or more than the model's positions.
+  /// The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
+  /// no tokens or more than the model's positions.
   AttentionRecord Attention(std::string_view text) const;
 
   const LanguageModel& model() const;

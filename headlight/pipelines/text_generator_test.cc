@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
@@ -31,32 +32,32 @@ TEST_F(GeneratorTest, IsBatchInvariantAndStreamsTheSameText) {
     GenerateOptions options{.sample = sample, .max_new_tokens = 30};
     if (sample) options.seed = 5;
     std::map<std::size_t, std::string> pieces;
-    options.on_text = [&](std::size_t text, std::string_view piece) {
+    options.on_text = [&](std::size_t prompt, std::string_view piece) {
       EXPECT_EQ(ValidUtf8(piece), piece.size());
-      pieces[text] += piece;
+      pieces[prompt] += piece;
     };
-    const std::vector<GeneratedText> together = generator.Generate(kPrompts, options);
+    const std::vector<std::vector<GeneratedText>> together = generator.Generate(kPrompts, options);
     options.on_text = {};
     for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-      EXPECT_EQ(pieces[i], together[i].text);
+      EXPECT_EQ(pieces[i], together[i][0].text);
       options.first_stream = i;
       options.batch_tokens = 1 + static_cast<std::int64_t>(i);
-      const GeneratedText alone = generator.Generate({&kPrompts[i], 1}, options).front();
-      EXPECT_EQ(alone.text, together[i].text);
-      EXPECT_EQ(alone.log_probability, together[i].log_probability);
+      const GeneratedText alone = generator.Generate(kPrompts[i], options);
+      EXPECT_EQ(alone.text, together[i][0].text);
+      EXPECT_EQ(alone.log_probability, together[i][0].log_probability);
       EXPECT_LT(alone.log_probability, 0);
       EXPECT_LE(alone.tokens, 30);
       EXPECT_GT(alone.prompt_tokens, 0);
     }
     options = {.sample = sample, .max_new_tokens = 30};
     if (sample) options.seed = 6;
-    EXPECT_EQ(generator.Generate(kPrompts, options)[0].text == together[0].text, !sample);
+    EXPECT_EQ(generator.Generate(kPrompts, options)[0][0].text == together[0][0].text, !sample);
   }
 }
 
 TEST_F(GeneratorTest, StopsBeforeStopStrings) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
-  const GeneratedText whole = generator.Generate({kPrompts.data(), 1}, {.max_new_tokens = 20}).front();
+  const GeneratedText whole = generator.Generate(kPrompts[0], {.max_new_tokens = 20});
   ASSERT_GT(whole.text.size(), 8U);
   ASSERT_EQ(ValidUtf8(whole.text), whole.text.size());
   std::size_t begin = whole.text.size() / 2;
@@ -66,24 +67,24 @@ TEST_F(GeneratorTest, StopsBeforeStopStrings) {
   std::string pieces;
   GenerateOptions options{.max_new_tokens = 20, .stop = {"never", stop}};
   options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
-  const GeneratedText stopped = generator.Generate({kPrompts.data(), 1}, options).front();
+  const GeneratedText stopped = generator.Generate(kPrompts[0], options);
   EXPECT_EQ(stopped.text, expected);
   EXPECT_EQ(pieces, expected);
-  EXPECT_EQ(stopped.end, TextEnd::stop);
+  EXPECT_EQ(stopped.finish_reason, FinishReason::stop);
   EXPECT_LE(stopped.tokens, whole.tokens);
 }
 
 TEST_F(GeneratorTest, DefaultsToTheFoldersSettings) {
-  const GeneratedText plain = TextGenerator::Load(folder.path()).Generate({kPrompts.data(), 1}).front();
+  const GeneratedText plain = TextGenerator::Load(folder.path()).Generate(kPrompts[0]);
   WriteFile(folder.File("generation_config.json"),
             R"({"max_new_tokens": 3, "eos_token_id": [0, 1], "do_sample": true, "top_k": 1, "bos_token_id": 2})");
   const TextGenerator generator = TextGenerator::Load(folder.path());
-  const GeneratedText told = generator.Generate({kPrompts.data(), 1}).front();
+  const GeneratedText told = generator.Generate(kPrompts[0]);
   EXPECT_THAT(plain.text, StartsWith(told.text));
   EXPECT_EQ(told.tokens, 3);
-  EXPECT_EQ(told.end, TextEnd::length);
-  EXPECT_EQ(generator.Generate({kPrompts.data(), 1}, {.sample = false, .max_new_tokens = 5}).front().tokens, 5);
-  EXPECT_LE(generator.Generate({kPrompts.data(), 1}, {.beam_size = 3}).front().tokens, 3);
+  EXPECT_EQ(told.finish_reason, FinishReason::length);
+  EXPECT_EQ(generator.Generate(kPrompts[0], {.sample = false, .max_new_tokens = 5}).tokens, 5);
+  EXPECT_LE(generator.Generate(kPrompts[0], {.beam_size = 3}).tokens, 3);
   WriteFile(folder.File("generation_config.json"), R"({"diversity_penalty": 0.5})");
   EXPECT_THAT(ErrorOf([&] { TextGenerator::Load(folder.path()); }), HasSubstr("to generate with 0.5 is not supported"));
 }
@@ -103,10 +104,10 @@ TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
   EXPECT_THAT(whole, StartsWith(stopped.text));
   EXPECT_LT(stopped.text.size(), whole.size());
   EXPECT_THAT(stopped.text, HasSubstr(stop));
-  EXPECT_EQ(stopped.end, TextEnd::stop);
+  EXPECT_EQ(stopped.finish_reason, FinishReason::stop);
   EXPECT_EQ(generator.Generate(kPrompts[0], {.stop = {"never"}}).text, whole);
   const GeneratedText beams = generator.Generate(kPrompts[0], {.beam_size = 3});
-  EXPECT_EQ(beams.end == TextEnd::stop, beams.text.find(stop) != std::string::npos);
+  EXPECT_EQ(beams.finish_reason == FinishReason::stop, beams.text.find(stop) != std::string::npos);
   // One that begins in the prompt.
   const std::string across = kPrompts[0].substr(kPrompts[0].size() - 1) + whole.substr(0, boundary(1));
   WriteFile(folder.File("generation_config.json"), Json(Json::Object{{"stop_strings", across}}).Text());
@@ -118,7 +119,7 @@ TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
 TEST_F(GeneratorTest, CountsThePromptInTheFoldersLengths) {
   WriteFile(folder.File("generation_config.json"), R"({"max_length": 12, "min_length": 12})");
   const TextGenerator generator = TextGenerator::Load(folder.path());
-  for (const GeneratedText& text : generator.Generate(kPrompts)) EXPECT_EQ(text.prompt_tokens + text.tokens, 12);
+  for (const auto& texts : generator.Generate(kPrompts)) EXPECT_EQ(texts[0].prompt_tokens + texts[0].tokens, 12);
   EXPECT_EQ(generator.Generate(kPrompts[0], {.max_new_tokens = 15, .min_new_tokens = 15}).tokens, 15);
   EXPECT_THAT(ErrorOf([&] { generator.Generate("A dog runs and runs and runs and runs."); }), HasSubstr("max_length"));
 }
@@ -128,8 +129,8 @@ TEST_F(GeneratorTest, WritesAsManyTextsAsTheFolderSays) {
             R"({"num_beams": 3, "num_return_sequences": 2, "max_new_tokens": 5})");
   const TextGenerator generator = TextGenerator::Load(folder.path());
   EXPECT_EQ(generator.n_best({}), 2);
-  EXPECT_EQ(generator.Generate(kPrompts).size(), 2 * kPrompts.size());
-  EXPECT_EQ(generator.Generate(kPrompts, {.n_best = 1}).size(), kPrompts.size());
+  for (const auto& texts : generator.Generate(kPrompts)) EXPECT_EQ(texts.size(), 2U);
+  for (const auto& texts : generator.Generate(kPrompts, {.n_best = 1})) EXPECT_EQ(texts.size(), 1U);
 }
 
 TEST_F(GeneratorTest, IsBatchInvariantUnderEverySetting) {
@@ -141,11 +142,11 @@ TEST_F(GeneratorTest, IsBatchInvariantUnderEverySetting) {
        R"({"bad_words_ids": [[7], [8, 9]], "sequence_bias": [[[3], 0.5]], "begin_suppress_tokens": [4], "min_length": 9)"}) {
     WriteFile(folder.File("generation_config.json"), settings + std::string(R"(, "max_new_tokens": 9})"));
     const TextGenerator generator = TextGenerator::Load(folder.path());
-    const std::vector<GeneratedText> together = generator.Generate(kPrompts);
+    const std::vector<std::vector<GeneratedText>> together = generator.Generate(kPrompts);
     for (std::size_t i = 0; i < kPrompts.size(); ++i) {
       const GeneratedText alone = generator.Generate(kPrompts[i], {.first_stream = i});
-      EXPECT_EQ(alone.text, together[i].text) << settings;
-      EXPECT_EQ(alone.log_probability, together[i].log_probability) << settings;
+      EXPECT_EQ(alone.text, together[i][0].text) << settings;
+      EXPECT_EQ(alone.log_probability, together[i][0].log_probability) << settings;
     }
   }
 }
@@ -156,28 +157,33 @@ TEST_F(GeneratorTest, SaysWhyATextEnded) {
   const auto most = static_cast<std::int32_t>(41 - prompt);  // of 40 positions; the last token is not read
   const GeneratedText full = generator.Generate("A dog", {.max_new_tokens = most + 1});
   ASSERT_EQ(full.tokens, most);
-  EXPECT_EQ(full.end, TextEnd::positions);
-  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = most}).end, TextEnd::length);
-  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = 3}).end, TextEnd::length);
+  EXPECT_EQ(full.finish_reason, FinishReason::positions);
+  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = most}).finish_reason, FinishReason::length);
+  EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = 3}).finish_reason, FinishReason::length);
 }
 
 TEST_F(GeneratorTest, WritesSeveralTextsForAPrompt) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
-  const GenerateOptions draws{.n_best = 3, .temperature = 3, .max_new_tokens = 8, .seed = 2};
-  const std::vector<GeneratedText> drawn = generator.Generate(kPrompts, draws);
-  ASSERT_EQ(drawn.size(), 3 * kPrompts.size());
-  EXPECT_NE(drawn[0].text, drawn[1].text);
-  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(drawn[i].prompt, i / 3);
-  GenerateOptions second = draws;
-  second.first_stream = 1;
-  EXPECT_EQ(generator.Generate({kPrompts[1]}, second)[2].text, drawn[5].text);
+  GenerateOptions draws{.n_best = 3, .temperature = 3, .max_new_tokens = 8, .seed = 2};
+  std::map<std::size_t, std::string> pieces;
+  draws.on_text = [&](std::size_t text, std::string_view piece) { pieces[text] += piece; };
+  const auto drawn = generator.Generate(kPrompts, draws);
+  draws.on_text = {};
+  ASSERT_EQ(drawn.size(), kPrompts.size());
+  for (std::size_t prompt = 0; prompt < drawn.size(); ++prompt) {
+    ASSERT_EQ(drawn[prompt].size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(drawn[prompt][i].text, pieces[prompt * 3 + i]) << prompt << i;
+  }
+  EXPECT_NE(drawn[0][0].text, drawn[0][1].text);
+  draws.first_stream = 1;
+  EXPECT_EQ(generator.Generate({kPrompts[1]}, draws)[0][2].text, drawn[1][2].text);
 
   const GenerateOptions beams{.beam_size = 4, .n_best = 2, .max_new_tokens = 8};
-  const std::vector<GeneratedText> best = generator.Generate({"A dog", "Two"}, beams);
-  ASSERT_EQ(best.size(), 4U);
-  EXPECT_EQ(best[2].prompt, 1U);
-  EXPECT_NE(best[2].text, best[3].text);
-  EXPECT_EQ(best[2].text, generator.Generate("Two", {.beam_size = 4, .max_new_tokens = 8}).text);
+  const auto best = generator.Generate({"A dog", "Two"}, beams);
+  ASSERT_EQ(best.size(), 2U);
+  ASSERT_EQ(best[1].size(), 2U);
+  EXPECT_NE(best[1][0].text, best[1][1].text);
+  EXPECT_EQ(best[1][0].text, generator.Generate("Two", {.beam_size = 4, .max_new_tokens = 8}).text);
 }
 
 TEST_F(GeneratorTest, ScoresEveryToken) {
@@ -264,11 +270,11 @@ TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
     GenerateOptions options{.temperature = 100, .max_new_tokens = 200, .min_new_tokens = 200, .seed = 3};
     options.stop = {"never in it"};
     options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
-    const GeneratedText generated = generator.Generate({&prompt, 1}, options).front();
+    const GeneratedText generated = generator.Generate(prompt, options);
     EXPECT_EQ(pieces, generated.text) << kind;
     options.on_text = {};
     options.stop = {};
-    EXPECT_EQ(generator.Generate({&prompt, 1}, options).front().text, generated.text) << kind;
+    EXPECT_EQ(generator.Generate(prompt, options).text, generated.text) << kind;
   }
 }
 
@@ -281,7 +287,7 @@ TEST(TextGenerator, KeepsTheSpaceBetweenPromptAndText) {
   std::string pieces;
   GenerateOptions options{.max_new_tokens = 12, .min_new_tokens = 12};
   options.on_text = [&](std::size_t, std::string_view piece) { pieces += piece; };
-  const GeneratedText generated = generator.Generate({&prompt, 1}, options).front();
+  const GeneratedText generated = generator.Generate(prompt, options);
   EXPECT_EQ(pieces, generated.text);
   EXPECT_THAT(generated.text, StartsWith(" "));
 }

@@ -69,7 +69,7 @@ TEST(FourThreads, Detect) {
   ExpectSameFromFourThreads([&] {
     std::vector<double> scores;
     for (const auto& found : detector.Detect(images, {.threshold = 0}))
-      for (const FoundBox& box : found) scores.push_back(box.score);
+      for (const DetectedObject& object : found) scores.push_back(object.score);
     return scores;
   });
 }

@@ -73,9 +73,9 @@ std::vector<std::vector<LabelledBox>> ImageBoxes::Of(const std::vector<Image>& i
   std::vector<std::vector<LabelledBox>> all(images.size());
   if (detector_) {
     const DetectOptions how = {.name_of = [&](std::size_t i) { return paths[i]; }};
-    const std::vector<std::vector<FoundBox>> found = detector_->Detect(images, how);
+    const std::vector<std::vector<DetectedObject>> found = detector_->Detect(images, how);
     for (std::size_t i = 0; i < found.size(); ++i)
-      for (const FoundBox& one : found[i]) all[i].push_back({.box = one.box, .label = one.label});
+      for (const DetectedObject& one : found[i]) all[i].push_back({.box = one.box, .label = one.label_id});
     return all;
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -26,8 +26,7 @@ SeenImage See(const std::optional<ObjectDetector>& detector, const std::string& 
   SeenImage seen{ReadImage(path), {}};
   if (!detector) return seen;
   const DetectOptions how = {.name_of = [&](std::size_t) { return path; }};
-  const std::vector<std::vector<FoundBox>> found = detector->Detect(std::span(&seen.image, 1), how);
-  for (const FoundBox& one : found.front()) seen.boxes.push_back(one.box);
+  for (const DetectedObject& one : detector->Detect(seen.image, how)) seen.boxes.push_back(one.box);
   return seen;
 }
 

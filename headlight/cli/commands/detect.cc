@@ -34,13 +34,11 @@ struct Options : LineOptions {
   std::optional<Compute> compute;
 };
 
-Json JsonOf(const FoundBox& found, const std::vector<std::string>& labels) {
+Json JsonOf(const DetectedObject& found) {
   const Box& box = found.box;
   Json::Array sides;
   for (const double side : {box.left, box.top, box.right, box.bottom}) sides.push_back(static_cast<float>(side));
-  return Json::Object{{"label", labels[static_cast<std::size_t>(found.label)]},
-                      {"score", static_cast<float>(found.score)},
-                      {"box", std::move(sides)}};
+  return Json::Object{{"label", found.label}, {"score", static_cast<float>(found.score)}, {"box", std::move(sides)}};
 }
 
 // Results as COCO's evaluation reads them, under the ids of an annotation file.
@@ -65,9 +63,9 @@ class CocoResults {
   }
 
   // Boxes of classes that the annotations do not have are left out: COCO's evaluation does not count them.
-  void Add(std::size_t image, const std::vector<FoundBox>& found) {
-    for (const auto& [box, label, score] : found) {
-      const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label)];
+  void Add(std::size_t image, const std::vector<DetectedObject>& found) {
+    for (const auto& [label, score, box, label_id] : found) {
+      const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label_id)];
       if (!category) {
         ++left_out_;
         continue;
@@ -94,19 +92,23 @@ class CocoResults {
   std::int64_t left_out_ = 0;
 };
 
-std::string RowsOf(const std::string& name, const std::vector<FoundBox>& found, const std::vector<std::string>& labels,
-                   bool json) {
+std::string RowsOf(const std::string& name, const std::vector<DetectedObject>& found, bool json) {
   if (json) {
     Json::Array boxes;
-    for (const FoundBox& one : found) boxes.push_back(JsonOf(one, labels));
+    for (const DetectedObject& one : found) boxes.push_back(JsonOf(one));
     return Json(Json::Object{{"image", name}, {"boxes", std::move(boxes)}}).Line() + "\n";
   }
   std::string rows;
-  for (const auto& [box, label, score] : found)
-    rows +=
-        fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", InRow(name),
-                    InRow(labels[static_cast<std::size_t>(label)]), score, box.left, box.top, box.right, box.bottom);
+  for (const auto& [label, score, box, label_id] : found)
+    rows += fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", InRow(name), InRow(label), score, box.left,
+                        box.top, box.right, box.bottom);
   return rows;
+}
+
+std::vector<FoundBox> BoxesOf(const std::vector<DetectedObject>& found) {
+  std::vector<FoundBox> boxes;
+  for (const DetectedObject& one : found) boxes.push_back({one.box, one.label_id, one.score});
+  return boxes;
 }
 
 void Run(const Options& options) {
@@ -129,15 +131,15 @@ void Run(const Options& options) {
     return detector.Fit(image);
   };
   const auto rows = [&](const FittedBatch& batch) {
-    const std::vector<std::vector<FoundBox>> found =
+    const std::vector<std::vector<DetectedObject>> found =
         detector.DetectFitted(batch.fitted, batch.sizes, {.threshold = options.threshold, .name_of = batch.name_of});
     const auto first = static_cast<std::size_t>(batch.first);
     std::vector<std::string> printed;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!drawings.paths.empty())
-        DrawBoxes(only ? *only : ReadImage(batch.sources[i], MostPixels()), found[i], labels,
+        DrawBoxes(only ? *only : ReadImage(batch.sources[i], MostPixels()), BoxesOf(found[i]), labels,
                   drawings.paths[first + i]);
-      printed.push_back(RowsOf(batch.sources[i].name(), found[i], labels, options.json));
+      printed.push_back(RowsOf(batch.sources[i].name(), found[i], options.json));
     }
     if (coco)
       for (std::size_t i = 0; i < found.size(); ++i) coco->Add(first + i, found[i]);

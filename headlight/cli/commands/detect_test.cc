@@ -26,8 +26,8 @@ struct DetectCommand : testing::Test {
     std::filesystem::copy(kImages + "full_chroma.jpg", photos + "/b.jpg");
     std::filesystem::copy(kImages + "lossy.webp", photos + "/more/c.webp");
   }
-  std::vector<FoundBox> Found(const std::string& path, double threshold) const {
-    return ObjectDetector::Load(model).Detect({ReadImage(path)}, {.threshold = threshold})[0];
+  std::vector<DetectedObject> Found(const std::string& path, double threshold) const {
+    return ObjectDetector::Load(model).Detect(ReadImage(path), {.threshold = threshold});
   }
 
   const TemporaryFolder folder;
@@ -39,9 +39,9 @@ struct DetectCommand : testing::Test {
 TEST_F(DetectCommand, PrintsALineForEachBox) {
   std::string expected;
   for (const std::string& file : files)
-    for (const auto& [box, label, score] : Found(file, kThreshold))
-      expected += fmt::format("{}\tLABEL_{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", file, label, score, box.left,
-                              box.top, box.right, box.bottom);
+    for (const auto& [label, score, box, label_id] : Found(file, kThreshold))
+      expected += fmt::format("{}\t{}\t{:.4f}\t{:.1f}\t{:.1f}\t{:.1f}\t{:.1f}\n", file, label, score, box.left, box.top,
+                              box.right, box.bottom);
   EXPECT_NE(expected, "");
   const std::string threshold = fmt::format("{}", kThreshold);
   const Outcome outcome = RunProgram({"detect", model, photos, "--threshold", threshold});
@@ -59,13 +59,13 @@ TEST_F(DetectCommand, PrintsAnObjectForEachImage) {
       Lines(RunProgram({"detect", model, photos, "--threshold", "0", "--json", "--skip-errors"}).out);
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_THAT(rows[2], StartsWith(R"({"image":")" + photos + R"(/bad.png","error":)"));
-  const std::vector<FoundBox> found = Found(files[1], 0);
+  const std::vector<DetectedObject> found = Found(files[1], 0);
   const JsonView row(ParseJson(rows[1], "row"), "row");
   EXPECT_EQ(row["image"].String(), files[1]);
   const std::vector<JsonView> boxes = row["boxes"].Items();
   ASSERT_EQ(boxes.size(), found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(boxes[i]["label"].String(), fmt::format("LABEL_{}", found[i].label));
+    EXPECT_EQ(boxes[i]["label"].String(), found[i].label);
     EXPECT_EQ(static_cast<float>(boxes[i]["score"].Number(0, 1)), static_cast<float>(found[i].score));
     const std::vector<JsonView> sides = boxes[i]["box"].Items();
     ASSERT_EQ(sides.size(), 4U);
@@ -81,7 +81,7 @@ TEST_F(DetectCommand, DrawsTheBoxes) {
   const std::string expected = folder.File("boxes.png"), none = folder.File("none.png");
   MustRun({"detect", model, files[0], "--threshold", "0", "--out", expected});
   MustRun({"detect", model, files[0], "--threshold", "1", "--out", none});
-  const Color color = ColorOfClass(Found(files[0], 0).front().label);
+  const Color color = ColorOfClass(Found(files[0], 0).front().label_id);
   const auto colored = [&](const std::string& path) {
     const std::vector<std::uint8_t> pixels = ReadImage(path).pixels;
     std::int64_t count = 0;
@@ -113,14 +113,14 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
             R"({"images": [{"id": 7, "file_name": "a.png"}], "categories": [{"id": 18, "name": "LABEL_1"}]})");
   std::size_t expected = 0;
   for (const std::string& file : files)
-    for (const FoundBox& one : Found(file, 0)) expected += one.label == 0;
+    for (const DetectedObject& one : Found(file, 0)) expected += one.label == "LABEL_0";
   const std::vector<JsonView> items = written.Items();
   ASSERT_EQ(items.size(), expected);
   ASSERT_GT(expected, 0U);
   const Outcome other = RunProgram(
       {"detect", model, files[0], "--threshold", "0", "--coco", results, "--annotations", folder.File("other.json")});
   EXPECT_THAT(other.err, HasSubstr("3 boxes are left out, whose labels are not among the categories"));
-  const FoundBox first = Found(files[0], 0)[0];
+  const DetectedObject first = Found(files[0], 0)[0];
   EXPECT_EQ(items[0]["image_id"].Integer(0, 100), 7);
   EXPECT_EQ(items[0]["category_id"].Integer(0, 100), 18);
   EXPECT_EQ(static_cast<float>(items[0]["score"].Number(0, 1)), static_cast<float>(first.score));

@@ -38,13 +38,13 @@ struct Options : LineOptions {  // the input is the file of prompts
 constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed",
                                         "--help", "--compute",     "--config", "--threads", "--quiet"};
 
-const char* NameOf(TextEnd end) {
-  return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(end)];
+const char* NameOf(FinishReason reason) {
+  return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(reason)];
 }
 
 // `place` names the prompt.
 void NoteFull(const GeneratedText& generated, const std::string& place, const TextGenerator& generator) {
-  if (generated.end == TextEnd::positions)
+  if (generated.finish_reason == FinishReason::positions)
     Note("{}: the text ends after {} tokens: with the prompt's {} they fill the model's {} positions", place,
          generated.tokens, generated.prompt_tokens, generator.model().limits().positions);
 }
@@ -60,7 +60,7 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
   return Json(Json::Object{{"line", line},
                            {"prompt", prompt},
                            {"text", generated.text},
-                           {"finish_reason", NameOf(generated.end)},
+                           {"finish_reason", NameOf(generated.finish_reason)},
                            {"prompt_tokens", generated.prompt_tokens},
                            {"tokens", generated.tokens},
                            {"log_probability", generated.log_probability}})
@@ -76,7 +76,8 @@ void RunPrompt(const TextGenerator& generator, Options options) {
       WriteResult(piece);
       FlushResults();
     };
-  for (const GeneratedText& generated : generator.Generate({&*options.prompt, 1}, options.generate)) {
+  const std::vector<std::vector<GeneratedText>> texts = generator.Generate({&*options.prompt, 1}, options.generate);
+  for (const GeneratedText& generated : texts.front()) {
     WriteResult(streamed ? "\n" : Row(1, *options.prompt, generated, options.json));
     FlushResults();
     NoteFull(generated, "the prompt", generator);
@@ -88,7 +89,7 @@ void RunFile(const TextGenerator& generator, const Options& options) {
   const std::size_t ahead = BytesAhead(generate.batch_tokens);
   const auto rows = [&](const LineBatch& batch) {
     generate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
-    const std::vector<GeneratedText> texts = [&] {
+    const std::vector<std::vector<GeneratedText>> texts = [&] {
       try {
         return generator.Generate(batch.lines, generate);
       } catch (const Error& error) {
@@ -97,11 +98,12 @@ void RunFile(const TextGenerator& generator, const Options& options) {
       }
     }();
     std::vector<std::string> printed(batch.lines.size());
-    for (const GeneratedText& text : texts) {
-      const std::int64_t line = batch.first + static_cast<std::int64_t>(text.prompt);
-      printed[text.prompt] += Row(line, batch.lines[text.prompt], text, options.json);
-      NoteFull(text, batch.name_of(text.prompt), generator);
-    }
+    for (std::size_t prompt = 0; prompt < texts.size(); ++prompt)
+      for (const GeneratedText& text : texts[prompt]) {
+        const std::int64_t line = batch.first + static_cast<std::int64_t>(prompt);
+        printed[prompt] += Row(line, batch.lines[prompt], text, options.json);
+        NoteFull(text, batch.name_of(prompt), generator);
+      }
     return printed;
   };
   ForEachLineBatch(options, "prompts continued", ahead, rows);

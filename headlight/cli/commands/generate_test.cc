@@ -20,7 +20,7 @@ struct GenerateTest : testing::Test {
 
 TEST_F(GenerateTest, ContinuesPrompts) {
   const std::string prompt = "A dog";
-  const std::string expected = TextGenerator::Load(model).Generate({&prompt, 1}, {.max_new_tokens = 12}).front().text;
+  const std::string expected = TextGenerator::Load(model).Generate(prompt, {.max_new_tokens = 12}).text;
   EXPECT_EQ(RunProgram({"generate", model, prompt, "--max-new-tokens", "12"}).out, expected + "\n");
 
   EXPECT_EQ(RunProgram({"generate", model, prompt, "--max-new-tokens", "12", "--draft"}).out, expected + "\n");

@@ -29,14 +29,13 @@ struct Options : LineOptions {
   std::optional<Compute> compute;
 };
 
-std::string RowsOf(const std::string& name, const Segmentation& found, const std::vector<std::string>& labels,
-                   bool json) {
+std::string RowsOf(const std::string& name, const Segmentation& found, bool json) {
   Json::Array segments;
   std::string rows;
-  for (const auto& [id, label, score, area] : found.segments) {
-    const std::string& text = labels[static_cast<std::size_t>(label)];
-    segments.push_back(Json::Object{{"id", id}, {"label", text}, {"score", static_cast<float>(score)}, {"area", area}});
-    rows += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", InRow(name), id, InRow(text), score, area);
+  for (const auto& [id, label_id, score, area, label] : found.segments) {
+    segments.push_back(
+        Json::Object{{"id", id}, {"label", label}, {"score", static_cast<float>(score)}, {"area", area}});
+    rows += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", InRow(name), id, InRow(label), score, area);
   }
   if (!json) return rows;
   return Json(Json::Object{{"image", name}, {"segments", std::move(segments)}}).Line() + "\n";
@@ -68,7 +67,7 @@ void Run(const Options& options) {
       if (!overlays.paths.empty())
         DrawSegments(only ? *only : ReadImage(batch.sources[i], MostPixels()), found, segmenter.labels(),
                      overlays.paths[first + i]);
-      printed.push_back(RowsOf(batch.sources[i].name(), found, segmenter.labels(), options.json));
+      printed.push_back(RowsOf(batch.sources[i].name(), found, options.json));
     }
     return printed;
   };

@@ -22,7 +22,7 @@ struct SegmentCommand : testing::Test {
     std::filesystem::copy(kImages + "full_chroma.jpg", files[1]);
   }
   Segmentation Found(const std::string& path) const {
-    return ImageSegmenter::Load(model).Segment({ReadImage(path)}, {.threshold = 0.3})[0];
+    return ImageSegmenter::Load(model).Segment(ReadImage(path), {.threshold = 0.3});
   }
 
   const TemporaryFolder folder;
@@ -34,8 +34,8 @@ struct SegmentCommand : testing::Test {
 TEST_F(SegmentCommand, PrintsTheSegments) {
   std::string expected;
   for (const std::string& file : files)
-    for (const auto& [id, label, score, area] : Found(file).segments)
-      expected += fmt::format("{}\t{}\tLABEL_{}\t{:.4f}\t{}\n", file, id, label, score, area);
+    for (const auto& [id, label_id, score, area, label] : Found(file).segments)
+      expected += fmt::format("{}\t{}\t{}\t{:.4f}\t{}\n", file, id, label, score, area);
   EXPECT_NE(expected, "");
   const Outcome outcome = RunProgram({"segment", model, photos, "--threshold", "0.3"});
   EXPECT_EQ(outcome.out, expected) << outcome.err;
@@ -45,7 +45,7 @@ TEST_F(SegmentCommand, PrintsTheSegments) {
       Lines(RunProgram({"segment", model, photos, "--threshold", "0.3", "--json"}).out);
   ASSERT_EQ(rows.size(), 2U);
   const ImageSegment segment = Found(files[0]).segments.at(0);
-  EXPECT_EQ(rows[0], fmt::format(R"({{"image":"{}","segments":[{{"id":1,"label":"LABEL_{}","score":{},"area":{}}}]}})",
+  EXPECT_EQ(rows[0], fmt::format(R"({{"image":"{}","segments":[{{"id":1,"label":"{}","score":{},"area":{}}}]}})",
                                  files[0], segment.label, static_cast<float>(segment.score), segment.area));
 }
 

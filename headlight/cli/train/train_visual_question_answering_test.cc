@@ -66,10 +66,10 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const RegionAnswerer answerer = RegionAnswerer::Load(model);
   const Image image = ReadImage(setting.folder.File("valid/0.png"));
   const std::vector<Box> boxes = {{2, 3, 20, 21}, {40, 40, 50, 50}};
-  const std::vector<ProbableAnswer> answers = answerer.Answer(image, boxes, "How many circles are there?", 3);
+  const std::vector<VisualAnswer> answers = answerer.Answer(image, boxes, "How many circles are there?", 3);
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_GE(answers[0].probability, answers[1].probability);
-  EXPECT_GT(answers[2].probability, 0);
+  EXPECT_GE(answers[0].score, answers[1].score);
+  EXPECT_GT(answers[2].score, 0);
   EXPECT_THAT(ErrorOf([&] { answerer.Answer({}, {}, "What is it?"); }), HasSubstr("0 x 0"));
   EXPECT_THAT(ErrorOf([&] { RegionAnswerer::Load(model, {.draft = true}); }), HasSubstr("draft"));
 
@@ -82,10 +82,9 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const std::string detector = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr";
   const std::string path = setting.folder.File("valid/0.png"), question = "How many circles are there?";
   std::vector<Box> found;
-  const std::vector<std::vector<FoundBox>> detected = ObjectDetector::Load(detector).Detect({image});
-  for (const FoundBox& one : detected[0]) found.push_back(one.box);
-  const ProbableAnswer best = answerer.Answer(image, found, question).front();
-  const std::string row = fmt::format("{:.3f}\t{}\n", best.probability, best.answer);
+  for (const DetectedObject& one : ObjectDetector::Load(detector).Detect(image)) found.push_back(one.box);
+  const VisualAnswer best = answerer.Answer(image, found, question).front();
+  const std::string row = fmt::format("{:.3f}\t{}\n", best.score, best.answer);
   const std::vector<std::string> answer = {"answer", model, "--detector", detector};
   const auto with = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), answer.begin(), answer.end());
@@ -95,10 +94,10 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   const std::string line = question + "\t" + path + "\n";
   EXPECT_EQ(RunProgram(answer, line + line).out, row + row);
   const Json object = ParseJson(Lines(RunProgram(with({"--json"}), line + line).out).at(1), "row");
-  EXPECT_EQ(*object.Find("text")->As<std::string>(), best.answer);
+  EXPECT_EQ(*object.Find("answer")->As<std::string>(), best.answer);
   std::vector<std::string> fields;
   for (const Json::Member& member : *object.As<Json::Object>()) fields.push_back(member.name);
-  EXPECT_EQ(fields, (std::vector<std::string>{"line", "text", "probability"}));
+  EXPECT_EQ(fields, (std::vector<std::string>{"line", "answer", "score"}));
   EXPECT_THAT(RunProgram(answer, line + question + "\n").err, HasSubstr("line 2: a line is a question and an image's"));
   EXPECT_THAT(RunProgram(answer, question + "\tnone.png\n").err, HasSubstr("line 1: none.png: "));
   EXPECT_THAT(RefusalOf({"answer", model, "--question", question, "--image", path}), HasSubstr("--detector DIR"));

@@ -116,7 +116,7 @@ void DrawSegments(const Image& image, const Segmentation& found, const std::vect
   }
   const Drawing drawing(image);
   std::vector<std::string> texts;
-  for (const ImageSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label, one.score));
+  for (const ImageSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label_id, one.score));
   const auto draw = [&](Canvas& canvas) {
     canvas.Draw(CanvasImage(tinted), {0, 0, drawing.width, drawing.height});
     for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -58,7 +58,7 @@ TEST(DrawSegments, TintsTheirPixels) {
   EXPECT_EQ(drawn.At(500, 500), (Color{128, 128, 128}));
   EXPECT_EQ(drawn.At(399, 280), (Color{255, 255, 255}));  // between the two
   EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the label's plate, in the middle
-  found.segments[0].label = 7;
+  found.segments[0].label_id = 7;
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),
               testing::HasSubstr("class 7 is none of 2"));
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(9, 9), found, kLabels, folder.File("a.png")); }),
