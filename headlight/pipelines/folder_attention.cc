@@ -65,11 +65,10 @@ AttentionRecord OfDrawer(const std::string& folder, const AttentionInput& input)
   const std::optional<std::string>& text = input.text;
   Check(text.has_value(), "{}: a model that draws reads a text: give it with `text`", folder);
   const TextToImage drawer = TextToImage::Load(folder);
-  const Drawing drawing = drawer.Draw({&*text, 1}, 1).front();
+  const GeneratedImage image = drawer.Generate(*text).front();
   const std::vector<std::int32_t> ids =
       DrawingIds(drawer.tokenizer(), *text, drawer.model().drawing().text_positions, "`text`");
-  return AttentionOf(drawer.model(), ids, drawer.tokenizer().Labels(ids), drawing.codes, drawing.image,
-                     OneLayer(input));
+  return AttentionOf(drawer.model(), ids, drawer.tokenizer().Labels(ids), image.codes, image.image, OneLayer(input));
 }
 
 AttentionRecord OfDetector(const std::string& folder, const AttentionInput& input) {

@@ -67,24 +67,29 @@ std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32
   return images;
 }
 
-std::vector<Image> ImageGenerator::Generate(std::int64_t count, const TextToImageOptions& options) const {
-  Check(count >= 1, "at least one image is generated, not {}", count);
-  return Draw(std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(count)), options);
+std::vector<Image> ImageGenerator::Generate(const TextToImageOptions& options) const {
+  Check(options.count >= 1, "`count` must be at least 1, not {}", options.count);
+  return Draw(std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(options.count)), options);
 }
 
-std::vector<Image> ImageGenerator::Complete(std::span<const Image> images, std::optional<std::int64_t> rows,
-                                            std::int64_t count, const TextToImageOptions& options) const {
-  Check(count >= 1, "at least one image is generated, not {}", count);
+std::vector<std::vector<Image>> ImageGenerator::Complete(std::span<const Image> images,
+                                                         std::optional<std::int64_t> rows,
+                                                         const TextToImageOptions& options) const {
+  Check(options.count >= 1, "`count` must be at least 1, not {}", options.count);
   const std::int64_t kept = rows.value_or(height() / 2);
   Check(kept >= 0 && kept < height(), "from 0 to {} rows of an image of {} can be kept, not {}", height() - 1, height(),
         kept);
+  const auto count = static_cast<std::size_t>(options.count);
   std::vector<std::vector<std::int32_t>> begun;
   for (const Image& image : images) {
     std::vector<std::int32_t> colours = state_->processor.Colours(state_->processor.Fit(image));
     colours.resize(static_cast<std::size_t>(kept * width()));
-    begun.insert(begun.end(), static_cast<std::size_t>(count), colours);
+    begun.insert(begun.end(), count, colours);
   }
-  return Draw(begun, options);
+  std::vector<std::vector<Image>> completed(images.size());
+  std::vector<Image> drawn = Draw(begun, options);
+  for (std::size_t i = 0; i < drawn.size(); ++i) completed[i / count].push_back(std::move(drawn[i]));
+  return completed;
 }
 
 }  // namespace headlight

@@ -1,7 +1,7 @@
 // New images, from scratch or as the rest of given ones, by a model that generates pixel after pixel (ImageGPT): load
 // a folder once, call it from any number of threads.
 //   const ImageGenerator generator = ImageGenerator::Load("imagegpt-small");
-//   std::vector<Image> images = generator.Generate(4, {.temperature = 0.9, .seed = 7});
+//   std::vector<Image> images = generator.Generate({.count = 4, .temperature = 0.9, .seed = 7});
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-// others of the call.
+/// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
+/// others of a call, except that its index is the number of its random stream.
 class HEADLIGHT_API ImageGenerator {
  public:
-  // A folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error naming the file and
-  // what is wrong with it or not supported.
+  /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names
+  /// the file and what is wrong with it or not supported.
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  // `count` images of the model's size. Throws Error for impossible options, naming them.
-  std::vector<Image> Generate(std::int64_t count, const TextToImageOptions& options = {}) const;
-  // Keeps the upper `rows` rows of each image, after it was resized to the model's size and reduced to its colours,
-  // and draws the rest, `count` times; those of an image follow one another. Half of the rows unless given. Throws
-  // Error for rows that leave nothing to draw, and likewise.
-  std::vector<Image> Complete(std::span<const Image> images, std::optional<std::int64_t> rows, std::int64_t count,
-                              const TextToImageOptions& options = {}) const;
+  /// options.count new images of the model's size. Throws Error for impossible options, naming them.
+  std::vector<Image> Generate(const TextToImageOptions& options = {}) const;
+  /// options.count completions of each image. An image is resized to the model's size and reduced to its colours; its
+  /// upper `rows` rows are kept, half of them without `rows`, and the rest is generated. Throws Error if no row is left
+  /// to generate, and for impossible options.
+  std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
+                                           const TextToImageOptions& options = {}) const;
 
-  std::int64_t height() const;  // of every image, in pixels
-  std::int64_t width() const;
+  std::int64_t height() const;  ///< of every image, in pixels
+  std::int64_t width() const;   ///< of every image, in pixels
 
  private:
   struct State;

@@ -36,12 +36,12 @@ TEST_F(ImageGeneratorTest, DrawsImagesInTheModelsColours) {
   EXPECT_EQ(generator.height(), 4);
   EXPECT_EQ(generator.width(), 6);
   std::vector<std::int64_t> told;
-  TextToImageOptions options{.seed = 5};
+  TextToImageOptions options{.count = 8, .seed = 5};
   options.progress = [&](std::int64_t done, std::int64_t all) {
     EXPECT_EQ(all, 8 * 24);
     told.push_back(done);
   };
-  const std::vector<Image> images = generator.Generate(8, options);
+  const std::vector<Image> images = generator.Generate(options);
   ASSERT_EQ(images.size(), 8U);
   EXPECT_EQ(told.size(), 8U * 24);
   EXPECT_EQ(told.back(), 8 * 24);
@@ -59,12 +59,12 @@ TEST_F(ImageGeneratorTest, DrawsImagesInTheModelsColours) {
 
 TEST_F(ImageGeneratorTest, TheSameSeedDrawsTheSameImagesInAnyCallOnAnyThread) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
-  const std::vector<Image> images = generator.Generate(70, {.seed = 5});  // more than are drawn at once
-  EXPECT_EQ(generator.Generate(70, {.seed = 5}), images);
-  EXPECT_EQ(generator.Generate(3, {.seed = 5}), std::vector(images.begin(), images.begin() + 3));
-  EXPECT_NE(generator.Generate(3, {.seed = 6}), std::vector(images.begin(), images.begin() + 3));
+  const std::vector<Image> images = generator.Generate({.count = 70, .seed = 5});  // more than are drawn at once
+  EXPECT_EQ(generator.Generate({.count = 70, .seed = 5}), images);
+  EXPECT_EQ(generator.Generate({.count = 3, .seed = 5}), std::vector(images.begin(), images.begin() + 3));
+  EXPECT_NE(generator.Generate({.count = 3, .seed = 6}), std::vector(images.begin(), images.begin() + 3));
   std::vector<Image> elsewhere;
-  std::thread([&] { elsewhere = generator.Generate(2, {.seed = 5}); }).join();
+  std::thread([&] { elsewhere = generator.Generate({.count = 2, .seed = 5}); }).join();
   EXPECT_EQ(elsewhere, std::vector(images.begin(), images.begin() + 2));
 }
 
@@ -84,45 +84,48 @@ TEST_F(ImageGeneratorTest, KeepsTheRowsThatAreGiven) {
     return rows;
   };
   for (const std::int64_t rows : {0, 1, 3}) {
-    const std::vector<Image> images = generator.Complete({&given, 1}, rows, 5, {.seed = 2});
+    const std::vector<Image> images = generator.Complete({&given, 1}, rows, {.count = 5, .seed = 2}).front();
     ASSERT_EQ(images.size(), 5U);
     for (const Image& image : images) EXPECT_GE(given_rows_of(image), rows);
     EXPECT_NE(images[0], images[1]);
   }
-  EXPECT_EQ(generator.Complete({&given, 1}, {}, 2), generator.Complete({&given, 1}, 2, 2));
-  EXPECT_EQ(generator.Complete({&given, 1}, 0, 3, {.seed = 9}), generator.Generate(3, {.seed = 9}));
-  // Of several images one after another.
+  EXPECT_EQ(generator.Complete({&given, 1}), generator.Complete({&given, 1}, 2));
+  EXPECT_EQ(generator.Complete({&given, 1}, 0, {.count = 3, .seed = 9}).front(),
+            generator.Generate({.count = 3, .seed = 9}));
+  // Of several images.
   Image black{.height = 4, .width = 6, .pixels = std::vector<std::uint8_t>(72)};
   const std::array<Image, 2> two = {given, black};
-  const std::vector<Image> both = generator.Complete(two, 3, 2);
-  ASSERT_EQ(both.size(), 4U);
-  EXPECT_GE(given_rows_of(both[1]), 3);
-  EXPECT_EQ(At(both[2], 0, 0), (Pixel{0, 0, 0}));
+  const std::vector<std::vector<Image>> both = generator.Complete(two, 3, {.count = 2});
+  ASSERT_EQ(both.size(), 2U);
+  ASSERT_EQ(both[1].size(), 2U);
+  EXPECT_GE(given_rows_of(both[0][1]), 3);
+  EXPECT_EQ(At(both[1][0], 0, 0), (Pixel{0, 0, 0}));
 }
 
 // A tied output scores the start, too, which is no colour.
 TEST(ImageGenerator, NeverDrawsTheStart) {
   const TemporaryFolder folder;
   SaveTinyImageGpt(folder.path(), /*tie_output=*/true);
-  for (const Image& image : ImageGenerator::Load(folder.path()).Generate(20, {.temperature = 5}))
+  for (const Image& image : ImageGenerator::Load(folder.path()).Generate({.count = 20, .temperature = 5}))
     EXPECT_EQ(std::ssize(image.pixels), 72);
 }
 
 TEST_F(ImageGeneratorTest, TopKOfOneIsTheLikeliest) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
-  EXPECT_EQ(generator.Generate(1, {.top_k = 1, .seed = 1}), generator.Generate(1, {.top_k = 1, .seed = 2}));
+  EXPECT_EQ(generator.Generate({.count = 1, .top_k = 1, .seed = 1}),
+            generator.Generate({.count = 1, .top_k = 1, .seed = 2}));
 }
 
 TEST_F(ImageGeneratorTest, RefusesWhatCannotBe) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
-  EXPECT_THAT(ErrorOf([&] { generator.Generate(0); }), HasSubstr("at least one image"));
-  EXPECT_THAT(ErrorOf([&] { generator.Generate(1, {.temperature = 0}); }), HasSubstr("temperature"));
-  EXPECT_THAT(ErrorOf([&] { generator.Generate(1, {.top_p = 0}); }), HasSubstr("top_p"));
+  EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 0}); }), HasSubstr("`count` must be at least 1, not 0"));
+  EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 1, .temperature = 0}); }), HasSubstr("temperature"));
+  EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 1, .top_p = 0}); }), HasSubstr("top_p"));
   const Image image{.height = 1, .width = 1, .pixels = {1, 2, 3}};
-  EXPECT_THAT(ErrorOf([&] { generator.Complete({&image, 1}, 4, 1); }), HasSubstr("from 0 to 3 rows"));
+  EXPECT_THAT(ErrorOf([&] { generator.Complete({&image, 1}, 4); }), HasSubstr("from 0 to 3 rows"));
   TextToImageOptions options;
   options.cancelled = [] { return true; };
-  EXPECT_THROW(generator.Generate(1, options), Cancelled);
+  EXPECT_THROW(generator.Generate(options), Cancelled);
 
   const std::string path = folder.File("preprocessor_config.json"), config = ReadFile(path);
   const auto with = [&](const std::string& from, const std::string& to) {

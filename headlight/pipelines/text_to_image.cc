@@ -78,60 +78,62 @@ void TextToImage::CheckText(const std::string& text, const std::string& name) co
   DrawingIds(tokenizer(), text, model().drawing().text_positions, name);
 }
 
-std::vector<Drawing> TextToImage::DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
-                                           std::int64_t count, const TextToImageOptions& options) const {
-  Check(count >= 1, "at least one image is drawn, not {}", count);
+std::vector<std::vector<GeneratedImage>> TextToImage::GenerateFrom(std::span<const std::string> texts,
+                                                                   std::span<const std::int32_t> begun,
+                                                                   const TextToImageOptions& options) const {
+  Check(options.count >= 1, "`count` must be at least 1, not {}", options.count);
   const TextToImageModel::Drawing& drawing = model().drawing();
   const auto prompt_of = [&](std::span<const std::int32_t> text) {
     std::vector<std::int32_t> prompt = model().Prompt(text);
     prompt.insert(prompt.end(), begun.begin(), begun.end());
     return prompt;
   };
+  const auto count = static_cast<std::size_t>(options.count);
   TokensToDraw wanted = {.prompts = {}, .unguided = prompt_of({}), .count = drawing.grid.cells() - std::ssize(begun)};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<std::int32_t> ids =
         DrawingIds(tokenizer(), texts[i], drawing.text_positions, fmt::format("text {}", i + 1));
-    wanted.prompts.insert(wanted.prompts.end(), static_cast<std::size_t>(count), prompt_of(ids));
+    wanted.prompts.insert(wanted.prompts.end(), count, prompt_of(ids));
   }
-  std::vector<Drawing> drawings;
-  for (const std::vector<std::int32_t>& drawn : DrawTokens(model(), wanted, options)) {
+  const std::vector<std::vector<std::int32_t>> drawn = DrawTokens(model(), wanted, options);
+  std::vector<std::vector<GeneratedImage>> images(texts.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
     std::vector<std::int32_t> codes(begun.begin(), begun.end());
-    codes.insert(codes.end(), drawn.begin(), drawn.end());
+    codes.insert(codes.end(), drawn[i].begin(), drawn[i].end());
     Image image = Decode(codes);
-    drawings.push_back({std::move(image), std::move(codes)});
+    images[i / count].push_back({std::move(image), std::move(codes)});
   }
-  return drawings;
+  return images;
 }
 
-std::vector<Drawing> TextToImage::Draw(std::span<const std::string> texts, std::int64_t count,
-                                       const TextToImageOptions& options) const {
-  return DrawFrom(texts, {}, count, options);
+std::vector<std::vector<GeneratedImage>> TextToImage::Generate(std::span<const std::string> texts,
+                                                               const TextToImageOptions& options) const {
+  return GenerateFrom(texts, {}, options);
 }
 
-std::vector<Drawing> TextToImage::Complete(std::span<const std::string> texts, const Image& begun,
-                                           std::optional<std::int64_t> rows, std::int64_t count,
-                                           const TextToImageOptions& options) const {
+std::vector<std::vector<GeneratedImage>> TextToImage::Complete(std::span<const std::string> texts, const Image& begun,
+                                                               std::optional<std::int64_t> rows,
+                                                               const TextToImageOptions& options) const {
   const std::int64_t kept = rows.value_or(this->rows() / 2);
   Check(kept >= 0 && kept < this->rows(), "from 0 to {} rows of codes of an image of {} can be kept, not {}",
         this->rows() - 1, this->rows(), kept);
   std::vector<std::int32_t> codes = Encode(begun);
   codes.resize(static_cast<std::size_t>(kept * model().drawing().grid.width));
-  return DrawFrom(texts, codes, count, options);
+  return GenerateFrom(texts, codes, options);
 }
 
-std::vector<RankedDrawing> RankDrawings(const ImageTextEmbedder& ranker, const std::string& text,
-                                        std::span<const Drawing> drawings) {
-  const Tensor wanted = ranker.EmbedTexts({text}).vectors;
+std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
+                                    std::span<const GeneratedImage> images) {
+  const std::vector<float> wanted = ranker.EmbedText(text);
   std::vector<Image> fitted;
-  for (const Drawing& drawing : drawings) fitted.push_back(ranker.Fit(drawing.image));
+  for (const GeneratedImage& one : images) fitted.push_back(ranker.Fit(one.image));
   const Tensor vectors = ranker.EmbedFitted(fitted).vectors;
-  const std::span<const float> of_text = wanted.span<float>();
-  std::vector<RankedDrawing> ranked;
-  for (std::size_t i = 0; i < drawings.size(); ++i) {
+  std::vector<RankedImage> ranked;
+  for (std::size_t i = 0; i < images.size(); ++i) {
     const float* const one = vectors.matrix<float>().row(static_cast<std::int64_t>(i));
-    ranked.push_back({i, std::inner_product(of_text.begin(), of_text.end(), one, 0.0f)});
+    ranked.push_back({i, std::inner_product(wanted.begin(), wanted.end(), one, 0.0f)});
   }
-  std::ranges::stable_sort(ranked, std::greater{}, &RankedDrawing::score);
+  std::ranges::stable_sort(ranked, std::greater{}, &RankedImage::score);
   return ranked;
 }
 

@@ -1,16 +1,18 @@
-// Images drawn from texts by a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
-//   const TextToImage drawer = TextToImage::Load("shapes");
+// Images from texts by a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
+//   const TextToImage generator = TextToImage::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
-//   std::vector<Drawing> drawings = drawer.Draw({&text, 1}, 8, {.temperature = 0.9, .seed = 7});
-//   const Drawing& best = drawings[RankDrawings(ImageTextEmbedder::Load("clip"), text, drawings)[0].drawing];
+//   std::vector<GeneratedImage> images = generator.Generate(text, {.count = 8, .temperature = 0.9, .seed = 7});
+//   const GeneratedImage& best = images[RankImages(ImageTextEmbedder::Load("clip"), text, images)[0].image];
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,62 +28,72 @@ class ImageTextEmbedder;  // pipelines/image_text_embedder.h
 class ImageCoder;         // kinds/image_coder.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
-struct Drawing {
+struct GeneratedImage {
   Image image;
-  std::vector<std::int32_t> codes;  // [rows, columns]
+  std::vector<std::int32_t> codes;  ///< of the discrete VAE, [rows, columns]
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. A drawing does not depend on the
-// others of the call.
+/// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
+/// others of a call, except that its index is the number of its random stream.
 class HEADLIGHT_API TextToImage {
  public:
-  // A folder of a DALL-E with its tokenizer, and in its folder `vae` the discrete VAE. Throws Error naming the
-  // file and what is wrong with it or not supported. Options other than `compute` are refused.
+  /// Loads the folder of a DALL-E with its tokenizer, and the discrete VAE in its folder `vae`. Throws Error that names
+  /// the file and what is wrong with it or not supported. Options other than `compute` are refused.
   static TextToImage Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Throws Error that begins with `name` for a text that is empty or longer than the model reads.
+  /// Throws Error that begins with `name` if the text is empty, is not UTF-8, or has more tokens than the model reads.
   void CheckText(const std::string& text, const std::string& name) const;
 
-  // `count` drawings of each text; those of a text follow one another. Throws Error for a text that is empty or longer
-  // than the model reads, and for impossible options, naming them.
-  std::vector<Drawing> Draw(std::span<const std::string> texts, std::int64_t count,
-                            const TextToImageOptions& options = {}) const;
-  // Keeps the upper `rows` rows of codes of an image, after it was resized and its centre cut out, and draws the rest.
-  // Half of the rows unless given. Throws Error for rows that leave nothing to draw, and likewise.
-  std::vector<Drawing> Complete(std::span<const std::string> texts, const Image& begun,
-                                std::optional<std::int64_t> rows, std::int64_t count,
-                                const TextToImageOptions& options = {}) const;
+  /// options.count images of each text, in the order in which they were sampled. Throws Error as CheckText, and for
+  /// impossible options, naming them.
+  std::vector<std::vector<GeneratedImage>> Generate(std::span<const std::string> texts,
+                                                    const TextToImageOptions& options = {}) const;
+  std::vector<std::vector<GeneratedImage>> Generate(std::initializer_list<std::string> texts,
+                                                    const TextToImageOptions& options = {}) const {
+    return Generate(std::span(texts.begin(), texts.size()), options);
+  }
+  /// options.count images of one text.
+  std::vector<GeneratedImage> Generate(std::string_view text, const TextToImageOptions& options = {}) const {
+    return Generate({std::string(text)}, options).front();
+  }
+  /// The same, but the images keep the upper `rows` rows of codes of `begun`, which is resized and cropped to a square.
+  /// Without `rows`, they keep half of the rows. Throws Error also if no row is left to generate.
+  std::vector<std::vector<GeneratedImage>> Complete(std::span<const std::string> texts, const Image& begun,
+                                                    std::optional<std::int64_t> rows = {},
+                                                    const TextToImageOptions& options = {}) const;
 
-  // The codes of an image, resized likewise, and the image of codes.
+  /// The codes of an image, which is resized and cropped to a square; [rows, columns].
   std::vector<std::int32_t> Encode(const Image& image) const;
-  Image Decode(std::span<const std::int32_t> codes) const;  // throws Error for codes that the model does not have
+  /// The image of such codes. Throws Error for another number of codes, and for codes that the model does not have.
+  Image Decode(std::span<const std::int32_t> codes) const;
 
-  std::int64_t side() const;  // of every image, in pixels
-  std::int64_t rows() const;  // of codes
+  std::int64_t side() const;  ///< height and width of every image, in pixels
+  std::int64_t rows() const;  ///< rows of codes of an image
 
-  // For those who look inside.
+  /// The model and the tokenizer, for inspection.
   const TextToImageModel& model() const;
   const PipelineTokenizer& tokenizer() const;
 
  private:
   struct State;
   explicit TextToImage(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::vector<Drawing> DrawFrom(std::span<const std::string> texts, std::span<const std::int32_t> begun,
-                                std::int64_t count, const TextToImageOptions& options) const;
+  std::vector<std::vector<GeneratedImage>> GenerateFrom(std::span<const std::string> texts,
+                                                        std::span<const std::int32_t> begun,
+                                                        const TextToImageOptions& options) const;
 
   std::shared_ptr<const State> state_;
 };
 
-// One of several drawings, by its place among them, and how well it fits their text.
-struct RankedDrawing {
-  std::size_t drawing = 0;
-  float score = 0;  // the cosine of its vector and that of the text
+/// One of several images, and how well it fits their text.
+struct RankedImage {
+  std::size_t image = 0;  ///< its index among the images
+  float score = 0;        ///< the cosine of its vector and the text's
 };
 
-// The order of the drawings of one text by a CLIP or SigLIP, the best first (Ramesh et al., "Zero-Shot Text-to-Image
-// Generation", 2021, section 2.6); of equal scores the earlier one. Throws Error where `ranker` lacks a tower, and for
-// a text that is longer than it reads.
-HEADLIGHT_API std::vector<RankedDrawing> RankDrawings(const ImageTextEmbedder& ranker, const std::string& text,
-                                                      std::span<const Drawing> drawings);
+/// Sorts the images of one text by a CLIP or SigLIP, the best first (Ramesh et al., "Zero-Shot Text-to-Image
+/// Generation", 2021, section 2.6); of equal scores the earlier image is first. Throws Error if `ranker` lacks a tower,
+/// and if the text has more tokens than it reads.
+HEADLIGHT_API std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
+                                                  std::span<const GeneratedImage> images);
 
 }  // namespace headlight

@@ -67,15 +67,15 @@ ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::stri
 }
 
 // The drawings of a text to keep: as they were drawn, or the best of them, the best first.
-std::vector<RankedDrawing> Kept(const Options& options, const std::optional<ImageTextEmbedder>& ranker,
-                                const std::string& text, std::span<const Drawing> drawings) {
+std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageTextEmbedder>& ranker,
+                              const std::string& text, std::span<const GeneratedImage> drawings) {
   if (ranker) {
-    std::vector<RankedDrawing> ranked = RankDrawings(*ranker, text, drawings);
+    std::vector<RankedImage> ranked = RankImages(*ranker, text, drawings);
     ranked.resize(static_cast<std::size_t>(options.kept()));
     return ranked;
   }
-  std::vector<RankedDrawing> all(drawings.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].drawing = i;
+  std::vector<RankedImage> all(drawings.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].image = i;
   return all;
 }
 
@@ -130,24 +130,24 @@ void Run(const Options& options) {
   for (std::size_t first = 0; first < texts.size(); first += at_once) {
     const auto some = std::span(texts).subspan(first, std::min(at_once, texts.size() - first));
     TextToImageOptions draw = options.draw;
+    draw.count = options.count;
     draw.first_stream = first * count;
     draw.progress = [&](std::int64_t done, std::int64_t all) {
       progress.Show(options.count * (static_cast<std::int64_t>(first) + done * std::ssize(some) / all),
                     options.count * std::ssize(texts));
     };
-    const std::vector<Drawing> drawings = begun ? drawer.Complete(some, *begun, options.rows, options.count, draw)
-                                                : drawer.Draw(some, options.count, draw);
+    const std::vector<std::vector<GeneratedImage>> drawings =
+        begun ? drawer.Complete(some, *begun, options.rows, draw) : drawer.Generate(some, draw);
     for (std::size_t i = 0; i < some.size(); ++i) {
-      const auto of_text = std::span(drawings).subspan(i * count, count);
-      const std::vector<RankedDrawing> kept = Kept(options, ranker, some[i], of_text);
+      const std::vector<RankedImage> kept = Kept(options, ranker, some[i], drawings[i]);
       for (std::size_t place = 0; place < kept.size(); ++place) {
-        const Drawing& drawing = of_text[kept[place].drawing];
+        const GeneratedImage& drawing = drawings[i][kept[place].image];
         const std::string path = folder ? PathOf(options, first + i, place) : "";
         if (folder) WritePng(path, drawing.image);
         if (sheet) on_sheet.push_back(drawing.image);
         if (!options.json) continue;
         Json::Object row = {{"text", some[i]},
-                            {"drawing", static_cast<std::int64_t>(kept[place].drawing) + 1},
+                            {"drawing", static_cast<std::int64_t>(kept[place].image) + 1},
                             {"codes", Json::Array(drawing.codes.begin(), drawing.codes.end())}};
         if (folder) row.push_back({"image", path});
         if (ranker) row.push_back({"score", kept[place].score});

@@ -35,9 +35,10 @@ struct Draw : testing::Test {
     MustRun(arguments);
     return ReadImage(out);
   }
-  static Image Sheet(const std::vector<Drawing>& drawings, std::int64_t columns) {
+  static Image Sheet(const std::vector<std::vector<GeneratedImage>>& drawings, std::int64_t columns) {
     std::vector<Image> images;
-    for (const Drawing& drawing : drawings) images.push_back(drawing.image);
+    for (const std::vector<GeneratedImage>& of_text : drawings)
+      for (const GeneratedImage& drawing : of_text) images.push_back(drawing.image);
     return SheetOf(images, columns);
   }
 
@@ -48,12 +49,12 @@ struct Draw : testing::Test {
 
 TEST_F(Draw, WritesAnImageOrASheet) {
   const TextToImage drawer = TextToImage::Load(model);
-  EXPECT_EQ(Drawn({texts[0]}), drawer.Draw({texts.data(), 1}, 1).front().image);
+  EXPECT_EQ(Drawn({texts[0]}), drawer.Generate(texts[0]).front().image);
   EXPECT_EQ(Drawn({texts[0], "--count", "5", "--seed", "3", "--temperature", "2", "--top-k", "4", "--top-p", "0.9"}),
-            Sheet(drawer.Draw({texts.data(), 1}, 5, {.temperature = 2, .top_k = 4, .top_p = 0.9, .seed = 3}), 3));
-  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "3"}), Sheet(drawer.Draw(texts, 3), 3));
+            Sheet(drawer.Generate({texts[0]}, {.count = 5, .temperature = 2, .top_k = 4, .top_p = 0.9, .seed = 3}), 3));
+  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "3"}), Sheet(drawer.Generate(texts, {.count = 3}), 3));
   EXPECT_EQ(Drawn({texts[0], "--count", "4", "--columns", "4", "--compute", "int8"}),
-            Sheet(TextToImage::Load(model, {.compute = Compute::int8}).Draw({texts.data(), 1}, 4), 4));
+            Sheet(TextToImage::Load(model, {.compute = Compute::int8}).Generate({texts[0]}, {.count = 4}), 4));
 }
 
 TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
@@ -61,7 +62,7 @@ TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   std::vector<std::string> many;
   for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // more than are drawn at a time
   WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
-  const std::vector<Drawing> drawings = TextToImage::Load(model).Draw(many, 3, {.seed = 2});
+  const auto drawings = TextToImage::Load(model).Generate(many, {.count = 3, .seed = 2});
   const Outcome outcome =
       RunProgram({"draw", model, many[0], "--texts", lines, "--count", "3", "--seed", "2", "--out", drawn, "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -71,10 +72,10 @@ TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
     const JsonView row(ParseJson(rows[i], "row"), "row");
     EXPECT_EQ(row["image"].String(), fmt::format("{}/{}-{}.png", drawn, i / 3 + 1, i % 3 + 1));
     EXPECT_EQ(row["text"].String(), many[i / 3]);
-    EXPECT_EQ(ReadImage(row["image"].String()), drawings[i].image) << i;
+    EXPECT_EQ(ReadImage(row["image"].String()), drawings[i / 3][i % 3].image) << i;
   }
   MustRun({"draw", model, texts[0], "--seed", "2", "--out", drawn + "/"});
-  EXPECT_EQ(ReadImage(drawn + "/1.png"), drawings[0].image);
+  EXPECT_EQ(ReadImage(drawn + "/1.png"), drawings[0][0].image);
   EXPECT_THAT(RefusalOf({"draw", model, "a", "--columns", "1", "--out", drawn}), HasSubstr("drawn is a folder"));
   EXPECT_THAT(RefusalOf({"draw", model, "a", "--out", lines + "/x"}), HasSubstr("texts.txt"));
   WriteFile(lines, "");
@@ -88,7 +89,7 @@ TEST_F(Draw, PrintsCodes) {
   const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--guidance", "3", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> lines = Lines(outcome.out);
-  const std::vector<Drawing> drawings = drawer.Draw(texts, 2, {.guidance = 3});
+  const auto drawings = drawer.Generate(texts, {.count = 2, .guidance = 3});
   ASSERT_EQ(lines.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const JsonView line(ParseJson(lines[i], "line"), "line");
@@ -96,7 +97,7 @@ TEST_F(Draw, PrintsCodes) {
     EXPECT_EQ(line["drawing"].Integer(), static_cast<std::int64_t>(i % 2) + 1);
     std::vector<std::int32_t> codes;
     for (const JsonView& code : line["codes"].Items()) codes.push_back(static_cast<std::int32_t>(code.Integer()));
-    EXPECT_EQ(codes, drawings[i].codes);
+    EXPECT_EQ(codes, drawings[i / 2][i % 2].codes);
   }
 }
 
@@ -105,14 +106,14 @@ TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
   std::filesystem::create_directory(clip);
   SaveTinyClip(clip);
   const ImageTextEmbedder ranker = ImageTextEmbedder::Load(clip);
-  const std::vector<Drawing> drawings = TextToImage::Load(model).Draw(texts, 6);
-  std::vector<Drawing> best;  // three of each text
+  const auto drawings = TextToImage::Load(model).Generate(texts, {.count = 6});
+  std::vector<std::vector<GeneratedImage>> best(2);  // three of each text
   std::vector<std::string> rows;
   for (std::size_t text = 0; text < 2; ++text) {
-    const auto ranked = RankDrawings(ranker, texts[text], std::span(drawings).subspan(text * 6, 6));
+    const std::vector<RankedImage> ranked = RankImages(ranker, texts[text], drawings[text]);
     for (std::size_t i = 0; i < 3; ++i) {
-      best.push_back(drawings[text * 6 + ranked[i].drawing]);
-      rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].drawing + 1, ranked[i].score));
+      best[text].push_back(drawings[text][ranked[i].image]);
+      rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].image + 1, ranked[i].score));
     }
   }
   EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "6", "--rank", clip, "--best", "3"}), Sheet(best, 3));
@@ -127,9 +128,8 @@ TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
     EXPECT_EQ(line["codes"].Items().size(), 16U);
   }
   EXPECT_EQ(printed, rows);
-  std::vector<Drawing> all;
-  for (const RankedDrawing& one : RankDrawings(ranker, texts[0], std::span(drawings).first(6)))
-    all.push_back(drawings[one.drawing]);
+  std::vector<std::vector<GeneratedImage>> all(1);
+  for (const RankedImage& one : RankImages(ranker, texts[0], drawings[0])) all[0].push_back(drawings[0][one.image]);
   EXPECT_EQ(Drawn({texts[0], "--count", "6", "--rank", clip}), Sheet(all, 3));
 
   const auto refusal = [&](const std::vector<std::string>& more) {
@@ -152,9 +152,9 @@ TEST_F(Draw, CompletesAnImage) {
   const TextToImage drawer = TextToImage::Load(model);
   const std::string half = files.File("half.png");
   WritePng(half, Pattern(8, 8));
-  EXPECT_EQ(Drawn({texts[0], "--from", half}), drawer.Complete({texts.data(), 1}, Pattern(8, 8), 2, 1)[0].image);
+  EXPECT_EQ(Drawn({texts[0], "--from", half}), drawer.Complete({texts.data(), 1}, Pattern(8, 8))[0][0].image);
   EXPECT_EQ(Drawn({texts[0], "--from", half, "--rows", "3"}),
-            drawer.Complete({texts.data(), 1}, Pattern(8, 8), 3, 1)[0].image);
+            drawer.Complete({texts.data(), 1}, Pattern(8, 8), 3)[0][0].image);
   const std::vector<std::string> draw = {"draw", model, texts[0], "--from", half, "--out"};
   const auto refusal = [&](const std::string& to, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = draw;
@@ -198,8 +198,8 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
 
   const std::string int8 = files.File("int8");
   for (int i = 0; i < 2; ++i) MustRun({"convert", model, int8, "--compute", "int8"});  // and in its place
-  EXPECT_EQ(TextToImage::Load(int8).Draw({texts.data(), 1}, 1)[0].codes,
-            TextToImage::Load(model, {.compute = Compute::int8}).Draw({texts.data(), 1}, 1)[0].codes);
+  EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
+            TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);
   WriteFile(int8 + "/vae/notes", "mine");
   EXPECT_THAT(RefusalOf({"convert", model, int8, "--compute", "int8"}),
               HasSubstr("holds 'vae', which is not part of a model"));
@@ -235,7 +235,7 @@ TEST_F(Draw, RunsADalleMini) {
   const std::vector<std::string> words = {"a dog runs", "children play"};
   const TextToImage drawer = TextToImage::Load(mini);
   MustRun({"draw", mini, words[0], words[1], "--guidance", "3", "--top-k", "5", "--out", out});
-  EXPECT_EQ(ReadImage(out), Sheet(drawer.Draw(words, 1, {.top_k = 5, .guidance = 3}), 1));
+  EXPECT_EQ(ReadImage(out), Sheet(drawer.Generate(words, {.top_k = 5, .guidance = 3}), 1));
   const JsonView coder(ParseJson(RunProgram({"info", mini + "/vae", "--json"}).out, "info"), "info");
   EXPECT_EQ(coder["family"].String(), "vqgan");
   WritePng(image, Pattern(64, 64));

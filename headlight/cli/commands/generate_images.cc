@@ -1,6 +1,7 @@
 #include "headlight/cli/commands/generate_images.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -50,8 +51,12 @@ void GenerateImages(const std::string& folder, const GenerateImagesOptions& opti
 
   Progress progress("pixels drawn");
   generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
-  sheet.Write(begun.empty() ? generator.Generate(count, generate)
-                            : generator.Complete(begun, options.rows, count, generate));
+  generate.count = count;
+  if (begun.empty()) return sheet.Write(generator.Generate(generate));
+  std::vector<Image> completed;
+  for (std::vector<Image>& of_image : generator.Complete(begun, options.rows, generate))
+    std::ranges::move(of_image, std::back_inserter(completed));
+  sheet.Write(completed);
 }
 
 }  // namespace headlight

@@ -31,10 +31,10 @@ struct GenerateImages : testing::Test {
 
 TEST_F(GenerateImages, WritesASheet) {
   const ImageGenerator generator = ImageGenerator::Load(model);
-  EXPECT_EQ(Generated({}), generator.Generate(1).front());
+  EXPECT_EQ(Generated({}), generator.Generate().front());
   EXPECT_EQ(Generated({"--count", "5", "--seed", "3", "--temperature", "2", "--top-k", "2", "--top-p", "0.9"}),
-            SheetOf(generator.Generate(5, {.temperature = 2, .top_k = 2, .top_p = 0.9, .seed = 3}), 3));
-  EXPECT_EQ(Generated({"--count", "5", "--columns", "5"}), SheetOf(generator.Generate(5), 5));
+            SheetOf(generator.Generate({.count = 5, .temperature = 2, .top_k = 2, .top_p = 0.9, .seed = 3}), 3));
+  EXPECT_EQ(Generated({"--count", "5", "--columns", "5"}), SheetOf(generator.Generate({.count = 5}), 5));
 }
 
 TEST_F(GenerateImages, CompletesImages) {
@@ -43,9 +43,11 @@ TEST_F(GenerateImages, CompletesImages) {
   const std::string one = files.File("one.png"), two = files.File("two.png");
   WritePng(one, begun[0]);
   WritePng(two, begun[1]);
-  EXPECT_EQ(Generated({"--from", one}), generator.Complete({begun.data(), 1}, 2, 1).front());
-  EXPECT_EQ(Generated({"--from", one, two, "--rows", "3", "--count", "3"}),
-            SheetOf(generator.Complete(begun, 3, 3), 3));
+  EXPECT_EQ(Generated({"--from", one}), generator.Complete({begun.data(), 1})[0][0]);
+  std::vector<Image> completed;
+  for (const std::vector<Image>& of_image : generator.Complete(begun, 3, {.count = 3}))
+    completed.insert(completed.end(), of_image.begin(), of_image.end());
+  EXPECT_EQ(Generated({"--from", one, two, "--rows", "3", "--count", "3"}), SheetOf(completed, 3));
   MustRun({"generate", model, "--from", one, "--out", out});
   const Outcome piped = RunProgram({"generate", model, "--from", "-", "--out", files.File("p.png")}, ReadFile(one));
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
@@ -56,7 +58,7 @@ TEST_F(GenerateImages, CompletesImages) {
   const std::string idx = files.File("halves-idx3-ubyte");  // two grey images of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   const Image second{2, 2, {'e', 'e', 'e', 'f', 'f', 'f', 'g', 'g', 'g', 'h', 'h', 'h'}};
-  EXPECT_EQ(Generated({"--from", idx + "#2"}), generator.Complete({&second, 1}, 2, 1).front());
+  EXPECT_EQ(Generated({"--from", idx + "#2"}), generator.Complete({&second, 1})[0][0]);
   EXPECT_THAT(RefusalOf({"generate", model, "--from", idx, "--out", out}),
               HasSubstr("it has 2 images, where one is asked for"));
   WriteFile(two, "no image");
