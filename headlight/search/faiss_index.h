@@ -28,8 +28,8 @@ class HEADLIGHT_API FaissIndex {
   std::int64_t lists() const;  // 1 of a flat index
 
   struct Hit {
-    std::int64_t id = 0;  // the number of the row, from 0, or what the index has in its place
-    float product = 0;
+    std::int64_t id = 0;  ///< the number of the row, from 0, or the id that the index stores for it
+    float score = 0;      ///< the inner product of the row's vector and the query's
   };
   // The `top` vectors with the largest products with the vector [dimension], the largest first. All are compared, or
   // with `probes` above 0 those of the so many lists whose centroids are nearest. Throws Error for a vector of another

@@ -47,7 +47,7 @@ TEST(FaissIndex, FindsWhatFaissFinds) {
         }
         ASSERT_LT(i, hits.size()) << name;
         EXPECT_EQ(hits[i].id, rows[i].Integer()) << name << " query " << query;
-        EXPECT_NEAR(hits[i].product, expected[i], 1e-5) << name;
+        EXPECT_NEAR(hits[i].score, expected[i], 1e-5) << name;
         ++compared;
       }
     }
@@ -76,7 +76,7 @@ TEST(FaissIndex, IsWrittenAsFaissWritesIt) {
   const auto hits = read.Search(query, 7);
   for (std::size_t i = 0; i < 7; ++i) {
     EXPECT_EQ(hits[i].id, expected[i].row);
-    EXPECT_NEAR(hits[i].product, expected[i].cosine, 1e-6);
+    EXPECT_NEAR(hits[i].score, expected[i].score, 1e-6);
   }
 }
 

@@ -34,8 +34,8 @@ class HEADLIGHT_API VectorIndex {
   Tensor Vector(std::int64_t row) const;  // [dimension], of length 1
 
   struct Hit {
-    std::int64_t row = 0;
-    float cosine = 0;
+    std::int64_t row = 0;  ///< of the item
+    float score = 0;       ///< the cosine of the item's vector and the query's
   };
   // The `top` items that are nearest to the vector [dimension], whatever its length, the nearest first and the first of
   // equals before others. All are compared. `progress`, where given, hears how many have been. Throws Error for a

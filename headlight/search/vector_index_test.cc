@@ -62,7 +62,7 @@ TEST_F(VectorIndexTest, FindsWhatACompleteComparisonFinds) {
     ASSERT_EQ(hits.size(), 20U);
     for (std::size_t i = 0; i < hits.size(); ++i) {
       EXPECT_EQ(hits[i].row, order[i]);
-      EXPECT_NEAR(hits[i].cosine, Cosine(VectorOf(order[i], 7), vector), 1e-6);
+      EXPECT_NEAR(hits[i].score, Cosine(VectorOf(order[i], 7), vector), 1e-6);
       EXPECT_EQ(index.Item(hits[i].row).name, fmt::format("text {}\n\"", order[i]));
     }
   }
