@@ -1,11 +1,15 @@
-// The contacts between the residues of a protein, by what a language model of proteins attends to.
+// Contacts between the residues of a protein, predicted from the attention of a protein language model.
 //   const ContactPredictor predictor = ContactPredictor::Load("esm2_t33_650M_UR50D");
-//   const Tensor contacts = predictor.Predict("MKTVRQERLKSIVRILERSKEPVSGAQLAEELSVSRQVIVQDIAYLRSLGYNIVATPRGYVLAGG");
+//   for (const Contact& contact :
+//   predictor.Predict("MKTVRQERLKSIVRILERSKEPVSGAQLAEELSVSRQVIVQDIAYLRSLGYNIVATPRGYVLAGG"))
+//     fmt::print("{} {} {:.2f}\n", contact.first, contact.second, contact.score);
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/pipelines/load_options.h"
@@ -13,16 +17,32 @@
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// A pair of residues, `first` < `second`, counted from 1.
+struct Contact {
+  std::int64_t first = 0, second = 0;
+  float score = 0;  ///< the probability that they touch (their CB within 8 A), 0 to 1
+};
+
+/// The pairs that are at least `separation` residues apart, the highest score first, as many as there are residues.
+/// `probabilities`: [residues, residues] in float32. Throws Error for another shape, and for a `separation` below 1.
+HEADLIGHT_API std::vector<Contact> BestContacts(const Tensor& probabilities, std::int64_t separation = 6);
+
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API ContactPredictor {
  public:
-  // A folder of an ESM with its contact head. Throws Error naming the file and what is wrong with it or not
-  // supported.
+  /// Loads the folder of an ESM with its contact head. Throws Error that names the file and what is wrong with it or
+  /// not supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 
-  // The probability that two residues touch (their CB within 8 A), [residues, residues] in float32. Throws Error, which
-  // begins with `name`, where the letters are none, more than the model reads, or not in its vocabulary.
-  Tensor Predict(std::string_view letters, const std::string& name = "the sequence") const;
+  /// The best contacts of a protein, as BestContacts. `letters`: its residues, in one-letter codes. Throws Error that
+  /// begins with `name` if there are no letters, more than the model reads, or one that is not in its vocabulary.
+  std::vector<Contact> Predict(std::string_view letters, std::int64_t separation = 6,
+                               const std::string& name = "the sequence") const {
+    return BestContacts(Scores(letters, name), separation);
+  }
+
+  /// The probabilities that residues touch, [residues, residues] in float32. Throws Error as Predict.
+  Tensor Scores(std::string_view letters, const std::string& name = "the sequence") const;
 
  private:
   struct State;

@@ -78,11 +78,11 @@ StructurePredictor StructurePredictor::Load(const std::string& path, const LoadO
 
 const FoldingModel& StructurePredictor::model() const { return *model_; }
 
-PredictedStructure StructurePredictor::Predict(const AlignmentTable& alignment, const FoldOptions& options) const {
+PredictedStructure StructurePredictor::Predict(const AlignmentTable& alignment, const PredictOptions& options) const {
   return Run(alignment, options, {});
 }
 
-PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, const FoldOptions& options,
+PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, const PredictOptions& options,
                                            const PredictionObserver& watch) const {
   const FoldingPlan plan = model_->plan();
   const int most = 1 + options.recycles.value_or(plan.recycles);

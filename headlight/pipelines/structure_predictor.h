@@ -1,7 +1,7 @@
 // Structures of proteins from their sequences and alignments: load a model once, call it from any number of threads.
-//   const StructurePredictor folder = StructurePredictor::Load("params_model_3_ptm.npz");
+//   const StructurePredictor predictor = StructurePredictor::Load("params_model_3_ptm.npz");
 //   const std::string path = "query.a3m";
-//   const PredictedStructure predicted = folder.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
+//   const PredictedStructure predicted = predictor.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
 //   for (const float plddt : predicted.plddt) fmt::print("{:.1f}\n", plddt);
 #pragma once
 
@@ -26,56 +26,56 @@ namespace headlight {
 class FoldingModel;         // kinds/folding_model.h
 struct PredictionObserver;  // pipelines/prediction_observer.h
 
-struct FoldOptions {
-  std::uint64_t seed = 0;  // of the rows of the alignment that each pass reads, and the letters that are masked
-  // As the model was made unless given: passes after the first, rows of the alignment, and extra ones.
+struct PredictOptions {
+  std::uint64_t seed = 0;  ///< of the rows of the alignment that each pass samples, and of the letters that it masks
+  /// Passes after the first, rows of the alignment, and extra rows; by default as the model was made.
   std::optional<int> recycles = {};
   std::optional<std::int64_t> rows = {}, extra = {};
-  std::vector<ProteinTemplate> templates = {};  // of the query, as ReadTemplates of protein/templates.h reads them
-  // No further pass where the distances between C alphas have changed by less, the root of the mean square in angstrom;
-  // 0: all passes. (AlphaFold-Multimer stops at 0.5.)
+  std::vector<ProteinTemplate> templates = {};  ///< of the query, as ReadTemplates of protein/templates.h reads them
+  /// No further pass if the distances between C alphas changed by less, as a root mean square in angstrom; 0: all
+  /// passes. AlphaFold-Multimer stops at 0.5.
   double tolerance = 0;
-  // Called after each block of all passes: how many there have been, of at most how many.
+  /// Is called after each block of all passes: how many are done, of at most how many.
   std::function<void(std::int64_t done, std::int64_t most)> progress = {};
-  // Called likewise; where it returns true, the call throws Cancelled.
+  /// Is called at the same times; if it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 
 struct PredictedStructure {
-  Structure structure;       // one chain, A, numbered from 1; B factors are the residues' pLDDT
-  std::vector<float> plddt;  // the expected lDDT of each residue, 0 to 100
-  double mean_plddt = 0;
-  Tensor errors;              // [residues, residues], as in protein/predicted_error.h; empty: the model predicts none
-  double most_error = 0;      // of these, the largest that can be
-  std::optional<double> ptm;  // the expected TM-score, 0 to 1, where the model predicts errors
-  Tensor contacts;            // [residues, residues]: the probability that two C betas lie within 8 angstrom
-  Tensor single, pair;        // the representations, [residues, ...] and [residues * residues, ...]
-  int passes = 0;             // that were computed
+  Structure structure;        ///< one chain, A, numbered from 1; B factors are the residues' pLDDT
+  std::vector<float> plddt;   ///< the expected lDDT of each residue, 0 to 100
+  double mean_plddt = 0;      ///< over the residues
+  Tensor errors;              ///< [residues, residues], see protein/predicted_error.h; empty: the model predicts none
+  double most_error = 0;      ///< the largest error that the model can predict, in angstrom
+  std::optional<double> ptm;  ///< the expected TM-score, 0 to 1, if the model predicts errors
+  Tensor contacts;            ///< [residues, residues]: the probability that two C betas are within 8 angstrom
+  Tensor single, pair;        ///< the representations, [residues, ...] and [residues * residues, ...]
+  int passes = 0;             ///< passes that were computed
 };
 
-// Immutable and cheap to copy; every method may be called from many threads at once. The same seed gives the same
-// structure.
+/// Immutable and cheap to copy; every method may be called from many threads at once. The same seed gives the same
+/// structure.
 class HEADLIGHT_API StructurePredictor {
  public:
-  // A model's folder, or an .npz file of DeepMind's (docs/9_files.md). Throws Error naming the file and what is wrong
-  // with it or not supported. Options other than `compute` are refused.
+  /// Loads a model's folder, or an .npz file of DeepMind's (docs/9_files.md). Throws Error that names the file and what
+  /// is wrong with it or not supported. Options other than `compute` are refused.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
-  // The structure of the alignment's query. Throws Error for impossible options, naming them, for more templates than
-  // the model reads or those of another query, for more residues than memory could hold the pairs of, and where the
-  // model gives what is no number.
-  PredictedStructure Predict(const AlignmentTable& alignment, const FoldOptions& options = {}) const;
+  /// The structure of the alignment's query. Throws Error for impossible options, naming them; for more templates than
+  /// the model reads, or those of another query; if memory cannot hold the pairs of residues; and if the model computes
+  /// values that are not finite.
+  PredictedStructure Predict(const AlignmentTable& alignment, const PredictOptions& options = {}) const;
 
-  // How the model comes to that structure: the backbone after each block of the structure module in every pass, what it
-  // expects of errors and distances, and where residues look in the last pass, in all layers or in one (from 0). Throws
-  // Error likewise, for a layer out of range, and for more weights than a page holds.
-  StructureRecord Look(const AlignmentTable& alignment, const FoldOptions& options = {},
+  /// The way to that structure: the backbone after each block of the structure module in every pass, the predicted
+  /// errors and distances, and the attention of the last pass in all layers, or in one (from 0). Throws Error as
+  /// Predict, for a layer out of range, and for more weights than a page holds.
+  StructureRecord Look(const AlignmentTable& alignment, const PredictOptions& options = {},
                        std::optional<int> layer = {}) const;
 
   const FoldingModel& model() const;
 
  private:
-  PredictedStructure Run(const AlignmentTable& alignment, const FoldOptions& options,
+  PredictedStructure Run(const AlignmentTable& alignment, const PredictOptions& options,
                          const PredictionObserver& watch) const;
   explicit StructurePredictor(std::shared_ptr<const FoldingModel> model) : model_(std::move(model)) {}
   std::shared_ptr<const FoldingModel> model_;

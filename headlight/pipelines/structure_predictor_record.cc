@@ -81,7 +81,7 @@ class Collector {
 
 }  // namespace
 
-StructureRecord StructurePredictor::Look(const AlignmentTable& alignment, const FoldOptions& options,
+StructureRecord StructurePredictor::Look(const AlignmentTable& alignment, const PredictOptions& options,
                                          std::optional<int> layer) const {
   StructureRecord record;
   Collector collector(record, layer);

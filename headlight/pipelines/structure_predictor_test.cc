@@ -80,7 +80,7 @@ TEST(StructurePredictor, GivesWhatTheModelDoesOfItsFeatures) {
 TEST(StructurePredictor, LooksAtHowItFolds) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
-  const FoldOptions options = {.seed = 3, .recycles = 1, .rows = 5, .extra = 4};
+  const PredictOptions options = {.seed = 3, .recycles = 1, .rows = 5, .extra = 4};
   const PredictedStructure predicted = folder.Predict(table, options);
   const StructureRecord record = folder.Look(table, options);
   EXPECT_EQ(record.chain.Letters(), "MKVLAEYTWGRD");
@@ -208,7 +208,7 @@ TEST(StructurePredictor, TellsTheBlocksOfTemplates) {
 
 TEST(StructurePredictor, RefusesWhatCannotBe) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
-  const auto error_of = [&](const FoldOptions& options) {
+  const auto error_of = [&](const PredictOptions& options) {
     return ErrorOf([&] { folder.Predict(TestAlignment(), options); });
   };
   EXPECT_THAT(error_of({.recycles = -1}), HasSubstr("-1 passes after the first"));

@@ -15,30 +15,30 @@
 
 namespace headlight {
 
-// One residue in the place of another.
+/// A residue that replaces another.
 struct Substitution {
   char from = 'A', to = 'A';
-  std::int64_t place = 1;  // of the residue, from 1
+  std::int64_t place = 1;  ///< the position of the residue, from 1
 };
 
-// The substitutions of a variant as it is written: A45G, or several joined by colons, A45G:K50R. Throws Error where it
-// is not written so, and for a place that is there twice.
+/// The substitutions of a variant as it is written: A45G, or several joined by colons, A45G:K50R. Throws Error if it is
+/// not written so, and if a position occurs twice.
 HEADLIGHT_API std::vector<Substitution> ParseVariant(std::string_view variant);
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API VariantScorer {
  public:
-  // A folder of an encoder with a head for masked words whose tokenizer gives each residue a token, such as an ESM-2.
-  // Throws Error naming the file and what is wrong with it or not supported.
+  /// Loads the folder of a masked language model whose tokenizer gives each residue a token, such as an ESM-2. Throws
+  /// Error that names the file and what is wrong with it or not supported.
   static VariantScorer Load(const std::string& folder, const LoadOptions& options = {});
 
-  // By masked marginals (Meier et al., "Language models enable zero-shot prediction of the effects of mutations on
-  // protein function", 2021): the sum over a variant's substitutions of log p(to) - log p(from), natural, each of the
-  // sequence whose residue at that place alone is masked, or with `joint` of the one with all of the variant's places
-  // masked, as the paper's equation has it. Positive where the model expects the variant rather than the
-  // sequence. At most `batch_tokens` tokens are encoded at once, or one sequence. Throws Error, which begins with
-  // `name`, where the letters are none, more than the model reads, or not in its vocabulary, and for a variant that is
-  // not one of these letters.
+  /// The score of each variant by masked marginals (Meier et al., "Language models enable zero-shot prediction of the
+  /// effects of mutations on protein function", 2021): the sum over its substitutions of log p(to) - log p(from),
+  /// natural. Each is computed from the sequence in which only that residue is masked, or with `joint` all residues of
+  /// the variant, as in the paper's equation. Positive if the model prefers the variant to the sequence. At most
+  /// `batch_tokens` tokens are encoded at once, or one sequence. Throws Error that begins with `name` if there are no
+  /// letters, more than the model reads, or one that is not in its vocabulary, and if a variant does not fit the
+  /// letters.
   std::vector<double> Score(std::string_view letters, std::span<const std::string> variants,
                             const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
                             bool joint = false) const;

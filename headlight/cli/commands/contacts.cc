@@ -1,5 +1,5 @@
 // headlight contacts: the residues of proteins that touch.
-#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,37 +27,20 @@ struct Options {
   bool json = false;
 };
 
-struct Contact {
-  std::int64_t first = 0, second = 0;  // residues, from 1
-  float probability = 0;
-};
-
-// The pairs at least `separation` residues apart, the most probable first: as many as there are residues.
-std::vector<Contact> BestOf(const Tensor& contacts, std::int64_t separation) {
-  std::vector<Contact> best;
-  const Matrix<const float> all = contacts.matrix<float>();
-  for (std::int64_t i = 0; i < all.rows; ++i)
-    for (std::int64_t j = i + separation; j < all.columns; ++j) best.push_back({i + 1, j + 1, all.row(i)[j]});
-  const auto kept = std::min<std::ptrdiff_t>(all.rows, std::ssize(best));
-  std::partial_sort(best.begin(), best.begin() + kept, best.end(), [](const Contact& a, const Contact& b) {
-    return a.probability != b.probability ? a.probability > b.probability
-                                          : std::pair(a.first, a.second) < std::pair(b.first, b.second);
-  });
-  best.resize(static_cast<std::size_t>(kept));
-  return best;
-}
-
-void Write(const Options& options, const std::string& name, const Tensor& contacts) {
+void Write(const Options& options, const std::string& name, std::size_t residues,
+           const std::vector<Contact>& contacts) {
   Json::Array rows;
-  for (const Contact& contact : BestOf(contacts, options.separation)) {
+  for (const Contact& contact : contacts) {
     if (options.json)
-      rows.push_back(Json::Array{contact.first, contact.second, contact.probability});
+      rows.push_back(Json::Array{contact.first, contact.second, contact.score});
     else
-      WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(name), contact.first, contact.second, contact.probability));
+      WriteResult(fmt::format("{}\t{}\t{}\t{:.4f}\n", InRow(name), contact.first, contact.second, contact.score));
   }
   if (options.json)
     WriteResult(
-        Json(Json::Object{{"name", name}, {"residues", contacts.shape()[0]}, {"contacts", std::move(rows)}}).Line() +
+        Json(Json::Object{
+                 {"name", name}, {"residues", static_cast<std::int64_t>(residues)}, {"contacts", std::move(rows)}})
+            .Line() +
         "\n");
   FlushResults();
 }
@@ -73,7 +56,7 @@ void RunFolding(const Options& options) {
   Progress progress("blocks");
   const PredictedStructure predicted =
       folder.Predict(table, {.progress = [&](std::int64_t done, std::int64_t most) { progress.Show(done, most); }});
-  Write(options, query, predicted.contacts);
+  Write(options, query, predicted.plddt.size(), BestContacts(predicted.contacts, options.separation));
 }
 
 void Run(const Options& options) {
@@ -86,7 +69,8 @@ void Run(const Options& options) {
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
     const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
-    Write(options, sequence->name, predictor.Predict(sequence->letters, place));
+    Write(options, sequence->name, sequence->letters.size(),
+          predictor.Predict(sequence->letters, options.separation, place));
     progress.ShowShare(++sequences, reader.share());
   }
 }

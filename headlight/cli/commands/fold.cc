@@ -91,7 +91,7 @@ void Add(Command& program) {
   command.Add("--embeddings", options.embeddings,
               "Also write the representations of residues and pairs, FILE.safetensors: single, pair");
   command.Add("--json", options.json,
-              "Print one JSON object per prediction: query, rank, model, seed, residues, passes, plddt, ptm");
+              "Print one JSON object per prediction: query, rank, model, seed, residues, passes, mean_plddt, ptm");
   AddComputeOption(command, options.compute);
   command.footer =
       "\nPrints a line for each prediction, the best of a query first: QUERY, RANK, MODEL, SEED, RESIDUES, PASSES, "

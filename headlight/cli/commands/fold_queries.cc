@@ -241,7 +241,7 @@ std::string PredictionRow(const Query& query, std::size_t rank, const Prediction
                              {"seed", prediction.seed},
                              {"residues", residues},
                              {"passes", predicted.passes},
-                             {"plddt", predicted.mean_plddt},
+                             {"mean_plddt", predicted.mean_plddt},
                              {"ptm", std::move(ptm)}})
                .Line() +
            "\n";

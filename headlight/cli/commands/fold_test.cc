@@ -33,7 +33,7 @@ struct FoldCommand : testing::Test {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
     return outcome.err;
   }
-  PredictedStructure Predict(const AlignmentTable& table, const FoldOptions& options = {}) const {
+  PredictedStructure Predict(const AlignmentTable& table, const PredictOptions& options = {}) const {
     return StructurePredictor::Load(model).Predict(table, options);
   }
   AlignmentTable Table() const { return ReadAlignmentTable({&kAlignment, 1}); }
@@ -106,14 +106,14 @@ TEST_F(FoldCommand, RanksModelsAndSeeds) {
     for (std::size_t i = 0; i < 4; ++i) {
       const Json row = ParseJson(rows[i], "row");
       EXPECT_EQ(*row.Find("rank"), Json(static_cast<std::int64_t>(i) + 1));
-      const double score = *row.Find(rank)->As<double>();
+      const double score = *row.Find(rank == "ptm" ? "ptm" : "mean_plddt")->As<double>();
       EXPECT_LE(score, before);
       before = score;
       const std::string path = folder.File(i == 0 ? "query.cif" : fmt::format("query.{}.cif", i + 1));
       double sum = 0;
       const Structure read = ReadStructure(path);
       for (const Residue& residue : ChainOf(read).residues) sum += static_cast<double>(residue.b_factors[1]);
-      EXPECT_NEAR(sum / 12, *row.Find("plddt")->As<double>(), 0.01);
+      EXPECT_NEAR(sum / 12, *row.Find("mean_plddt")->As<double>(), 0.01);
     }
   }
 }
@@ -238,7 +238,7 @@ TEST_F(TemplateSetting, TemplatesAreAlignedAndRead) {
   const std::vector<std::uint8_t>& query = table.rows.front().residues;
   const auto plddt = [](const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return *ParseJson(outcome.out, "row").Find("plddt");
+    return *ParseJson(outcome.out, "row").Find("mean_plddt");
   };
   const auto expected = [&](const std::vector<ProteinTemplate>& templates) {
     return Json(StructurePredictor::Load(reads).Predict(table, {.recycles = 1, .templates = templates}).mean_plddt);

@@ -128,7 +128,7 @@ TEST_F(JsonFields, OfStructuresAreDocumented) {
   const Outcome outcome = RunProgram({"fold", kTestdata + "alphafold/model", "--sequence", "MK", "--out",
                                       folder.File("a.cif"), "--recycles", "0", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const std::vector<std::string> fields = {"query", "rank", "model", "seed", "residues", "passes", "plddt", "ptm"};
+  const std::vector<std::string> fields = {"query", "rank", "model", "seed", "residues", "passes", "mean_plddt", "ptm"};
   EXPECT_EQ(NamesOf(ParseJson(outcome.out, "row")), fields);
   for (const std::string& name : fields) EXPECT_THAT(RowOf("fold"), HasSubstr("`" + name + "`"));
 }
