@@ -11,6 +11,7 @@ set(user_headers
   headlight/base/line_input.h
   headlight/base/matrix.h
   headlight/base/parallel.h
+  headlight/headlight.h
   headlight/image/box.h
   headlight/image/decoding/decode.h
   headlight/image/decoding/encode.h
@@ -35,10 +36,12 @@ set(user_headers
   headlight/pipelines/image_generator.h
   headlight/pipelines/image_segmenter.h
   headlight/pipelines/image_text_embedder.h
+  headlight/pipelines/label_score.h
   headlight/pipelines/load_options.h
   headlight/pipelines/mask_filler.h
   headlight/pipelines/object_detector.h
   headlight/pipelines/question_answerer.h
+  headlight/pipelines/region_answerer.h
   headlight/pipelines/structure_predictor.h
   headlight/pipelines/text_classifier.h
   headlight/pipelines/text_generator.h
@@ -58,6 +61,9 @@ set(user_headers
   headlight/protein/structure.h
   headlight/protein/templates.h
   headlight/protein/vector3.h
+  headlight/search/faiss_index.h
+  headlight/search/index_item.h
+  headlight/search/vector_index.h
   headlight/tensor/tensor.h
   headlight/text/metrics/answer_score.h
   headlight/text/metrics/bleu.h

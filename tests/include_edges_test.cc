@@ -47,7 +47,7 @@ const std::map<std::string, Names> kFolders = {
     {"synthetic", {"data"}},
 };
 // These compose everything; nothing above includes them.
-const Names kComposers = {"server", "cli", "python", "tests", "bench", "docs", "tools"};
+const Names kComposers = {"headlight", "server", "cli", "python", "tests", "bench", "docs", "tools"};
 
 // Libraries that a header of ours would force upon its includers; `folders` are those whose sources may use it (empty:
 // all of them).
@@ -77,12 +77,14 @@ Names Reachable(const std::string& folder) {
   return reached;
 }
 
-// The folder of the table that has a file of ours; of other files the first folder.
+// The folder of the table that has a file of ours; "headlight" for a file directly under it. Of other files the first
+// folder.
 std::string FolderOf(const fs::path& path) {
   auto part = path.begin();
   if (*part != "headlight" || std::next(part) == path.end()) return *part;
   const std::string folder = *++part;
-  const std::string within = folder + "/" + (++part == path.end() ? "" : part->string());
+  if (std::next(part) == path.end()) return "headlight";
+  const std::string within = folder + "/" + (++part)->string();
   return kFolders.contains(within) ? within : folder;
 }
 
@@ -289,6 +291,14 @@ TEST(IncludeEdges, PlantedEdgesAreCaught) {
               ElementsAre(HasSubstr("pipelines may not include synthetic")));
   EXPECT_THAT(WrongEdges("headlight/io/a.cc", "#include \"json.h\""), ElementsAre(HasSubstr("project's root")));
   EXPECT_THAT(WrongEdges("headlight/attic/a.cc", "#include <vector>"), ElementsAre(HasSubstr("not a folder")));
+}
+
+TEST(IncludeEdges, FilesDirectlyUnderHeadlightCompose) {
+  EXPECT_THAT(
+      WrongEdges("headlight/headlight.h", "#include \"headlight/pipelines/a.h\"\n#include \"headlight/search/a.h\""),
+      testing::IsEmpty());
+  EXPECT_THAT(WrongEdges("headlight/recipes/a.cc", "#include \"headlight/headlight.h\""),
+              testing::ElementsAre(testing::HasSubstr("recipes may not include headlight")));
 }
 
 TEST(IncludeEdges, PlantedLibrariesAreCaught) {

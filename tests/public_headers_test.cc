@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -53,6 +55,36 @@ TEST(PublicHeaders, UsersHeadersIncludeOnlyEachOther) {
   const Headers users = ReadList("user_headers.txt");
   EXPECT_GT(users.size(), 10U);
   EXPECT_THAT(Wrong(ReadIncludes(users), users, true), testing::IsEmpty());
+}
+
+// headlight.h includes every users' header of these folders.
+TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
+  const Headers users = ReadList("user_headers.txt");
+  const std::string umbrella = "headlight/headlight.h";
+  ASSERT_TRUE(users.contains(umbrella));
+  const std::vector<std::string> included = ReadIncludes({umbrella})[umbrella];
+  for (const std::string& header : users)
+    for (const char* folder : {"headlight/pipelines/", "headlight/search/", "headlight/image/decoding/"})
+      if (header.starts_with(folder)) {
+        EXPECT_THAT(included, testing::Contains(header));
+      }
+  EXPECT_THAT(included,
+              testing::IsSupersetOf({"headlight/inspect/attention_page.h", "headlight/inspect/structure_page.h"}));
+}
+
+// What a program is meant to call is a class with a Load, and is installed.
+TEST(PublicHeaders, EveryPipelineIsInstalled) {
+  const Headers users = ReadList("user_headers.txt");
+  int pipelines = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HEADLIGHT_SOURCE_DIR "/headlight/pipelines")) {
+    if (entry.path().extension() != ".h") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!std::regex_search(text, std::regex("class HEADLIGHT_API \\w+ \\{"))) continue;
+    ++pipelines;
+    EXPECT_TRUE(users.contains("headlight/pipelines/" + entry.path().filename().string())) << entry.path();
+  }
+  EXPECT_GT(pipelines, 15);
 }
 
 TEST(PublicHeaders, EngineHeadersIncludeOnlyWhatIsInstalled) {

@@ -1,7 +1,6 @@
 // A user's program that embeds headlight: it sees only the installed headers and the shared library.
 //   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
-#include <headlight/base/error.h>
-#include <headlight/pipelines/translator.h>
+#include <headlight/headlight.h>
 
 #include <cstdio>
 #include <iostream>
