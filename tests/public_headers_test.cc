@@ -1,5 +1,5 @@
 // The two sets of installed headers (cmake/install.cmake): the users' stand on their own, the engine's need nothing
-// that is not installed. That each compiles alone, tests/consumer/run checks in the installed tree.
+// that is not installed. That each of the users' compiles alone, tests/consumer/run checks in the installed tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
