@@ -11,8 +11,8 @@ namespace {
 // An extension of one of the text's beams by a token.
 struct Candidate {
   std::size_t beam = 0;
-  std::int32_t word = 0;
-  float score = 0;  // the word's log-probability
+  std::int32_t token = 0;
+  float score = 0;  // the token's log-probability
   double log_probability = 0;
 };
 
@@ -24,8 +24,8 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   for (std::size_t beam = 0; beam < search.beams.size(); ++beam) {
     const auto k = static_cast<std::size_t>(likeliest.k);
     const std::size_t row = static_cast<std::size_t>(first) + beam;
-    const auto is_banned = [&](std::int32_t word) {
-      return !banned.empty() && std::ranges::find(banned[row], word) != banned[row].end();
+    const auto is_banned = [&](std::int32_t token) {
+      return !banned.empty() && std::ranges::find(banned[row], token) != banned[row].end();
     };
     for (std::size_t i = row * k; i < (row + 1) * k; ++i)
       if (!std::isinf(likeliest.values[i]) && !is_banned(likeliest.columns[i]))
@@ -35,7 +35,7 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   count = std::min(count, candidates.size());
   std::ranges::partial_sort(
       candidates, candidates.begin() + static_cast<std::ptrdiff_t>(count), [](const Candidate& a, const Candidate& b) {
-        return std::tuple(-a.log_probability, a.beam, a.word) < std::tuple(-b.log_probability, b.beam, b.word);
+        return std::tuple(-a.log_probability, a.beam, a.token) < std::tuple(-b.log_probability, b.beam, b.token);
       });
   candidates.resize(count);
   return candidates;
@@ -45,12 +45,12 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
 enum class Fate { goes_on, ends, stops, is_cut };
 
 Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length, const SearchOptions& options) {
-  if (std::ranges::find(options.end_ids, candidate.word) != options.end_ids.end()) return Fate::ends;
+  if (std::ranges::find(options.end_ids, candidate.token) != options.end_ids.end()) return Fate::ends;
   if (options.stops) {
     const std::vector<std::int32_t>& written = search.beams[candidate.beam].ids;
     std::vector<std::int32_t> ids(search.prompt_ids.begin(), search.prompt_ids.end());
     ids.insert(ids.end(), written.begin(), written.end());
-    ids.push_back(candidate.word);
+    ids.push_back(candidate.token);
     if ((*options.stops)(ids)) return Fate::stops;
   }
   return length == search.max_length ? Fate::is_cut : Fate::goes_on;
@@ -65,8 +65,8 @@ void Finish(BeamSearch& search, const Candidate& candidate, Fate fate, std::int3
                         fate != Fate::is_cut,
                         beam.attention,
                         beam.token_scores,
-                        fate == Fate::ends ? candidate.word : -1};
-  if (fate != Fate::ends) hypothesis.ids.push_back(candidate.word);
+                        fate == Fate::ends ? candidate.token : -1};
+  if (fate != Fate::ends) hypothesis.ids.push_back(candidate.token);
   if (options.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
@@ -105,12 +105,12 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
     const Candidate& candidate = candidates[rank];
     const Fate fate = FateOf(search, candidate, length, options);
     if (fate != Fate::goes_on) {
-      // Only what ranks among the beams may finish: an end less likely than beam_size other words is no candidate.
+      // Only what ranks among the beams may finish: an end less likely than beam_size other tokens is no candidate.
       if (rank < beam_size) Finish(search, candidate, fate, length, options);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];
       beams.push_back({beam.ids, candidate.log_probability, beam.attention, beam.token_scores});
-      beams.back().ids.push_back(candidate.word);
+      beams.back().ids.push_back(candidate.token);
       if (options.token_scores) beams.back().token_scores.push_back(candidate.score);
       from.push_back(candidate.beam);
     }

@@ -103,9 +103,9 @@ class Decoding {
   static constexpr std::int64_t kPassTokens = 4096;  // the texts of a call begin together
 
   void CheckTokens(std::span<const std::int32_t> ids) const {
-    const std::int64_t words = model_.limits().target_vocabulary;
+    const std::int64_t vocabulary = model_.limits().target_vocabulary;
     for (const std::int32_t id : ids)
-      Check(id >= 0 && id < words, "the token {} is outside the vocabulary of {}", id, words);
+      Check(id >= 0 && id < vocabulary, "the token {} is outside the vocabulary of {}", id, vocabulary);
   }
 
   std::vector<std::int32_t> InputsFor(const DecodingOptions::Source& source) const {

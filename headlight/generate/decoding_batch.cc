@@ -11,7 +11,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/generate/beam_search.h"
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 #include "headlight/generate/next_tokens.h"
 #include "headlight/generate/search.h"
 #include "headlight/kinds/text_to_image_model.h"

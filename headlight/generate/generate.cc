@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 #include "headlight/generate/decoding_batch.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/ops/embedding.h"
@@ -111,8 +111,8 @@ std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<
   const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.outputs()));
   for (std::size_t begin = 0; begin < before.size(); begin += at_once) {
     const auto rows = std::span(before).subspan(begin, std::min(at_once, before.size() - begin));
-    const Tensor scores_of_words = model.Logits(context, ops::Embedding(hidden, rows));
-    const Matrix<float> logits = scores_of_words.matrix<float>();
+    const Tensor scores_of_tokens = model.Logits(context, ops::Embedding(hidden, rows));
+    const Matrix<float> logits = scores_of_tokens.matrix<float>();
     kernels::TopLogits<float> sums(logits.rows, 1);
     kernels::AddColumns<float>(logits, 0, {}, sums);
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/embedding.h"
 
@@ -30,7 +30,7 @@ OutputLayer OutputOf(const ConditionalDecoder& model) {
 }
 
 void NextTokens::UpdateLists(Context& context, const std::vector<std::unique_ptr<Search>>& searches) {
-  if (words_ != nullptr && (shortlist_ == nullptr || searches.back()->id <= newest_)) return;
+  if (tokens_ != nullptr && (shortlist_ == nullptr || searches.back()->id <= newest_)) return;
   newest_ = searches.back()->id;
   std::vector<std::vector<std::int32_t>> lists;
   for (const auto& search : searches) {
@@ -41,7 +41,7 @@ void NextTokens::UpdateLists(Context& context, const std::vector<std::unique_ptr
     const auto end = std::ranges::lower_bound(list, output_.end_id);
     if (end == list.end() || *end != output_.end_id) list.insert(end, output_.end_id);
   }
-  words_ = std::make_unique<OutputWords>(output_, context, lists);
+  tokens_ = std::make_unique<OutputTokens>(output_, context, lists);
 }
 
 std::vector<std::int32_t> NextTokens::NeverNext(const Search& search) const {
@@ -54,8 +54,8 @@ std::vector<std::int32_t> NextTokens::NeverNext(const Search& search) const {
 std::vector<float> NextTokens::ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                                         std::span<const std::size_t> lists, double guidance,
                                         std::int32_t length) const {
-  const kernels::TopLogits<float> with = words_->Likeliest(context, conditional, lists, {}, 1);
-  const kernels::TopLogits<float> without = words_->Likeliest(context, unconditional, lists, {}, 1);
+  const kernels::TopLogits<float> with = tokens_->Likeliest(context, conditional, lists, {}, 1);
+  const kernels::TopLogits<float> without = tokens_->Likeliest(context, unconditional, lists, {}, 1);
   CheckSums(*output_.model, with, length);
   CheckSums(*output_.model, without, length);
   std::vector<float> shifts;
@@ -107,7 +107,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
                          .shift = shifts[texts.size()],
                          .random = &one.search->random});
       }
-    return words_->Choose(context, states, lists, texts, options, length, CandidatesOf(options));
+    return tokens_->Choose(context, states, lists, texts, options, length, CandidatesOf(options));
   }
   std::size_t most_banned = 0;
   if (const std::int32_t no_repeat = options.processors.no_repeat_ngram_size; no_repeat > 0)
@@ -119,7 +119,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
         most_banned = std::max(most_banned, banned.back().size());
       }
   kernels::TopLogits<float> likeliest =
-      words_->Likeliest(context, states, lists, never, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
+      tokens_->Likeliest(context, states, lists, never, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
   for (std::int64_t row = 0; row < likeliest.rows; ++row) CheckFinite(likeliest, row, length);
   return likeliest;
 }
@@ -132,8 +132,8 @@ void NextTokens::CheckFinite(const kernels::TopLogits<float>& likeliest, std::in
 }
 
 kernels::TopLogits<float> NextTokens::AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const {
-  return words_->Likeliest(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
-                           NeverNext(search), CandidatesOf(search.options()));
+  return tokens_->Likeliest(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
+                            NeverNext(search), CandidatesOf(search.options()));
 }
 
 }  // namespace headlight

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "headlight/generate/output_words.h"
+#include "headlight/generate/output_tokens.h"
 #include "headlight/generate/search.h"
 #include "headlight/generate/shortlist.h"
 #include "headlight/kernels/top_k.h"
@@ -49,8 +49,8 @@ class NextTokens {
 
   OutputLayer output_;
   const Shortlist* shortlist_;
-  std::int64_t newest_ = -1;  // the id of the last text with a list in words_
-  std::unique_ptr<OutputWords> words_;
+  std::int64_t newest_ = -1;  // the id of the last text with a list in tokens_
+  std::unique_ptr<OutputTokens> tokens_;
 };
 
 }  // namespace headlight

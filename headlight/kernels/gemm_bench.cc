@@ -177,7 +177,7 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
 // ... a decoder's most probable words, searched block by block of the logits, or in all at once.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
-  const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_words.cc has it
+  const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_tokens.cc has it
   const Numbers logits(shape.rows, at_once, 3);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
   packed.Pack(b.view, /*transposed=*/false);

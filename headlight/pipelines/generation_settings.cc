@@ -7,7 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/in_file.h"
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 #include "headlight/pipelines/stop_strings.h"
 
 namespace headlight {

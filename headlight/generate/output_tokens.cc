@@ -1,4 +1,4 @@
-#include "headlight/generate/output_words.h"
+#include "headlight/generate/output_tokens.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,42 +12,42 @@ namespace headlight {
 namespace {
 
 // 2 MB, so that a step takes no more memory for more rows. (With half a megabyte two threads wait too often for one
-// another; all 8,000 words of 160 rows at once took 2 to 8% more time.)
+// another; all 8,000 tokens of 160 rows at once took 2 to 8% more time.)
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 }  // namespace
 
-OutputWords::OutputWords(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists)
+OutputTokens::OutputTokens(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists)
     : layer_(std::move(layer)) {
   if (lists.empty()) return;
-  for (const std::vector<std::int32_t>& list : lists) words_.insert(words_.end(), list.begin(), list.end());
-  std::ranges::sort(words_);
-  words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+  for (const std::vector<std::int32_t>& list : lists) tokens_.insert(tokens_.end(), list.begin(), list.end());
+  std::ranges::sort(tokens_);
+  tokens_.erase(std::unique(tokens_.begin(), tokens_.end()), tokens_.end());
 
   for (const std::vector<std::int32_t>& list : lists) {
     std::vector<std::int32_t>& columns = columns_.emplace_back();
-    for (const std::int32_t word : list)
-      columns.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(words_, word) - words_.begin()));
+    for (const std::int32_t token : list)
+      columns.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(tokens_, token) - tokens_.begin()));
   }
 
   const ops::Weight whole = layer_.weight(context);
-  packed_ = kernels::PackedMatrix<float>(whole.shape()[1], static_cast<std::int64_t>(words_.size()), whole.compute);
-  packed_.Pack(ops::Rows(whole, words_).matrix<float>(), /*transposed=*/true);
+  packed_ = kernels::PackedMatrix<float>(whole.shape()[1], static_cast<std::int64_t>(tokens_.size()), whole.compute);
+  packed_.Pack(ops::Rows(whole, tokens_).matrix<float>(), /*transposed=*/true);
   if (const Tensor bias = layer_.bias(context); !bias.empty()) {
-    bias_ = Tensor::Empty({static_cast<std::int64_t>(words_.size())});
-    for (std::size_t column = 0; column < words_.size(); ++column)
-      bias_.data<float>()[column] = bias.data<float>()[words_[column]];
+    bias_ = Tensor::Empty({static_cast<std::int64_t>(tokens_.size())});
+    for (std::size_t column = 0; column < tokens_.size(); ++column)
+      bias_.data<float>()[column] = bias.data<float>()[tokens_[column]];
   }
 }
 
-void OutputWords::Cap(Matrix<float> scores) const {
+void OutputTokens::Cap(Matrix<float> scores) const {
   if (layer_.logit_cap > 0) kernels::SoftCapRows<float>(scores, static_cast<float>(layer_.logit_cap), scores);
 }
 
-kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor& hidden,
-                                                 std::span<const std::size_t> lists,
-                                                 std::span<const std::int32_t> excluded, std::int64_t count) const {
-  if (!words_.empty()) return LikeliestOfLists(hidden, lists, excluded, count);
+kernels::TopLogits<float> OutputTokens::Likeliest(Context& context, const Tensor& hidden,
+                                                  std::span<const std::size_t> lists,
+                                                  std::span<const std::int32_t> excluded, std::int64_t count) const {
+  if (!tokens_.empty()) return LikeliestOfLists(hidden, lists, excluded, count);
   const ops::Weight weight = layer_.weight(context);
   const Tensor bias = layer_.bias(context);
   kernels::PackedMatrix<float> made;
@@ -72,13 +72,13 @@ kernels::TopLogits<float> OutputWords::Likeliest(Context& context, const Tensor&
 }
 
 // A row's softmax sums only over its own list, in the list's order, so that its bits do not depend on other lists.
-kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
-                                                        std::span<const std::int32_t> excluded,
-                                                        std::int64_t count) const {
+kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
+                                                         std::span<const std::int32_t> excluded,
+                                                         std::int64_t count) const {
   const std::int64_t columns = packed_.columns(), at_once = std::max<std::int64_t>(1, kLogitsAtOnce / columns);
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, columns));
   const Tensor scores = Tensor::Empty({std::min(at_once, hidden.rows()), columns});
-  std::vector<float> own(words_.size());
+  std::vector<float> own(tokens_.size());
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
     const std::int64_t some = std::min(at_once, hidden.rows() - begin);
     const Matrix<float> rows = scores.matrix<float>().Rows(0, some);
@@ -89,10 +89,10 @@ kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, st
       const std::vector<std::int32_t>& list = columns_[lists[static_cast<std::size_t>(begin + row)]];
       for (std::size_t i = 0; i < list.size(); ++i) own[i] = rows.row(row)[list[i]];
       std::vector<std::int32_t> never;
-      for (const std::int32_t word : excluded) {
+      for (const std::int32_t token : excluded) {
         const auto place = std::ranges::lower_bound(
-            list, word, {}, [&](std::int32_t column) { return words_[static_cast<std::size_t>(column)]; });
-        if (place != list.end() && words_[static_cast<std::size_t>(*place)] == word)
+            list, token, {}, [&](std::int32_t column) { return tokens_[static_cast<std::size_t>(column)]; });
+        if (place != list.end() && tokens_[static_cast<std::size_t>(*place)] == token)
           never.push_back(static_cast<std::int32_t>(place - list.begin()));
       }
       kernels::TopLogits<float> top(1, result.k);
@@ -102,17 +102,17 @@ kernels::TopLogits<float> OutputWords::LikeliestOfLists(const Tensor& hidden, st
       result.sum[static_cast<std::size_t>(begin + row)] = top.sum.front();
       std::ranges::copy(top.values, result.values.begin() + (begin + row) * result.k);
       std::ranges::transform(top.columns, result.columns.begin() + (begin + row) * result.k, [&](std::int32_t place) {
-        return words_[static_cast<std::size_t>(list[static_cast<std::size_t>(place)])];
+        return tokens_[static_cast<std::size_t>(list[static_cast<std::size_t>(place)])];
       });
     }
   }
   return result;
 }
 
-kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hidden,
-                                              std::span<const std::size_t> lists, std::span<const Unfinished> texts,
-                                              const SearchOptions& options, std::int32_t length,
-                                              std::int64_t count) const {
+kernels::TopLogits<float> OutputTokens::Choose(Context& context, const Tensor& hidden,
+                                               std::span<const std::size_t> lists, std::span<const Unfinished> texts,
+                                               const SearchOptions& options, std::int32_t length,
+                                               std::int64_t count) const {
   const std::int64_t vocabulary = layer_.vocabulary, at_once = LogitRowsAtOnce(vocabulary);
   kernels::TopLogits<float> result(hidden.rows(), std::min(count, vocabulary));
   for (std::int64_t begin = 0; begin < hidden.rows(); begin += at_once) {
@@ -120,15 +120,15 @@ kernels::TopLogits<float> OutputWords::Choose(Context& context, const Tensor& hi
     const auto first = static_cast<std::size_t>(begin), some = static_cast<std::size_t>(rows);
     const Tensor logits = Logits(context, hidden.ViewRows(begin, rows), lists.subspan(first, some));
     const kernels::TopLogits<float> top =
-        ChooseWords(*layer_.model, logits.matrix<float>(), texts.subspan(first, some), options, length, result.k);
+        ChooseTokens(*layer_.model, logits.matrix<float>(), texts.subspan(first, some), options, length, result.k);
     std::ranges::copy(top.values, result.values.begin() + begin * result.k);
     std::ranges::copy(top.columns, result.columns.begin() + begin * result.k);
   }
   return result;
 }
 
-Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const {
-  if (words_.empty())
+Tensor OutputTokens::Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const {
+  if (tokens_.empty())
     return ops::SoftCap(ops::Linear(hidden, layer_.weight(context), layer_.bias(context)), layer_.logit_cap);
   const Tensor of_list = Tensor::Empty({hidden.rows(), packed_.columns()});
   kernels::Gemm<float>(hidden.matrix<float>(), packed_, of_list.matrix<float>(),
@@ -139,7 +139,7 @@ Tensor OutputWords::Logits(Context& context, const Tensor& hidden, std::span<con
   for (std::int64_t row = 0; row < hidden.rows(); ++row) {
     float* const scores = logits.matrix<float>().row(row);
     for (const std::int32_t column : columns_[lists[static_cast<std::size_t>(row)]])
-      scores[words_[static_cast<std::size_t>(column)]] = of_list.matrix<float>().row(row)[column];
+      scores[tokens_[static_cast<std::size_t>(column)]] = of_list.matrix<float>().row(row)[column];
   }
   return logits;
 }

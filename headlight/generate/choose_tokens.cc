@@ -1,4 +1,4 @@
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 namespace headlight {
 
-kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& logits,
-                                      std::span<const Unfinished> texts, const SearchOptions& options,
-                                      std::int32_t length, std::int64_t count) {
+kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
+                                       std::span<const Unfinished> texts, const SearchOptions& options,
+                                       std::int32_t length, std::int64_t count) {
   constexpr float impossible = -std::numeric_limits<float>::infinity();
   // The normaliser is that of the model's own logits.
   kernels::TopLogits<float> own(logits.rows, 1), top(logits.rows, count);
@@ -31,12 +31,12 @@ kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& l
     if (normaliser != 0)
       for (float& score : scores) score -= normaliser;
     if (process) ProcessLogits(scores, text, options.processors);
-    for (const std::int32_t word : text.never)
-      if (static_cast<std::size_t>(word) < scores.size()) scores[static_cast<std::size_t>(word)] = impossible;
+    for (const std::int32_t token : text.never)
+      if (static_cast<std::size_t>(token) < scores.size()) scores[static_cast<std::size_t>(token)] = impossible;
     if (!options.sample) continue;
-    if (const std::int32_t word = Sample(scores, options.sampling, text.random->Uniform()); word >= 0) {
-      top.columns[index] = word;
-      top.values[index] = scores[static_cast<std::size_t>(word)];
+    if (const std::int32_t token = Sample(scores, options.sampling, text.random->Uniform()); token >= 0) {
+      top.columns[index] = token;
+      top.values[index] = scores[static_cast<std::size_t>(token)];
     }
   }
   if (!options.sample) kernels::AddColumns<float>(logits, 0, {}, top);

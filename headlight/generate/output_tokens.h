@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "headlight/generate/choose_words.h"
+#include "headlight/generate/choose_tokens.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/kinds/model.h"
 #include "headlight/nn/context.h"
@@ -25,10 +25,10 @@ struct OutputLayer {
   double logit_cap = 0;      // where positive, as by ops::SoftCap
 };
 
-class OutputWords {
+class OutputTokens {
  public:
   // With lists of tokens, each ascending, the layer has the tokens of all of them; a row may use those of its list.
-  OutputWords(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
+  OutputTokens(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
   // The `count` likeliest tokens after each hidden state [rows, model], where row i has list lists[i], with their
   // log-probabilities. `excluded` tokens and those outside the list have -infinity. As in Transformers, probabilities
@@ -36,7 +36,7 @@ class OutputWords {
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
                                       std::span<const std::int32_t> excluded, std::int64_t count) const;
 
-  // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseWords).
+  // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseTokens).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
                                    std::span<const Unfinished> texts, const SearchOptions& options, std::int32_t length,
                                    std::int64_t count) const;
@@ -49,9 +49,9 @@ class OutputWords {
   Tensor Logits(Context& context, const Tensor& hidden, std::span<const std::size_t> lists) const;
 
   OutputLayer layer_;
-  std::vector<std::int32_t> words_;                 // ascending; empty: the whole vocabulary
-  std::vector<std::vector<std::int32_t>> columns_;  // of each list, its words' places in words_
-  kernels::PackedMatrix<float> packed_;             // the rows of words_, transposed
+  std::vector<std::int32_t> tokens_;                // ascending; empty: the whole vocabulary
+  std::vector<std::vector<std::int32_t>> columns_;  // of each list, its tokens' places in tokens_
+  kernels::PackedMatrix<float> packed_;             // the rows of tokens_, transposed
   Tensor bias_;
 };
 

@@ -18,9 +18,9 @@ inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sam
 // with rules.sample the sampled one. Excluded tokens have -infinity. Without beams the log-probabilities are the
 // model's own, before the processors; with beams they are what the processors make of them. Throws Error where the
 // model gives NaN in this, the `length`-th, step.
-kernels::TopLogits<float> ChooseWords(const Model& model, const Matrix<float>& logits,
-                                      std::span<const Unfinished> texts, const SearchOptions& options,
-                                      std::int32_t length, std::int64_t count);
+kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
+                                       std::span<const Unfinished> texts, const SearchOptions& options,
+                                       std::int32_t length, std::int64_t count);
 
 // Rows of logits that are computed at once: they take 16 MB.
 std::int64_t LogitRowsAtOnce(std::int64_t vocabulary);
