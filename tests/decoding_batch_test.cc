@@ -63,7 +63,8 @@ std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_t end, 
   all[3].length_penalty = 0.5;
   all[4].processors.repetition_penalty = 1.3;
   all[4].token_scores = true;
-  all[4].stops = [](std::span<const std::int32_t> ids) { return ids.back() % 13 == 5; };
+  all[4].stops =
+      std::make_shared<const StopCondition>([](std::span<const std::int32_t> ids) { return ids.back() % 13 == 5; });
   all[5].first_token = 7;
   all[5].last_token = end;
   all.push_back({.guidance = 2});
@@ -554,10 +555,11 @@ TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsItsOwnText) {
   const Subject drafts = OfDrafts();
   for (int last = 1; last < 8; ++last) {
     SearchOptions options;
-    options.stops = [calls = 0, last](std::span<const std::int32_t>) mutable -> bool {
-      if (++calls == last) throw std::runtime_error("the reader has left");
-      return false;
-    };
+    options.stops =
+        std::make_shared<const StopCondition>([calls = 0, last](std::span<const std::int32_t>) mutable -> bool {
+          if (++calls == last) throw std::runtime_error("the reader has left");
+          return false;
+        });
     DecodingBatch batch = drafts.Batch();
     batch.Add(
         {.prompt = {1, 2}, .options = std::make_shared<const SearchOptions>(std::move(options)), .max_new_tokens = 9});
@@ -581,7 +583,8 @@ TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsItsOwnText) {
       DecodingRequest bad = good;
       if (stops) {
         SearchOptions calling;
-        calling.stops = [&](std::span<const std::int32_t>) { return call(batch), false; };
+        calling.stops =
+            std::make_shared<const StopCondition>([&](std::span<const std::int32_t>) { return call(batch), false; });
         bad.options = std::make_shared<const SearchOptions>(std::move(calling));
       } else {
         bad.on_token = [&](std::int32_t) { return call(batch), true; };

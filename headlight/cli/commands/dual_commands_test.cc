@@ -10,6 +10,7 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/pipelines/dual_testing.h"
+#include "headlight/pipelines/image_classifier.h"
 #include "headlight/pipelines/image_text_embedder.h"
 
 namespace headlight::dual_commands_test {
@@ -108,8 +109,8 @@ TEST_F(DualCommands, EmbedImagesAndTextsIntoOneSpace) {
 }
 
 TEST_F(DualCommands, ClassifyByLabels) {
-  const ImageTextEmbedder embedder = ImageTextEmbedder::Load(model);
-  const LabelScore best = embedder.Classify(ReadImage(photos + "/a.png"), {"a dog", "a cat"}).front();
+  const ImageClassifier classifier = ImageClassifier::LoadZeroShot(model, {"a dog", "a cat"}, {"{}"});
+  const LabelScore best = classifier.Classify(ReadImage(photos + "/a.png")).front();
   EXPECT_EQ(RunProgram({"classify", model, photos + "/a.png", "--labels", "a dog", "a cat"}).out,
             fmt::format("{}/a.png\t{}\t{:.4f}\n", photos, best.label, best.score));
   const std::string templated = RunProgram({"classify", model, photos, "--json", "--labels", "dog", "cat", "bird",

@@ -264,10 +264,11 @@ void EmbedImages(const Options& options) {
     return printed;
   };
   ForEachImageBatch(options, sources, "images embedded", embedder.fit, rows);
-  to.Finish(begin, end, [&](const Found& found) {
+  const auto line = [&](const Found& found) {
     return options.json ? Json(Json::Object{{"image", found.text}, {"score", found.score}}).Line() + "\n"
                         : fmt::format("{:.4f}\t{}\n", found.score, InRow(found.text));
-  });
+  };
+  to.Finish(begin, end, line);
   if (options.out.empty()) return;
   for (std::int64_t i = begin; i < end; ++i) WriteResult(InRow(sources[static_cast<std::size_t>(i)].name()) + "\n");
 }
