@@ -83,7 +83,7 @@ struct KindFiles {
 };
 
 template <typename Kind, auto describe, auto read_settings>
-constexpr KindFiles FilesOf() {
+constexpr KindFiles FilesIn() {
   return {Kind::kKind,
           [](const std::string& folder, const Model& model, Json::Object& description) {
             describe(folder, static_cast<const Kind&>(model), description);
@@ -91,13 +91,13 @@ constexpr KindFiles FilesOf() {
           [](const ModelFolder& files, const Model& model) { read_settings(files, static_cast<const Kind&>(model)); }};
 }
 
-constexpr KindFiles kKinds[] = {FilesOf<TextEncoder, OfTextEncoder, ReadTypes>(),
-                                FilesOf<LanguageModel, AddTokenizer, ReadGeneration>(),
-                                FilesOf<TextToImageModel, AddTokenizer, ReadGeneration>(),
-                                FilesOf<EncoderDecoder, OfEncoderDecoder, ReadTranslation>(),
-                                FilesOf<DualEncoder, OfDualEncoder, ReadImages>(),
-                                FilesOf<CaptionModel, AddTokenizer, ReadImages>(),
-                                FilesOf<RegionTextEncoder, AddTokenizer, ReadImages>()};
+constexpr KindFiles kKinds[] = {FilesIn<TextEncoder, OfTextEncoder, ReadTypes>(),
+                                FilesIn<LanguageModel, AddTokenizer, ReadGeneration>(),
+                                FilesIn<TextToImageModel, AddTokenizer, ReadGeneration>(),
+                                FilesIn<EncoderDecoder, OfEncoderDecoder, ReadTranslation>(),
+                                FilesIn<DualEncoder, OfDualEncoder, ReadImages>(),
+                                FilesIn<CaptionModel, AddTokenizer, ReadImages>(),
+                                FilesIn<RegionTextEncoder, AddTokenizer, ReadImages>()};
 
 const KindFiles* KindOf(const ModelFolder& files) {
   const auto kind = std::ranges::find(kKinds, FamilyOf(files).kind, &KindFiles::kind);

@@ -20,9 +20,10 @@
 
 namespace headlight {
 
-class GenerationCall;     // pipelines/generation_call.h
-class LanguageModel;      // kinds/language_model.h
-class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
+class GenerationCall;       // pipelines/generation_call.h
+class LanguageModel;        // kinds/language_model.h
+class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
+struct TextGeneratorState;  // pipelines/text_generator_state.h
 
 /// Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it
 /// gives none, those after "else". Its eos_token_id ends a text.
@@ -129,9 +130,8 @@ class HEADLIGHT_API TextGenerator {
 
  private:
   friend class GenerationCall;
-  struct State;
-  explicit TextGenerator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::shared_ptr<const State> state_;
+  explicit TextGenerator(std::shared_ptr<const TextGeneratorState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const TextGeneratorState> state_;
 };
 
 }  // namespace headlight

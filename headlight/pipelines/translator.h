@@ -22,9 +22,10 @@
 
 namespace headlight {
 
-class EncoderDecoder;   // kinds/encoder_decoder.h
-class Tokenizer;        // text/tokenizers/tokenizer.h
-class TranslationCall;  // pipelines/translation_call.h
+class EncoderDecoder;    // kinds/encoder_decoder.h
+class Tokenizer;         // text/tokenizers/tokenizer.h
+class TranslationCall;   // pipelines/translation_call.h
+struct TranslatorState;  // pipelines/translator_state.h
 
 // Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not
 // depend on what it is translated with.
@@ -67,9 +68,8 @@ class HEADLIGHT_API Translator {
 
  private:
   friend class TranslationCall;
-  struct State;
-  explicit Translator(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  std::shared_ptr<const State> state_;
+  explicit Translator(std::shared_ptr<const TranslatorState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const TranslatorState> state_;
 };
 
 }  // namespace headlight
