@@ -29,7 +29,7 @@ void AddTokenizer(const std::string& folder, const Model& /*model*/, Json::Objec
   Append(description, PipelineTokenizer::Load(folder).Description());
 }
 
-void OfTextEncoder(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
+void DescribeTextEncoder(const std::string& folder, const TextEncoder& encoder, Json::Object& description) {
   const TextEncoder::Limits& limits = encoder.limits();
   const SentenceModules modules = ReadSentenceModules(folder, limits.model);
   std::int64_t longest = limits.positions;
@@ -52,11 +52,11 @@ void OfTextEncoder(const std::string& folder, const TextEncoder& encoder, Json::
 }
 
 // Of one tokenizer or, of MarianMT, of two.
-void OfEncoderDecoder(const std::string& folder, const EncoderDecoder& /*model*/, Json::Object& description) {
+void DescribeEncoderDecoder(const std::string& folder, const EncoderDecoder& /*model*/, Json::Object& description) {
   Append(description, LoadTokenizer(folder)->Description());
 }
 
-void OfDualEncoder(const std::string& folder, const DualEncoder& model, Json::Object& description) {
+void DescribeDualEncoder(const std::string& folder, const DualEncoder& model, Json::Object& description) {
   if (model.limits().has_texts()) AddTokenizer(folder, model, description);
 }
 
@@ -83,7 +83,7 @@ struct KindFiles {
 };
 
 template <typename Kind, auto describe, auto read_settings>
-constexpr KindFiles FilesIn() {
+constexpr KindFiles FilesOf() {
   return {Kind::kKind,
           [](const std::string& folder, const Model& model, Json::Object& description) {
             describe(folder, static_cast<const Kind&>(model), description);
@@ -91,13 +91,13 @@ constexpr KindFiles FilesIn() {
           [](const ModelFolder& files, const Model& model) { read_settings(files, static_cast<const Kind&>(model)); }};
 }
 
-constexpr KindFiles kKinds[] = {FilesIn<TextEncoder, OfTextEncoder, ReadTypes>(),
-                                FilesIn<LanguageModel, AddTokenizer, ReadGeneration>(),
-                                FilesIn<TextToImageModel, AddTokenizer, ReadGeneration>(),
-                                FilesIn<EncoderDecoder, OfEncoderDecoder, ReadTranslation>(),
-                                FilesIn<DualEncoder, OfDualEncoder, ReadImages>(),
-                                FilesIn<CaptionModel, AddTokenizer, ReadImages>(),
-                                FilesIn<RegionTextEncoder, AddTokenizer, ReadImages>()};
+constexpr KindFiles kKinds[] = {FilesOf<TextEncoder, DescribeTextEncoder, ReadTypes>(),
+                                FilesOf<LanguageModel, AddTokenizer, ReadGeneration>(),
+                                FilesOf<TextToImageModel, AddTokenizer, ReadGeneration>(),
+                                FilesOf<EncoderDecoder, DescribeEncoderDecoder, ReadTranslation>(),
+                                FilesOf<DualEncoder, DescribeDualEncoder, ReadImages>(),
+                                FilesOf<CaptionModel, AddTokenizer, ReadImages>(),
+                                FilesOf<RegionTextEncoder, AddTokenizer, ReadImages>()};
 
 const KindFiles* KindOf(const ModelFolder& files) {
   const auto kind = std::ranges::find(kKinds, FamilyOf(files).kind, &KindFiles::kind);

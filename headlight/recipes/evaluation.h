@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// Describes the options, which must outlive the table; but not `confusion`.
+/// Describes the options, which must outlive the table; except Evaluation::confusion.
 HEADLIGHT_API void Describe(OptionTable& table, Evaluation& options);
 
 /// Evaluates the model. Throws Error if a file or an option is wrong.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headlight/base/option_checks.h"
+#include "headlight/base/option_table.h"
 
 namespace headlight {
 
