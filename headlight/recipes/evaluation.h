@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// Describes the options, which must outlive the table; except Evaluation::confusion.
+/// Describes the options except `Evaluation::confusion`. They must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, Evaluation& options);
 
 /// Evaluates the model. Throws Error if a file or an option is wrong.
