@@ -30,7 +30,7 @@ SeenImage See(const std::optional<ObjectDetector>& detector, const std::string& 
   return seen;
 }
 
-std::string AnswerRow(std::int64_t line, const VisualAnswer& answer, bool json) {
+std::string ScoredAnswerRow(std::int64_t line, const VisualAnswer& answer, bool json) {
   if (!json) return fmt::format("{:.3f}\t{}\n", answer.score, answer.answer);
   return Json(Json::Object{{"line", line}, {"answer", answer.answer}, {"score", answer.score}}).Line() + "\n";
 }
@@ -48,7 +48,8 @@ void AnswerRegions(const ImageQuestionOptions& options) {
   if (!options.detector.empty()) detector = Loaded([&] { return ObjectDetector::Load(options.detector); });
   if (!options.image.empty()) {
     const SeenImage seen = See(detector, Input(options.image));
-    return WriteResult(AnswerRow(1, answerer.Answer(seen.image, seen.boxes, options.question).front(), options.json));
+    return WriteResult(
+        ScoredAnswerRow(1, answerer.Answer(seen.image, seen.boxes, options.question).front(), options.json));
   }
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed;
@@ -59,8 +60,8 @@ void AnswerRegions(const ImageQuestionOptions& options) {
         auto known = seen.find(path);
         if (known == seen.end()) known = seen.emplace(path, See(detector, path)).first;
         const auto& [image, boxes] = known->second;
-        printed.push_back(AnswerRow(batch.first + static_cast<std::int64_t>(line),
-                                    answerer.Answer(image, boxes, question).front(), options.json));
+        printed.push_back(ScoredAnswerRow(batch.first + static_cast<std::int64_t>(line),
+                                          answerer.Answer(image, boxes, question).front(), options.json));
       } catch (const Error& error) {
         throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
       }
