@@ -265,8 +265,8 @@ void EmbedImages(const Options& options) {
   };
   ForEachImageBatch(options, sources, "images embedded", embedder.fit, rows);
   const auto line = [&](const Found& found) {
-    return options.json ? Json(Json::Object{{"image", found.text}, {"score", found.score}}).Line() + "\n"
-                        : fmt::format("{:.4f}\t{}\n", found.score, InRow(found.text));
+    if (options.json) return Json(Json::Object{{"image", found.text}, {"score", found.score}}).Line() + "\n";
+    return fmt::format("{:.4f}\t{}\n", found.score, InRow(found.text));
   };
   to.Finish(begin, end, line);
   if (options.out.empty()) return;
