@@ -88,7 +88,8 @@ endforeach()
 # The tests of code with threads, for ThreadSanitizer: .ci/run builds and runs only these. Left out are gradients of whole
 # models and inputs of megabytes, which take long and start no other threads.
 if(thread_sanitizer)
-  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc)
+  set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc
+    headlight/cli/terminal/quiet.cc)
   foreach(test base/parallel base/profile base/ranks base/storage cli/terminal/line_queue cli/terminal/progress data/batches data/corpus data/prefetch pipelines/engine
       pipelines/threads pipelines/translator text/tokenizers/marian_tokenizer text/tokenizers/pipeline_tokenizer train/gradients train/rank_sum train/training_ranks)
     list(APPEND thread_tests ${PROJECT_SOURCE_DIR}/headlight/${test}_test.cc)
