@@ -23,10 +23,10 @@ struct TaggedTexts {
 // CoNLL files: a word a line, its tag in the last column, an empty line between sentences; columns have spaces or tabs
 // between them and are as many in every line; lines that begin with -DOCSTART- are none. Or records (HasRecords) of
 // "tokens" and "tags" or "ner_tags": arrays, or texts with spaces between. The words of a sentence, with a space
-// between, are read as `TokenClassifier` reads a text: in windows, and a token is asked for in that one whose edges it is
-// farthest from. A word's first token has its tag; so have the others, but that I-X goes on where B-X begins, so that
-// the tags of the tokens form spans again. Where new tags are added, all are put in order (SortLabels). Throws Error
-// naming the line for what is not that.
+// between, are read as `TokenClassifier` reads a text: in windows, and a token is asked for in that one whose edges it
+// is farthest from. A word's first token has its tag; so have the others, but that I-X goes on where B-X begins, so
+// that the tags of the tokens form spans again. Where new tags are added, all are put in order (SortLabels). Throws
+// Error naming the line for what is not that.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                                           const TextShare& share = {});
