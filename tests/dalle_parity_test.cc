@@ -262,6 +262,7 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   const GoldenFile golden("dalle_wide");
   const DrawingBatch batch = BatchOf(*model, golden);
   const std::int32_t text = model->config().text_positions + 1, side = model->config().side;
+  const std::int32_t heads = model->config().heads;
   DecoderCache cache;
   Context context;
   context.cache = &cache;
@@ -274,7 +275,8 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
     const ops::CachedKeys cached = cache.SelfKeys(layer);
     const std::int32_t row = cached.rows[static_cast<std::size_t>(position)];
     for (const auto* blocks : {cached.keys, cached.values})
-      std::fill_n(reinterpret_cast<float*>(blocks->row(row)), blocks->columns(), NAN);
+      for (std::int32_t head = 0; head < heads; ++head)
+        std::fill_n(reinterpret_cast<float*>(blocks->entry(row, head)), blocks->columns() / heads, NAN);
   };
   const auto spoil = [&](std::size_t layer, auto hidden) {
     for (std::int32_t cell = 0; cell < 6 * side; ++cell)

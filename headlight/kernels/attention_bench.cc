@@ -137,9 +137,9 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
 // One new token of each of some texts, whose keys are in a cache.
 void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
   Problem problem(shape);
-  const std::int64_t entry = EntryBytes<float>(type, shape.head_dim), row_bytes = shape.heads * entry;
+  const std::int64_t entry = EntryBytes<float>(type, shape.head_dim);
   const std::int64_t blocks = (problem.key_rows + kBlockRows - 1) / kBlockRows;
-  const std::int64_t block_bytes = kBlockRows * row_bytes + kBlockPadding;
+  const std::int64_t block_bytes = kBlockRows * shape.heads * entry + kBlockPadding;
   std::vector<const std::byte*> addresses[2];
   std::vector<std::byte> memory[2];
   for (const std::int64_t index : {0, 1}) {
@@ -150,7 +150,7 @@ void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
     for (std::int64_t row = 0; row < from.rows; ++row)
       for (std::int64_t head = 0; head < shape.heads; ++head)
         WriteEntry(type, from.row(row) + head * shape.head_dim, shape.head_dim,
-                   memory[index].data() + row / kBlockRows * block_bytes + row % kBlockRows * row_bytes + head * entry);
+                   memory[index].data() + row / kBlockRows * block_bytes + EntryOffset(row, head, entry));
   }
   std::vector<std::int32_t> rows(static_cast<std::size_t>(problem.key_rows));
   std::iota(rows.begin(), rows.end(), 0);

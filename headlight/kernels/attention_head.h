@@ -16,10 +16,10 @@ namespace headlight::kernels {
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
-  std::int64_t stride = 0;  // numbers; in blocks, bytes
+  std::int64_t stride = 0;  // numbers; in blocks, the bytes of an entry
   const std::int32_t* index = nullptr;
   const std::byte* const* blocks = nullptr;
-  std::int64_t first_byte = 0;  // of the head's entry in a row of a block
+  std::int64_t first_byte = 0;  // of the head's entries in a block
   CacheType type = CacheType::unrounded;
 
   const std::byte* entry(std::int32_t position) const {
@@ -120,10 +120,9 @@ struct AttentionHead {
     HeadRows<T> rows = RowsOf(Part(matrix, {}, key_head, dim));
     rows.index = input.key_rows.data() + key_rows.begin;
     if (blocks.empty()) return rows;
-    const std::int64_t entry = EntryBytes<T>(input.cache_type, dim);
-    rows.stride = KeyHeads(input) * entry;
+    rows.stride = EntryBytes<T>(input.cache_type, dim);
     rows.blocks = blocks.data();
-    rows.first_byte = key_head * entry;
+    rows.first_byte = EntryOffset(0, key_head, rows.stride);
     rows.type = input.cache_type;
     return rows;
   }

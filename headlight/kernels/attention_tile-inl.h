@@ -84,16 +84,6 @@ struct TileRows {
   std::int32_t first;
 };
 
-// to[count, whole vectors]: the rows, one after another.
-template <typename T>
-void CopyRows(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
-  for (std::int32_t i = 0; i < count; ++i) {
-    const T* const row = rows.row(first + i);
-    PrefetchNextHead(row, dim);
-    std::copy_n(row, dim, to.row(i));
-  }
-}
-
 // to[count, whole vectors]: what the rows' entries stand for, in the first `dim` columns. The bits are those of plain
 // code on any target.
 template <typename T>
@@ -107,7 +97,7 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   const std::int64_t bytes = kernels::EntryBytes<T>(rows.type, dim);
   for (std::int32_t i = 0; i < count; ++i) {
     const std::byte* const entry = rows.entry(first + i);
-    for (std::int64_t byte = bytes; byte < 2 * bytes; byte += 64) hwy::Prefetch(entry + byte);  // of the next head
+    for (std::int64_t byte = bytes; byte < 2 * bytes; byte += 64) hwy::Prefetch(entry + byte);  // of the next row
     const auto* const halves = reinterpret_cast<const std::uint16_t*>(entry);
     const auto* const integers = reinterpret_cast<const std::int8_t*>(entry + sizeof(float));
     const float scale = scaled ? kernels::ScaleOfEntry(entry) : 1;
@@ -130,18 +120,13 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   }
 }
 
-// The `count` rows of a tile in place, or copied to `copied`. Rows of a bfloat16 or int8 cache are widened.
+// The `count` rows of a tile in place. Rows of a bfloat16 or int8 cache are widened, in `widened`.
 template <typename T>
 HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
-                                  const Packed<T>& copied, bool copies) {
-  if (rows.type != kernels::CacheType::unrounded) {
-    Widen(rows, first, count, dim, copied);
-  } else if (copies) {
-    CopyRows(rows, first, count, dim, copied);
-  } else {
-    return {rows, first};
-  }
-  return {{.data = copied.data, .stride = copied.stride}, 0};
+                                  const Packed<T>& widened) {
+  if (rows.type == kernels::CacheType::unrounded) return {rows, first};
+  Widen(rows, first, count, dim, widened);
+  return {{.data = widened.data, .stride = widened.stride}, 0};
 }
 
 // The part of a head that one tile covers.

@@ -9,9 +9,10 @@
 
 namespace headlight::kernels {
 
-// Rows of a block of a cache.
+// Rows of a block of a cache. A block holds all rows' entries of the first head, then those of the second, ..., so that
+// attention reads one head's keys one after another.
 inline constexpr std::int32_t kBlockRows = 64;
-// Bytes after a block's last row that are allocated too: whole vectors are read.
+// Bytes after a block's last entry that are allocated too: whole vectors are read.
 inline constexpr std::int64_t kBlockPadding = 64;
 
 // The type of the numbers. bfloat16 and int8 are rounded once, when they are written, and are then multiplied in
@@ -28,6 +29,11 @@ constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
   return type == CacheType::int8       ? std::int64_t{sizeof(float)} + dim
          : type == CacheType::bfloat16 ? dim * std::int64_t{sizeof(std::uint16_t)}
                                        : dim * std::int64_t{sizeof(T)};
+}
+
+// The byte in its block where a row's entry for a head begins.
+constexpr std::int64_t EntryOffset(std::int64_t row, std::int64_t head, std::int64_t entry_bytes) {
+  return (head * kBlockRows + row % kBlockRows) * entry_bytes;
 }
 
 // A number that is not finite makes an int8 entry NaN.

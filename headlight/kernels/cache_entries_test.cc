@@ -77,7 +77,7 @@ void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
         blocks.push_back(memory.back()[0].bytes);
       }
       for (std::int32_t head = 0; head < heads; ++head) {
-        std::byte* const to = memory.back()[0].bytes + (row % kBlockRows * heads + head) * entry;
+        std::byte* const to = memory.back()[0].bytes + EntryOffset(row, head, entry);
         WriteEntry(type, rows.row(row) + head * dim, dim, to);
         const std::vector<T> numbers = ReadEntry<T>(type, to, dim);
         std::copy(numbers.begin(), numbers.end(), rows.row(row) + head * dim);

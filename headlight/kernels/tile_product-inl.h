@@ -105,7 +105,8 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// A thread goes on with the next head of the same rows: a twentieth of the time where they come from memory.
+// What follows the row: usually the next head of the same row, which the thread reads next, or in a cache the next row.
+// A twentieth of the time if they come from memory.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);

@@ -24,8 +24,8 @@ void ExpectTokens(const ops::CachedKeys& cached, std::size_t text, const std::ve
   for (std::int32_t position = 0; position < own.length; ++position) {
     const std::int32_t row = cached.rows[static_cast<std::size_t>(own.row(position))];
     const auto token = tokens[static_cast<std::size_t>(position)];
-    ASSERT_EQ(reinterpret_cast<const float*>(cached.keys->row(row))[2], token);
-    ASSERT_EQ(reinterpret_cast<const float*>(cached.values->row(row))[2], -token);
+    ASSERT_EQ(reinterpret_cast<const float*>(cached.keys->entry(row, 0))[2], token);
+    ASSERT_EQ(reinterpret_cast<const float*>(cached.values->entry(row, 0))[2], -token);
   }
 }
 

@@ -4,21 +4,21 @@
 
 namespace headlight::ops {
 
-std::byte* CacheBlocks::row(std::int32_t row) const {
+std::byte* CacheBlocks::entry(std::int32_t row, std::int32_t head) const {
   Line* const block = memory_[static_cast<std::size_t>(row / kernels::kBlockRows)].get();
-  return reinterpret_cast<std::byte*>(block) + row % kernels::kBlockRows * row_bytes_;
+  return reinterpret_cast<std::byte*>(block) + kernels::EntryOffset(row, head, row_bytes_ / heads_);
 }
 
 void CacheBlocks::Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from,
                         std::int32_t heads) {
   Dispatch(from.dtype(), [&]<typename T>(T) {
     const Matrix<T> source = from.matrix<T>();
-    const std::int64_t dim = source.columns / heads, entry = kernels::EntryBytes<T>(type_, dim);
+    const std::int64_t dim = source.columns / heads, entry_bytes = kernels::EntryBytes<T>(type_, dim);
     if (blocks_.empty()) {
       dtype_ = from.dtype();
       columns_ = source.columns;
       heads_ = heads;
-      row_bytes_ = heads * entry;
+      row_bytes_ = heads * entry_bytes;
       block_bytes_ = kernels::kBlockRows * row_bytes_;
     }
     Ensure(from.dtype() == dtype_ && source.columns == columns_ && heads == heads_ && dim * heads == columns_,
@@ -32,8 +32,7 @@ void CacheBlocks::Write(std::span<const std::int32_t> rows, std::int32_t all_row
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (rows[i] < 0) continue;
       for (std::int32_t head = 0; head < heads; ++head)
-        kernels::WriteEntry(type_, source.row(static_cast<std::int64_t>(i)) + head * dim, dim,
-                            row(rows[i]) + head * entry);
+        kernels::WriteEntry(type_, source.row(static_cast<std::int64_t>(i)) + head * dim, dim, entry(rows[i], head));
     }
   });
 }

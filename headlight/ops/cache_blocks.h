@@ -27,7 +27,7 @@ class HEADLIGHT_API CacheBlocks {
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return std::ssize(blocks_) * kernels::kBlockRows; }
   std::span<const std::byte* const> blocks() const { return blocks_; }
-  std::byte* row(std::int32_t row) const;
+  std::byte* entry(std::int32_t row, std::int32_t head) const;
   std::int64_t row_bytes() const { return row_bytes_; }  // 0 until the first Write
   std::int64_t bytes() const { return std::ssize(blocks_) * block_bytes_; }
 
