@@ -33,7 +33,8 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
-from transformers import AutoModelForCausalLM, LlamaConfig  # noqa: E402
+from transformers import (AutoModelForCausalLM, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config,  # noqa: E402
+                          SmolLM3Config)
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -56,6 +57,12 @@ def without_head_dim(config):
     config.pop("head_dim")
 
 
+def without_layer_types(config):
+    """As files from before Transformers 5, which say from which layer on they slide."""
+    older_rope(config)
+    config.pop("layer_types")
+
+
 def with_null_key_heads(config):
     config["num_key_value_heads"] = None
 
@@ -71,6 +78,14 @@ MODELS = {
                                  head_dim=8, rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
                                                               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                                                               "original_max_position_embeddings": 64}), older_rope),
+    "mistral": (MistralConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=2, sliding_window=3,
+                              rope_parameters={"rope_type": "default", "rope_theta": 500.0}), older_rope),
+    "qwen2": (Qwen2Config(**SMALL, num_key_value_heads=2, use_sliding_window=True, sliding_window=3, max_window_layers=1,
+                          rope_parameters={"rope_type": "default", "rope_theta": 500.0}), without_layer_types),
+    "qwen3": (Qwen3Config(**SMALL, num_key_value_heads=1, head_dim=4, use_sliding_window=True, sliding_window=4,
+                          layer_types=["sliding_attention", "full_attention"], tie_word_embeddings=True), None),
+    "smollm3": (SmolLM3Config(**SMALL, num_key_value_heads=4, pad_token_id=0, no_rope_layer_interval=2,
+                              use_sliding_window=True, sliding_window=3, attention_bias=True, mlp_bias=True), None),
 }
 TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
 PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]
@@ -131,15 +146,25 @@ def initialise(model, seed, dtype, most_inputs):
             value.copy_((value + 0.2 * noise if gain else scale * noise).to(dtype))
 
 
+def stacked(tensors):
+    """[1, ...] of different sizes, filled up with zeros."""
+    most = [max(sizes) for sizes in zip(*(tensor.shape for tensor in tensors))]
+    result = torch.zeros([len(tensors), *most[1:]], dtype=tensors[0].dtype)
+    for row, tensor in zip(result, tensors):
+        row[tuple(slice(size) for size in tensor.shape[1:])] = tensor[0].detach()
+    return result
+
+
 def golden(model, folder, texts):
-    mask = padded([[1] * len(text) for text in texts], 0)
-    inputs = {"input_ids": padded(texts, 0), "attention_mask": mask}
-    output = model(**inputs, output_attentions=True, output_hidden_states=True)
-    real = mask.bool()
-    tensors = {**inputs, "last_hidden_state": output.hidden_states[-1], "logits": output.logits}
-    loss = weigh(output.hidden_states[-1][real]) + weigh(output.logits[real])
+    # Each text alone: with a window, a query of padding sees no key, and its NaN reaches the texts.
+    outputs = [model(torch.tensor([text]), output_attentions=True, output_hidden_states=True) for text in texts]
+    hidden, logits = [output.hidden_states[-1] for output in outputs], [output.logits for output in outputs]
+    tensors = {"input_ids": padded(texts, 0), "attention_mask": padded([[1] * len(text) for text in texts], 0),
+               "last_hidden_state": stacked(hidden), "logits": stacked(logits)}
+    loss = weigh(torch.cat(hidden, 1)[0]) + weigh(torch.cat(logits, 1)[0])
     loss.backward()
-    save_golden(model, folder, {**tensors, "loss": loss}, output.attentions)
+    attentions = [stacked(layer) for layer in zip(*(output.attentions for output in outputs))]
+    save_golden(model, folder, {**tensors, "loss": loss}, attentions)
 
 
 def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, shard="50GB", most_inputs=1 << 30):

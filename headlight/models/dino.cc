@@ -93,8 +93,9 @@ DinoLayer::DinoLayer(const Scope& scope, const DinoConfig& config, int layer)
 Tensor DinoLayer::operator()(Context& context, const Tensor& x, const Sequences& images,
                              const ops::RotaryAngles* angles) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, 0, [&](Context&, const Tensor& input) {
-    const Tensor scaled = ops::Multiply(attention_.Self(context, input, images, /*causal=*/false, {}, angles),
-                                        context.Use(*attention_scale_));
+    const Tensor scaled =
+        ops::Multiply(attention_.Self(context, input, images, /*causal=*/false, {}, {.angles = angles}),
+                      context.Use(*attention_scale_));
     return DropPath(context, scaled, images, layer_, layers_);
   });
   return PreNorm(context, attended, feed_forward_norm_, 0, [&](Context&, const Tensor& input) {

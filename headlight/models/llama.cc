@@ -1,6 +1,9 @@
 #include "headlight/models/llama.h"
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -21,17 +24,25 @@ LlamaLayer::LlamaLayer(const Scope& scope, const LlamaConfig& config, int layer)
                   .head_dim = config.head_dim,
                   .dropout = config.attention_dropout,
                   .names = {.output = "o_proj"},
-                  .biases = config.attention_biases},
+                  .biases = config.attention_biases,
+                  .output_bias = config.attention_output_bias,
+                  .window = config.windows.Of(layer)},
                  AttentionKind::decoder_self, layer),
+      rotates_(config.Rotates(layer)),
       feed_forward_norm_(scope / "post_attention_layernorm", config.model, config.norm_epsilon),
       feed_forward_(
           scope / "mlp",
-          {.model = config.model, .ffn = config.ffn, .activation = config.activation, .biases = config.ffn_biases}) {}
+          {.model = config.model, .ffn = config.ffn, .activation = config.activation, .biases = config.ffn_biases}) {
+  if (config.NormsQueriesAndKeys())
+    query_key_norm_.emplace(scope / "self_attn", config.heads, config.HeadDim(), config.norm_epsilon);
+}
 
 Tensor LlamaLayer::operator()(Context& context, const Tensor& x, const Sequences& texts,
                               const ops::RotaryAngles& angles) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, /*dropout=*/0, [&](Context&, const Tensor& input) {
-    return attention_.Self(context, input, texts, /*causal=*/true, {}, &angles);
+    return attention_.Self(
+        context, input, texts, /*causal=*/true, {},
+        {.norm = query_key_norm_ ? &*query_key_norm_ : nullptr, .angles = rotates_ ? &angles : nullptr});
   });
   return PreNorm(context, attended, feed_forward_norm_, /*dropout=*/0, feed_forward_);
 }
@@ -62,13 +73,135 @@ Tensor Llama::Decode(Context& context, std::span<const std::int32_t> ids, const 
   return (*final_norm_)(context, hidden);
 }
 
+namespace {
+
+constexpr ConfigName<LlamaFamily> kFamilies[] = {{"llama", LlamaFamily::llama},
+                                                 {"mistral", LlamaFamily::mistral},
+                                                 {"qwen2", LlamaFamily::qwen2},
+                                                 {"qwen3", LlamaFamily::qwen3},
+                                                 {"smollm3", LlamaFamily::smollm3}};
+
+std::string_view ArchitectureOf(LlamaFamily family) {
+  switch (family) {
+    case LlamaFamily::mistral:
+      return "MistralForCausalLM";
+    case LlamaFamily::qwen2:
+      return "Qwen2ForCausalLM";
+    case LlamaFamily::qwen3:
+      return "Qwen3ForCausalLM";
+    case LlamaFamily::smollm3:
+      return "SmolLM3ForCausalLM";
+    case LlamaFamily::llama:
+      break;
+  }
+  return "LlamaForCausalLM";
+}
+
+// Qwen's first max_window_layers layers see all tokens.
+void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
+  const auto layers = static_cast<std::size_t>(config.layers);
+  std::vector<bool> slides(layers, true);
+  const bool none = config.windows.window == 0;
+  const auto first = std::ranges::find(config.windows.sliding, true) - config.windows.sliding.begin();
+  std::int32_t full = table.reads() ? 28 : none ? config.layers : static_cast<std::int32_t>(first);
+  table.Integer("max_window_layers", full, "the number of layers without a window", 0, kLargestSize);
+  for (std::size_t layer = 0; layer < layers; ++layer) slides[layer] = std::cmp_greater_equal(layer, full);
+  DescribeLayerWindows(table, config.windows, 4096, slides);
+}
+
+// Every fourth layer has no positions, and only such layers may slide.
+void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
+  const auto layers = static_cast<std::size_t>(config.layers);
+  if (table.reads()) {
+    const JsonView given = table.json()["no_rope_layers"];
+    const std::int64_t interval = table.json().Get("no_rope_layer_interval", 4).Integer(1, kLargestSize);
+    config.rotates.clear();
+    for (std::size_t layer = 0; layer < layers && !given.present(); ++layer)
+      config.rotates.push_back((static_cast<std::int64_t>(layer) + 1) % interval != 0);
+    for (const JsonView& rotates : given.present() ? given.Items() : std::vector<JsonView>())
+      config.rotates.push_back(rotates.Integer(0, 1) == 1);
+    Check(config.rotates.size() == layers, "{}: {} entries for {} layers", given.place(), config.rotates.size(),
+          layers);
+  }
+  table.Rule(config.rotates.empty() || config.rotates.size() == layers,
+             "rotary positions of {} layers, where there are {}", config.rotates.size(), layers);
+  Json::Array written;
+  std::vector<bool> slides;
+  for (int layer = 0; layer < config.layers; ++layer) {
+    written.push_back(config.Rotates(layer) ? 1 : 0);
+    slides.push_back(!config.Rotates(layer));
+  }
+  table.Note("no_rope_layers", std::move(written));
+  DescribeLayerWindows(table, config.windows, 0, slides);
+}
+
+// What missing keys mean.
+LlamaConfig DefaultsOf(LlamaFamily family) {
+  switch (family) {
+    case LlamaFamily::mistral:
+      return {.family = family, .ffn = 14336, .positions = 4096 * 32};
+    case LlamaFamily::qwen2:
+    case LlamaFamily::qwen3:
+      return {.family = family,
+              .ffn = 22016,
+              .attention_biases = family == LlamaFamily::qwen2,
+              .vocabulary = 151936,
+              .positions = 32768,
+              .begin_id = -1,
+              .end_id = -1};
+    case LlamaFamily::smollm3:
+      return {.family = family,
+              .model = 2048,
+              .layers = 36,
+              .heads = 16,
+              .rotary = {.base = 2e6},
+              .vocabulary = 128256,
+              .positions = 32768,
+              .begin_id = 128000,
+              .end_id = 128001,
+              .tie_output = true};
+    case LlamaFamily::llama:
+      break;
+  }
+  return {};
+}
+
+// As many key heads as heads if the key is null.
+std::int32_t DefaultKeyHeads(const JsonView& json, const LlamaConfig& config) {
+  const bool missing = json.value().Find("num_key_value_heads") == nullptr;
+  if (!missing || config.family == LlamaFamily::llama) return config.heads;
+  return config.family == LlamaFamily::mistral ? 8 : config.family == LlamaFamily::smollm3 ? 4 : 32;
+}
+
+// The settings that not all of the families have.
+void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
+  const LlamaFamily family = config.family;
+  if (family != LlamaFamily::qwen2 && family != LlamaFamily::mistral) {
+    table.Flag("attention_bias", config.attention_biases);
+    if (table.reads()) config.attention_output_bias = config.attention_biases;
+  }
+  table.Rule(family == LlamaFamily::qwen2 ? config.attention_biases && !config.attention_output_bias
+                                          : config.attention_biases == config.attention_output_bias,
+             "the projections of attention have biases{}",
+             family == LlamaFamily::qwen2 ? ", and the output has none" : " if the output has one");
+  table.Rule(family == LlamaFamily::smollm3 || config.rotates.empty(), "all layers have rotary positions");
+  table.Rule(family != LlamaFamily::llama || config.windows == LayerWindows(), "no layer has a window");
+  if (family == LlamaFamily::llama || family == LlamaFamily::smollm3) table.Flag("mlp_bias", config.ffn_biases);
+  if (family == LlamaFamily::mistral) DescribeWindow(table, config.windows, 4096);
+  if (family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3) DescribeQwenWindows(table, config);
+  if (family == LlamaFamily::smollm3) DescribeSmolLm3Layers(table, config);
+}
+
+}  // namespace
+
 void Describe(ConfigTable& table, LlamaConfig& config) {
-  table.Note("model_type", "llama");
-  table.Note("architectures", Json::Array{"LlamaForCausalLM"});
+  table.Choice("model_type", config.family, kFamilies);
+  table.Note("architectures", Json::Array{ArchitectureOf(config.family)});
+  if (table.reads()) config = DefaultsOf(config.family);
   table.Size("hidden_size", config.model, "the model dimension");
   table.Layers("num_hidden_layers", config.layers);
   table.Size("num_attention_heads", config.heads, "the number of heads");
-  table.Default(config.key_heads, config.heads);
+  if (table.reads()) config.key_heads = DefaultKeyHeads(table.json(), config);
   std::int32_t key_heads = config.KeyHeads();
   table.Size("num_key_value_heads", key_heads, "the number of key heads");
   config.key_heads = key_heads;
@@ -76,7 +209,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
              "the number of key heads must divide that of heads: {} does not divide {}", key_heads, config.heads);
   table.Rule(config.head_dim > 0 || config.model % std::max(1, config.heads) == 0,
              "the number of heads must divide the model dimension: {} does not divide {}", config.heads, config.model);
-  table.Default(config.head_dim, config.model / std::max(1, config.heads));
+  table.Default(config.head_dim, config.family == LlamaFamily::qwen3 ? 128 : config.model / std::max(1, config.heads));
   std::int64_t head_dim = config.HeadDim();
   table.Size("head_dim", head_dim, "a head's dimension");
   config.head_dim = head_dim;
@@ -85,8 +218,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
              kLargestSize, config.heads * head_dim);
   table.Size("intermediate_size", config.ffn, "the ffn dimension");
   table.Choice("hidden_act", config.activation, kGateNames);
-  table.Flag("attention_bias", config.attention_biases);
-  table.Flag("mlp_bias", config.ffn_biases);
+  DescribeFamily(table, config);
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("rms_norm_eps", config.norm_epsilon);
   DescribeRotary(table, config.rotary);
@@ -120,30 +252,39 @@ std::unique_ptr<Llama> LoadLlama(const ModelFolder& files, const LoadModelOption
   return model;
 }
 
-std::unique_ptr<LanguageModel> NewLlama(const LanguageModelSizes& sizes) {
-  return std::make_unique<Llama>(LlamaConfig{.model = sizes.model,
-                                             .layers = sizes.layers,
-                                             .heads = sizes.heads,
-                                             .key_heads = sizes.key_heads,
-                                             .ffn = sizes.ffn,
-                                             .attention_dropout = sizes.attention_dropout,
-                                             .vocabulary = sizes.vocabulary,
-                                             .positions = sizes.positions,
-                                             .begin_id = sizes.begin_id,
-                                             .end_id = sizes.end_id,
-                                             .tie_output = true});
+template <LlamaFamily family>
+std::unique_ptr<LanguageModel> NewOf(const LanguageModelSizes& sizes) {
+  LlamaConfig config = DefaultsOf(family);
+  config.model = sizes.model;
+  config.layers = sizes.layers;
+  config.heads = sizes.heads;
+  config.key_heads = sizes.key_heads;
+  config.ffn = sizes.ffn;
+  config.attention_dropout = sizes.attention_dropout;
+  config.vocabulary = sizes.vocabulary;
+  config.positions = sizes.positions;
+  config.begin_id = sizes.begin_id;
+  config.end_id = sizes.end_id;
+  config.tie_output = true;
+  if (family == LlamaFamily::mistral) config.windows.window = 4096;
+  for (int layer = 0; family == LlamaFamily::smollm3 && layer < sizes.layers; ++layer)
+    config.rotates.push_back(layer % 4 != 3);
+  return std::make_unique<Llama>(config);
+}
+
+// The gate's matrix makes three of two: "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
+NewLanguageModel FromScratch(std::string_view name, std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
+  return {.name = name, .make = make, .dropout = false, .grouped_keys = true, .ffn_of_model = 8.0 / 3, .ffn_step = 32};
 }
 
 }  // namespace
 
 namespace families {
-// The gate's matrix makes three of two: "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
-extern const Family llama = MakeFamily<Llama, LoadLlama>({"llama"}, {{.name = "llama",
-                                                                      .make = NewLlama,
-                                                                      .dropout = false,
-                                                                      .grouped_keys = true,
-                                                                      .ffn_of_model = 8.0 / 3,
-                                                                      .ffn_step = 32}});
+extern const Family llama = MakeFamily<Llama, LoadLlama>(
+    {"llama", "mistral", "qwen2", "qwen3", "smollm3"},
+    {FromScratch("llama", NewOf<LlamaFamily::llama>), FromScratch("mistral", NewOf<LlamaFamily::mistral>),
+     FromScratch("qwen2", NewOf<LlamaFamily::qwen2>), FromScratch("qwen3", NewOf<LlamaFamily::qwen3>),
+     FromScratch("smollm3", NewOf<LlamaFamily::smollm3>)});
 }  // namespace families
 
 void Llama::Save(const std::string& folder, Compute compute) const {

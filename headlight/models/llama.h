@@ -1,7 +1,9 @@
 // Llama (Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; "Llama 2", 2023; Grattafiori et
 // al., "The Llama 3 Herd of Models", 2024): GPT-2 with three changes (LLaMA, section 2.2), which are norms without a
 // mean (RMSNorm), a gate in the feed-forward network (SwiGLU) and rotary positions in every layer. From Llama 2 on
-// several query heads share a head of keys and values.
+// several query heads share a head of keys and values. Its descendants have the same layers with other settings:
+// Mistral (Jiang et al., "Mistral 7B", 2023), Qwen2 and Qwen3 (Yang et al., "Qwen2 Technical Report", 2024; "Qwen3
+// Technical Report", 2025) and SmolLM3 (Bakouch et al., "SmolLM3: smol, multilingual, long-context reasoner", 2025).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +11,25 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/kinds/layer_sizes.h"
+#include "headlight/models/files/layer_windows.h"
 #include "headlight/models/files/rotary_settings.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/query_key_norm.h"
 
 namespace headlight {
 
+/// The family whose files a model has; its settings are those that LlamaConfig says.
+enum class LlamaFamily { llama, mistral, qwen2, qwen3, smollm3 };
+
 /// The defaults are LLaMA 7B.
 struct LlamaConfig {
+  LlamaFamily family = LlamaFamily::llama;
   std::int64_t model = 4096;
   int layers = 32;
   std::int32_t heads = 32;
@@ -28,11 +37,14 @@ struct LlamaConfig {
   std::int64_t head_dim = 0;   // 0: model / heads
   std::int64_t ffn = 11008;
   Activation activation = Activation::silu;  // of the gate
-  bool attention_biases = false;             // of all four projections
+  bool attention_biases = false;             // of queries, keys and values
+  bool attention_output_bias = false;
+  LayerWindows windows = {};
   bool ffn_biases = false;
   double attention_dropout = 0;  // of attention weights; there is no other
   double norm_epsilon = 1e-6;
   RotarySettings rotary = {};
+  std::vector<bool> rotates = {};  // [layers] that have rotary positions, or no positions at all; empty: all have
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 1, end_id = 2;  // -1: none
@@ -41,6 +53,8 @@ struct LlamaConfig {
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
+  bool NormsQueriesAndKeys() const { return family == LlamaFamily::qwen3; }
+  bool Rotates(int layer) const { return rotates.empty() || rotates[static_cast<std::size_t>(layer)]; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);
 
@@ -48,12 +62,14 @@ HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);
 class HEADLIGHT_API LlamaLayer {
  public:
   LlamaLayer(const Scope& scope, const LlamaConfig& config, int layer);
-  /// [tokens, model] to the same; queries and keys are turned by `angles`.
+  /// [tokens, model] to the same; queries and keys are rotated by `angles`, if the layer has rotary positions.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const;
 
  private:
   RmsNorm attention_norm_;
   MultiHeadAttention attention_;
+  std::optional<QueryKeyNorm> query_key_norm_;
+  bool rotates_;
   RmsNorm feed_forward_norm_;
   GatedFeedForward feed_forward_;
 };

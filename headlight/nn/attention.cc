@@ -199,16 +199,18 @@ ScaledDotProductAttention MultiHeadAttention::Attention() const {
 }
 
 Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
-                                const ops::AttentionBias& bias, const ops::RotaryAngles* angles) const {
+                                const ops::AttentionBias& bias, const QueryKeySteps& steps) const {
   ScaledDotProductAttention attention = Attention();
   attention.mask = {causal, config_.window - 1, config_.window - 1};
   attention.bias = bias;
   const Tensor projected = QueryKeyValue(context, x);
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
+  Tensor changed = projected;  // in the first columns
   // Views of views would cost a copy on the way back.
-  const Tensor turned =
-      angles != nullptr ? ops::Rotary(ops::Columns(projected, 0, width_ + key_width_), *angles) : projected;
-  const Tensor query = ops::Columns(turned, 0, width_), key = ops::Columns(turned, width_, key_width_);
+  if (steps.norm != nullptr || steps.angles != nullptr) changed = ops::Columns(projected, 0, width_ + key_width_);
+  if (steps.norm != nullptr) changed = (*steps.norm)(context, changed);
+  if (steps.angles != nullptr) changed = ops::Rotary(changed, *steps.angles);
+  const Tensor query = ops::Columns(changed, 0, width_), key = ops::Columns(changed, width_, key_width_);
   if (context.cache == nullptr)
     return output_(context, attention.Attend(context, source_, query, key, value, sentences, sentences));
   const auto layer = static_cast<std::size_t>(source_.layer);

@@ -11,6 +11,7 @@
 #include "headlight/base/sequences.h"
 #include "headlight/nn/context.h"
 #include "headlight/nn/layers.h"
+#include "headlight/nn/query_key_norm.h"
 #include "headlight/ops/attention.h"
 #include "headlight/ops/rotary.h"
 
@@ -93,6 +94,12 @@ struct MultiHeadAttentionConfig {
   std::int64_t memory = 0;  // numbers of a state that cross-attention reads: model unless given
 };
 
+/// What a layer does to queries and keys between their projections and their scores, in this order.
+struct QueryKeySteps {
+  const QueryKeyNorm* norm = nullptr;
+  const ops::RotaryAngles* angles = nullptr;  // ops::Rotary
+};
+
 // MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). In self-attention the projections of query, key
 // and value are one product; in cross-attention those of key and value are.
 class HEADLIGHT_API MultiHeadAttention {
@@ -101,11 +108,11 @@ class HEADLIGHT_API MultiHeadAttention {
   // head_dim]. An AttentionSink receives `kind` and `layer` with its weights.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
-  // Self-attention: x [tokens, model] of the sentences, masked where causal, with a bias of the scores unless it is
-  // empty, and queries and keys turned by `angles` unless that is null. With a cache in the context, x holds the
-  // sentences' newest tokens and the keys of all earlier ones come from the cache, which keeps them as they are turned.
+  /// Self-attention: x [tokens, model] of the sentences, masked if causal, with a bias of the scores unless it is
+  /// empty. With a cache in the context, x holds the sentences' newest tokens, and the keys of all earlier ones come
+  /// from the cache, which keeps them as the steps leave them.
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
-              const ops::AttentionBias& bias = {}, const ops::RotaryAngles* angles = nullptr) const;
+              const ops::AttentionBias& bias = {}, const QueryKeySteps& steps = {}) const;
 
   // Cross-attention from x [query tokens, model] to a memory that KeysAndValues has projected.
   Tensor Cross(Context& context, const Tensor& x, const Sequences& queries, const Tensor& keys_and_values,

@@ -29,7 +29,7 @@ EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& con
 Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
                                 const ops::RotaryAngles* angles) const {
   const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
-    return self_attention_.Self(context, input, sentences, /*causal=*/false, {}, angles);
+    return self_attention_.Self(context, input, sentences, /*causal=*/false, {}, {.angles = angles});
   });
   return WithResidual(context, config_, attended, feed_forward_norm_, feed_forward_);
 }

@@ -1,0 +1,31 @@
+// Layers that see only near keys, in the configurations of language models.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/io/config_table.h"
+
+namespace headlight {
+
+/// In a sliding layer a token sees itself and the `window` - 1 tokens before it (Beltagy et al., "Longformer: The
+/// Long-Document Transformer", 2020, section 3.1); in the others it sees all tokens before it.
+struct LayerWindows {
+  std::int32_t window = 0;         // 0: no layer slides
+  std::vector<bool> sliding = {};  // [layers]; empty: all layers slide if there is a window
+
+  /// The window of a layer; 0: it has none.
+  std::int32_t Of(int layer) const { return sliding.empty() || sliding[static_cast<std::size_t>(layer)] ? window : 0; }
+  bool operator==(const LayerWindows&) const = default;
+};
+
+/// `sliding_window`, which all layers have: `fallback` if the key is missing, none if it is null (Mistral).
+void DescribeWindow(ConfigTable& table, LayerWindows& windows, std::int32_t fallback);
+
+/// `use_sliding_window`, `sliding_window` and `layer_types`. If the last is missing, the layers slide for which
+/// `slides` is true.
+void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
+                          const std::vector<bool>& slides);
+
+}  // namespace headlight
