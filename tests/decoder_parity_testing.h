@@ -81,7 +81,8 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
     compare("attentions", ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence));
     ++worst.attention_maps;
   };
-  const Tensor hidden = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, hidden);
+  const Tensor state = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, state);
+  const Tensor hidden = ops::Scale(state, model->state_divisor());
   compare("last_hidden_state", ToDouble(hidden), golden.Rows("last_hidden_state"));
   compare("logits", ToDouble(logits), golden.Rows("logits"));
   const Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));

@@ -66,7 +66,7 @@ TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
 
 TEST(Llama, RefusesWhatItDoesNotHave) {
   const auto with = [](const char* from, const char* to) { return Changed("llama_grouped_tied", from, to).Error(); };
-  EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"yarn\""), HasSubstr("rope_parameters.rope_type"));
+  EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"yard\""), HasSubstr("rope_parameters.rope_type"));
   EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"linear\""), HasSubstr("rope_parameters.factor"));
   EXPECT_THAT(with("\"rope_type\": \"default\"",
                    "\"rope_type\": \"llama3\", \"factor\": 2, \"low_freq_factor\": 4, \"high_freq_factor\": 4"),

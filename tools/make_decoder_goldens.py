@@ -33,8 +33,8 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
-from transformers import (AutoModelForCausalLM, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config,  # noqa: E402
-                          SmolLM3Config)
+from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GraniteConfig,  # noqa: E402
+                          LlamaConfig, MistralConfig, Olmo2Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config)
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -63,6 +63,14 @@ def without_layer_types(config):
     config.pop("layer_types")
 
 
+def older_gemma3(config):
+    rope = config.pop("rope_parameters")
+    full, sliding = rope["full_attention"], rope["sliding_attention"]
+    config.update(rope_theta=full["rope_theta"], rope_local_base_freq=sliding["rope_theta"], sliding_window_pattern=2,
+                  rope_scaling={"rope_type": full["rope_type"], "factor": full["factor"]})
+    config.pop("layer_types")
+
+
 def with_null_key_heads(config):
     config["num_key_value_heads"] = None
 
@@ -78,6 +86,11 @@ MODELS = {
                                  head_dim=8, rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
                                                               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                                                               "original_max_position_embeddings": 64}), older_rope),
+    # Three of the four pairs turn, the first not scaled and the last by the factor.
+    "llama_yarn": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 1}, head_dim=8,
+                               rope_parameters={"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "beta_fast": 2.0,
+                                                "beta_slow": 0.3,
+                                                "original_max_position_embeddings": 20}), None),
     "mistral": (MistralConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=2, sliding_window=3,
                               rope_parameters={"rope_type": "default", "rope_theta": 500.0}), older_rope),
     "qwen2": (Qwen2Config(**SMALL, num_key_value_heads=2, use_sliding_window=True, sliding_window=3, max_window_layers=1,
@@ -86,6 +99,24 @@ MODELS = {
                           layer_types=["sliding_attention", "full_attention"], tie_word_embeddings=True), None),
     "smollm3": (SmolLM3Config(**SMALL, num_key_value_heads=4, pad_token_id=0, no_rope_layer_interval=2,
                               use_sliding_window=True, sliding_window=3, attention_bias=True, mlp_bias=True), None),
+    "phi3": (Phi3Config(**{**SMALL, "num_attention_heads": 1, "num_hidden_layers": 1}, pad_token_id=0, sliding_window=5,
+                        original_max_position_embeddings=16,
+                        rope_parameters={"rope_type": "longrope", "rope_theta": 100.0, "partial_rotary_factor": 0.75,
+                                         "short_factor": [1.0, 1.5, 2.0], "long_factor": [1.0, 4.0, 8.0]}), None),
+    "granite": (GraniteConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=2, embedding_multiplier=3.0,
+                              attention_multiplier=0.3, residual_multiplier=0.7, logits_scaling=2.5,
+                              tie_word_embeddings=True), None),
+    "olmo2": (Olmo2Config(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=2, head_dim=4, pad_token_id=0), None),
+    "gemma": (GemmaConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=1, head_dim=6), older_rope),
+    "gemma2": (Gemma2Config(**SMALL, num_key_value_heads=2, head_dim=4, query_pre_attn_scalar=7, sliding_window=3,
+                            attn_logit_softcapping=2.0, final_logit_softcapping=3.0), without_layer_types),
+    "gemma3": (Gemma3TextConfig(**SMALL, num_key_value_heads=1, head_dim=4, query_pre_attn_scalar=7, sliding_window=3,
+                                layer_types=["sliding_attention", "full_attention"]), None),
+    "gemma3_older": (Gemma3TextConfig(**SMALL, num_key_value_heads=4, head_dim=4, sliding_window=3,
+                                      rope_parameters={"full_attention": {"rope_type": "linear", "factor": 2.0,
+                                                                          "rope_theta": 300.0},
+                                                       "sliding_attention": {"rope_type": "default", "rope_theta": 20.0}},
+                                      layer_types=["sliding_attention", "full_attention"]), older_gemma3),
 }
 TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
 PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]

@@ -1,6 +1,7 @@
 #include "headlight/kinds/language_model.h"
 
 #include "headlight/kinds/forward_tensors.h"
+#include "headlight/ops/arithmetic.h"
 
 namespace headlight {
 
@@ -11,7 +12,7 @@ NamedTensors LanguageModel::Forward(const Safetensors& in) const {
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
   const Tensor hidden = Decode(context, texts.ids, texts.sentences);
-  out.tensors["last_hidden_state"] = Pad(hidden, texts);
+  out.tensors["last_hidden_state"] = Pad(state_divisor_ == 1 ? hidden : ops::Scale(hidden, state_divisor_), texts);
   if (outputs() > 0) out.tensors["logits"] = Pad(Logits(context, hidden), texts);
   AddOutputs(context, hidden, texts.sentences, out);
   return out;

@@ -40,6 +40,9 @@ class HEADLIGHT_API LanguageModel : public Model {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
+  /// What Decode divides the model's last states by, since some divide their logits (Granite).
+  double state_divisor() const { return state_divisor_; }
+
   struct Limits {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  // the longest text, in tokens
@@ -61,7 +64,7 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   Limits limits_;
   const Parameter* output_ = nullptr;
-  double logit_cap_ = 0;
+  double logit_cap_ = 0, state_divisor_ = 1;
 };
 
 }  // namespace headlight

@@ -8,48 +8,66 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/activation_names.h"
 #include "headlight/models/files/gpt2_stack.h"
-#include "headlight/models/files/token_ids.h"
+#include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/transformer_layers.h"
+#include "headlight/ops/arithmetic.h"
 
 namespace headlight {
 
+namespace {
+
+MultiHeadAttentionConfig AttentionOf(const LlamaConfig& config, int layer) {
+  MultiHeadAttentionConfig attention = RotaryAttentionOf(config);
+  attention.output_bias = config.attention_output_bias;
+  attention.window = config.windows.Of(layer);
+  attention.scale = config.attention_scale;
+  if (config.FusesProjections()) attention.names.query_key_value = "qkv_proj";
+  return attention;
+}
+
+GatedFeedForwardConfig FeedForwardOf(const LlamaConfig& config) {
+  GatedFeedForwardConfig feed_forward = {
+      .model = config.model, .ffn = config.ffn, .activation = config.activation, .biases = config.ffn_biases};
+  if (config.FusesProjections()) feed_forward.inner = {"gate_up_proj"};
+  return feed_forward;
+}
+
+}  // namespace
+
 LlamaLayer::LlamaLayer(const Scope& scope, const LlamaConfig& config, int layer)
-    : attention_norm_(scope / "input_layernorm", config.model, config.norm_epsilon),
-      attention_(scope / "self_attn",
-                 {.model = config.model,
-                  .heads = config.heads,
-                  .key_heads = config.key_heads,
-                  .head_dim = config.head_dim,
-                  .dropout = config.attention_dropout,
-                  .names = {.output = "o_proj"},
-                  .biases = config.attention_biases,
-                  .output_bias = config.attention_output_bias,
-                  .window = config.windows.Of(layer)},
-                 AttentionKind::decoder_self, layer),
+    : dropout_(config.dropout),
+      residual_scale_(config.residual_scale),
       rotates_(config.Rotates(layer)),
+      attention_norm_(scope / "input_layernorm", config.model, config.norm_epsilon),
+      attention_(scope / "self_attn", AttentionOf(config, layer), AttentionKind::decoder_self, layer),
       feed_forward_norm_(scope / "post_attention_layernorm", config.model, config.norm_epsilon),
-      feed_forward_(
-          scope / "mlp",
-          {.model = config.model, .ffn = config.ffn, .activation = config.activation, .biases = config.ffn_biases}) {
+      feed_forward_(scope / "mlp", FeedForwardOf(config)) {
   if (config.NormsQueriesAndKeys())
-    query_key_norm_.emplace(scope / "self_attn", config.heads, config.HeadDim(), config.norm_epsilon);
+    query_key_norm_.emplace(scope / "self_attn", QueryKeyNormConfig{.query_columns = config.heads * config.HeadDim(),
+                                                                    .query_run = config.HeadDim(),
+                                                                    .key_run = config.HeadDim(),
+                                                                    .epsilon = config.norm_epsilon});
 }
 
 Tensor LlamaLayer::operator()(Context& context, const Tensor& x, const Sequences& texts,
                               const ops::RotaryAngles& angles) const {
-  const Tensor attended = PreNorm(context, x, attention_norm_, /*dropout=*/0, [&](Context&, const Tensor& input) {
-    return attention_.Self(
-        context, input, texts, /*causal=*/true, {},
-        {.norm = query_key_norm_ ? &*query_key_norm_ : nullptr, .angles = rotates_ ? &angles : nullptr});
+  const auto scaled = [&](const Tensor& change) {
+    return residual_scale_ == 1 ? change : ops::Scale(change, residual_scale_);
+  };
+  const QueryKeySteps steps = {.norm = query_key_norm_ ? &*query_key_norm_ : nullptr,
+                               .angles = rotates_ ? &angles : nullptr};
+  const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
+    return scaled(attention_.Self(context, input, texts, /*causal=*/true, {}, steps));
   });
-  return PreNorm(context, attended, feed_forward_norm_, /*dropout=*/0, feed_forward_);
+  return PreNorm(context, attended, feed_forward_norm_, dropout_,
+                 [&](Context&, const Tensor& input) { return scaled(feed_forward_(context, input)); });
 }
 
 Llama::Llama(const LlamaConfig& config, DType dtype)
     : LanguageModel(dtype), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
-  limits_ = {config.vocabulary, config.positions, config.end_id, config.begin_id};
+  limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
+  state_divisor_ = config.logit_divisor;
   const Scope root(parameters_), model = root / config.scope;
   tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
                   /*scores=*/config.tie_output);
@@ -62,40 +80,25 @@ Llama::Llama(const LlamaConfig& config, DType dtype)
 
 Tensor Llama::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
   const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
-  for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::int64_t end = texts[text].length + std::int64_t{first_positions.empty() ? 0 : first_positions[text]};
-    Check(end <= config_.positions, "a text of {} tokens is longer than the model's {} positions", end,
-          config_.positions);
-  }
-  Tensor hidden = (*tokens_)(context, ids);
+  CheckLengths(texts, first_positions, limits_.positions);
+  Tensor hidden = (*tokens_)(context, ids, config_.embedding_scale);
   const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
   for (const LlamaLayer& layer : layers_) hidden = layer(context, hidden, texts, angles);
-  return (*final_norm_)(context, hidden);
+  hidden = (*final_norm_)(context, hidden);
+  return state_divisor_ == 1 ? hidden : ops::Scale(hidden, 1 / state_divisor_);
 }
 
 namespace {
 
-constexpr ConfigName<LlamaFamily> kFamilies[] = {{"llama", LlamaFamily::llama},
-                                                 {"mistral", LlamaFamily::mistral},
-                                                 {"qwen2", LlamaFamily::qwen2},
-                                                 {"qwen3", LlamaFamily::qwen3},
-                                                 {"smollm3", LlamaFamily::smollm3}};
-
-std::string_view ArchitectureOf(LlamaFamily family) {
-  switch (family) {
-    case LlamaFamily::mistral:
-      return "MistralForCausalLM";
-    case LlamaFamily::qwen2:
-      return "Qwen2ForCausalLM";
-    case LlamaFamily::qwen3:
-      return "Qwen3ForCausalLM";
-    case LlamaFamily::smollm3:
-      return "SmolLM3ForCausalLM";
-    case LlamaFamily::llama:
-      break;
-  }
-  return "LlamaForCausalLM";
-}
+constexpr ConfigName<LlamaFamily> kLlamaFamilies[] = {
+    {"llama", LlamaFamily::llama},    {"mistral", LlamaFamily::mistral}, {"qwen2", LlamaFamily::qwen2},
+    {"qwen3", LlamaFamily::qwen3},    {"smollm3", LlamaFamily::smollm3}, {"phi3", LlamaFamily::phi3},
+    {"granite", LlamaFamily::granite}};
+constexpr ConfigName<LlamaFamily> kLlamaArchitectures[] = {
+    {"LlamaForCausalLM", LlamaFamily::llama},     {"MistralForCausalLM", LlamaFamily::mistral},
+    {"Qwen2ForCausalLM", LlamaFamily::qwen2},     {"Qwen3ForCausalLM", LlamaFamily::qwen3},
+    {"SmolLM3ForCausalLM", LlamaFamily::smollm3}, {"Phi3ForCausalLM", LlamaFamily::phi3},
+    {"GraniteForCausalLM", LlamaFamily::granite}};
 
 // Qwen's first max_window_layers layers see all tokens.
 void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
@@ -160,131 +163,123 @@ LlamaConfig DefaultsOf(LlamaFamily family) {
               .begin_id = 128000,
               .end_id = 128001,
               .tie_output = true};
+    case LlamaFamily::phi3:
+      return {.family = family,
+              .model = 3072,
+              .ffn = 8192,
+              .norm_epsilon = 1e-5,
+              .vocabulary = 32064,
+              .positions = 4096,
+              .end_id = 32000};
+    case LlamaFamily::granite:
+      return {.family = family, .attention_scale = 1};
     case LlamaFamily::llama:
       break;
   }
   return {};
 }
 
-// As many key heads as heads if the key is null.
-std::int32_t DefaultKeyHeads(const JsonView& json, const LlamaConfig& config) {
-  const bool missing = json.value().Find("num_key_value_heads") == nullptr;
-  if (!missing || config.family == LlamaFamily::llama) return config.heads;
-  return config.family == LlamaFamily::mistral ? 8 : config.family == LlamaFamily::smollm3 ? 4 : 32;
+HeadDefaults HeadDefaultsOf(LlamaFamily family) {
+  switch (family) {
+    case LlamaFamily::mistral:
+      return {.key_heads = 8};
+    case LlamaFamily::qwen2:
+      return {.key_heads = 32};
+    case LlamaFamily::qwen3:
+      return {.key_heads = 32, .head_dim = 128};
+    case LlamaFamily::smollm3:
+      return {.key_heads = 4};
+    default:
+      return {};
+  }
+}
+
+// Granite multiplies embeddings, scores, the residual branches and logits by settings.
+void DescribeGraniteFactors(ConfigTable& table, LlamaConfig& config) {
+  constexpr double least = 1e-6, most = 1e6;
+  table.Number("embedding_multiplier", config.embedding_scale, least, most);
+  double scale = config.attention_scale.value_or(1);
+  table.Number("attention_multiplier", scale, least, most);
+  config.attention_scale = scale;
+  table.Number("residual_multiplier", config.residual_scale, least, most);
+  table.Number("logits_scaling", config.logit_divisor, least, most);
 }
 
 // The settings that not all of the families have.
 void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
   const LlamaFamily family = config.family;
-  if (family != LlamaFamily::qwen2 && family != LlamaFamily::mistral) {
-    table.Flag("attention_bias", config.attention_biases);
-    if (table.reads()) config.attention_output_bias = config.attention_biases;
-  }
+  const bool has_attention_bias = family == LlamaFamily::llama || family == LlamaFamily::qwen3 ||
+                                  family == LlamaFamily::smollm3 || family == LlamaFamily::granite;
+  if (has_attention_bias) table.Flag("attention_bias", config.attention_biases);
+  if (has_attention_bias && table.reads()) config.attention_output_bias = config.attention_biases;
   table.Rule(family == LlamaFamily::qwen2 ? config.attention_biases && !config.attention_output_bias
                                           : config.attention_biases == config.attention_output_bias,
              "the projections of attention have biases{}",
              family == LlamaFamily::qwen2 ? ", and the output has none" : " if the output has one");
-  table.Rule(family == LlamaFamily::smollm3 || config.rotates.empty(), "all layers have rotary positions");
-  table.Rule(family != LlamaFamily::llama || config.windows == LayerWindows(), "no layer has a window");
-  if (family == LlamaFamily::llama || family == LlamaFamily::smollm3) table.Flag("mlp_bias", config.ffn_biases);
+  if (has_attention_bias && family != LlamaFamily::qwen3) table.Flag("mlp_bias", config.ffn_biases);
   if (family == LlamaFamily::mistral) DescribeWindow(table, config.windows, 4096);
   if (family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3) DescribeQwenWindows(table, config);
   if (family == LlamaFamily::smollm3) DescribeSmolLm3Layers(table, config);
+  if (family == LlamaFamily::phi3) {
+    DescribeWindow(table, config.windows, 0);
+    table.Probability("resid_pdrop", config.dropout);
+    table.Harmless({"embd_pdrop"});  // Transformers does not read it
+    table.Note("original_max_position_embeddings",
+               config.rotary.first_positions > 0 ? config.rotary.first_positions : config.positions);
+  }
+  if (family == LlamaFamily::granite) DescribeGraniteFactors(table, config);
+  // What only some families can write.
+  const LlamaConfig usual;
+  table.Rule(family == LlamaFamily::smollm3 || config.rotates.empty(), "all layers have rotary positions");
+  table.Rule((family != LlamaFamily::llama && family != LlamaFamily::granite) || config.windows == usual.windows,
+             "no layer has a window");
+  table.Rule(family == LlamaFamily::phi3 || config.dropout == 0, "there is no dropout of sublayers");
+  table.Rule(family == LlamaFamily::granite || (config.embedding_scale == 1 && config.residual_scale == 1 &&
+                                                config.logit_divisor == 1 && !config.attention_scale),
+             "embeddings, scores, sublayers and logits have no factors");
 }
 
 }  // namespace
 
 void Describe(ConfigTable& table, LlamaConfig& config) {
-  table.Choice("model_type", config.family, kFamilies);
-  table.Note("architectures", Json::Array{ArchitectureOf(config.family)});
+  table.Choice("model_type", config.family, kLlamaFamilies);
+  const auto architecture = std::ranges::find(kLlamaArchitectures, config.family, &ConfigName<LlamaFamily>::value);
+  table.Note("architectures", Json::Array{architecture->name});
   if (table.reads()) config = DefaultsOf(config.family);
-  table.Size("hidden_size", config.model, "the model dimension");
-  table.Layers("num_hidden_layers", config.layers);
-  table.Size("num_attention_heads", config.heads, "the number of heads");
-  if (table.reads()) config.key_heads = DefaultKeyHeads(table.json(), config);
-  std::int32_t key_heads = config.KeyHeads();
-  table.Size("num_key_value_heads", key_heads, "the number of key heads");
-  config.key_heads = key_heads;
-  table.Rule(config.heads % std::max(1, key_heads) == 0,
-             "the number of key heads must divide that of heads: {} does not divide {}", key_heads, config.heads);
-  table.Rule(config.head_dim > 0 || config.model % std::max(1, config.heads) == 0,
-             "the number of heads must divide the model dimension: {} does not divide {}", config.heads, config.model);
-  table.Default(config.head_dim, config.family == LlamaFamily::qwen3 ? 128 : config.model / std::max(1, config.heads));
-  std::int64_t head_dim = config.HeadDim();
-  table.Size("head_dim", head_dim, "a head's dimension");
-  config.head_dim = head_dim;
-  table.Rule(head_dim % 2 == 0, "rotary positions turn pairs: the {} numbers of a head are odd", head_dim);
-  table.Rule(config.heads * head_dim <= kLargestSize, "the heads' dimensions together must be at most {}, not {}",
-             kLargestSize, config.heads * head_dim);
-  table.Size("intermediate_size", config.ffn, "the ffn dimension");
+  DescribeStack(table, config, HeadDefaultsOf(config.family));
   table.Choice("hidden_act", config.activation, kGateNames);
+  DescribeTokens(table, config);
+  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
   DescribeFamily(table, config);
-  table.Probability("attention_dropout", config.attention_dropout);
-  table.Epsilon("rms_norm_eps", config.norm_epsilon);
-  DescribeRotary(table, config.rotary);
-  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
-  table.Size("max_position_embeddings", config.positions, "the number of positions");
-  if (table.reads()) {
-    config.begin_id = ReadTokenId(table.json(), "bos_token_id", config.begin_id, config.vocabulary);
-    config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
-  }
-  table.Note("bos_token_id", WriteTokenId(config.begin_id));
-  table.Note("eos_token_id", WriteTokenId(config.end_id));
-  table.Flag("tie_word_embeddings", config.tie_output);
   table.Harmless({"pretraining_tp"});  // how another program divides its products
 }
 
 namespace {
 
 std::unique_ptr<Llama> LoadLlama(const ModelFolder& files, const LoadModelOptions& options) {
-  LlamaConfig config;
-  ReadConfig(files.config, config, options.dropout);
-  config.scope = ScopeIn(files.weights, config.scope);
-  const std::string scope = Prefix(config.scope);
-  auto model = std::make_unique<Llama>(config);
-  // The angles' frequencies, which the base says.
-  std::vector<std::string> unused = {scope + "rotary_emb.inv_freq"};
-  for (int layer = 0; layer < config.layers; ++layer)
-    unused.push_back(fmt::format("{}layers.{}.self_attn.rotary_emb.inv_freq", scope, layer));
-  std::vector<std::pair<std::string, std::string>> tied;
-  if (config.tie_output) tied = {{"lm_head.weight", scope + "embed_tokens.weight"}};
-  LoadWeights(files, options, model->parameters(), {.tied = std::move(tied), .unused = std::move(unused)});
-  return model;
+  return LoadRotaryDecoder<Llama, LlamaConfig>(files, options);
 }
 
 template <LlamaFamily family>
 std::unique_ptr<LanguageModel> NewOf(const LanguageModelSizes& sizes) {
   LlamaConfig config = DefaultsOf(family);
-  config.model = sizes.model;
-  config.layers = sizes.layers;
-  config.heads = sizes.heads;
-  config.key_heads = sizes.key_heads;
-  config.ffn = sizes.ffn;
-  config.attention_dropout = sizes.attention_dropout;
-  config.vocabulary = sizes.vocabulary;
-  config.positions = sizes.positions;
-  config.begin_id = sizes.begin_id;
-  config.end_id = sizes.end_id;
-  config.tie_output = true;
+  SetSizes(config, sizes);
   if (family == LlamaFamily::mistral) config.windows.window = 4096;
   for (int layer = 0; family == LlamaFamily::smollm3 && layer < sizes.layers; ++layer)
     config.rotates.push_back(layer % 4 != 3);
+  if (family == LlamaFamily::phi3) config.dropout = sizes.dropout;
   return std::make_unique<Llama>(config);
-}
-
-// The gate's matrix makes three of two: "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
-NewLanguageModel FromScratch(std::string_view name, std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
-  return {.name = name, .make = make, .dropout = false, .grouped_keys = true, .ffn_of_model = 8.0 / 3, .ffn_step = 32};
 }
 
 }  // namespace
 
 namespace families {
 extern const Family llama = MakeFamily<Llama, LoadLlama>(
-    {"llama", "mistral", "qwen2", "qwen3", "smollm3"},
-    {FromScratch("llama", NewOf<LlamaFamily::llama>), FromScratch("mistral", NewOf<LlamaFamily::mistral>),
-     FromScratch("qwen2", NewOf<LlamaFamily::qwen2>), FromScratch("qwen3", NewOf<LlamaFamily::qwen3>),
-     FromScratch("smollm3", NewOf<LlamaFamily::smollm3>)});
+    {"llama", "mistral", "qwen2", "qwen3", "smollm3", "phi3", "granite"},
+    {GatedFromScratch("llama", NewOf<LlamaFamily::llama>), GatedFromScratch("mistral", NewOf<LlamaFamily::mistral>),
+     GatedFromScratch("qwen2", NewOf<LlamaFamily::qwen2>), GatedFromScratch("qwen3", NewOf<LlamaFamily::qwen3>),
+     GatedFromScratch("smollm3", NewOf<LlamaFamily::smollm3>), GatedFromScratch("phi3", NewOf<LlamaFamily::phi3>),
+     GatedFromScratch("granite", NewOf<LlamaFamily::granite>)});
 }  // namespace families
 
 void Llama::Save(const std::string& folder, Compute compute) const {

@@ -3,7 +3,8 @@
 // mean (RMSNorm), a gate in the feed-forward network (SwiGLU) and rotary positions in every layer. From Llama 2 on
 // several query heads share a head of keys and values. Its descendants have the same layers with other settings:
 // Mistral (Jiang et al., "Mistral 7B", 2023), Qwen2 and Qwen3 (Yang et al., "Qwen2 Technical Report", 2024; "Qwen3
-// Technical Report", 2025) and SmolLM3 (Bakouch et al., "SmolLM3: smol, multilingual, long-context reasoner", 2025).
+// Technical Report", 2025), SmolLM3 (Bakouch et al., "SmolLM3: smol, multilingual, long-context reasoner", 2025), Phi-3
+// (Abdin et al., "Phi-3 Technical Report", 2024) and Granite (Granite Team, "Granite 3.0 Language Models", 2024).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 namespace headlight {
 
 /// The family whose files a model has; its settings are those that LlamaConfig says.
-enum class LlamaFamily { llama, mistral, qwen2, qwen3, smollm3 };
+enum class LlamaFamily { llama, mistral, qwen2, qwen3, smollm3, phi3, granite };
 
 /// The defaults are LLaMA 7B.
 struct LlamaConfig {
@@ -41,10 +42,16 @@ struct LlamaConfig {
   bool attention_output_bias = false;
   LayerWindows windows = {};
   bool ffn_biases = false;
-  double attention_dropout = 0;  // of attention weights; there is no other
+  double attention_dropout = 0;  // of attention weights
+  double dropout = 0;            // of sublayers (Phi-3)
   double norm_epsilon = 1e-6;
   RotarySettings rotary = {};
   std::vector<bool> rotates = {};  // [layers] that have rotary positions, or no positions at all; empty: all have
+  /// Factors of embeddings, of scores (1 / sqrt(head_dim) unless given) and of each sublayer's result, and what logits
+  /// are divided by (Granite).
+  double embedding_scale = 1;
+  std::optional<double> attention_scale = {};
+  double residual_scale = 1, logit_divisor = 1;
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 1, end_id = 2;  // -1: none
@@ -53,7 +60,8 @@ struct LlamaConfig {
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
-  bool NormsQueriesAndKeys() const { return family == LlamaFamily::qwen3; }
+  bool NormsQueriesAndKeys() const { return family == LlamaFamily::qwen3; }  // each head's, before they are rotated
+  bool FusesProjections() const { return family == LlamaFamily::phi3; }      // in files
   bool Rotates(int layer) const { return rotates.empty() || rotates[static_cast<std::size_t>(layer)]; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);
@@ -66,10 +74,11 @@ class HEADLIGHT_API LlamaLayer {
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const;
 
  private:
+  double dropout_, residual_scale_;
+  bool rotates_;
   RmsNorm attention_norm_;
   MultiHeadAttention attention_;
   std::optional<QueryKeyNorm> query_key_norm_;
-  bool rotates_;
   RmsNorm feed_forward_norm_;
   GatedFeedForward feed_forward_;
 };

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/ops/arithmetic.h"
 #include "headlight/ops/dropout.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/layer_norm.h"
@@ -50,11 +51,22 @@ Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor&
                                 epsilon_);
 }
 
-RmsNorm::RmsNorm(const Scope& scope, std::int64_t model, double epsilon)
-    : gain_(&scope.Declare("weight", {model}, Initialisation::Constant(1))), epsilon_(epsilon) {}
+NormGain::NormGain(const Scope& scope, std::int64_t size, double offset)
+    : weight_(&scope.Declare("weight", {size}, Initialisation::Constant(1 - offset))), offset_(offset) {}
+
+Tensor NormGain::operator()(Context& context) const {
+  const Tensor weight = context.Use(*weight_);
+  if (offset_ == 0) return weight;
+  const Tensor offset = Tensor::Empty({1}, weight.dtype());
+  offset.Fill(offset_);
+  return ops::Add(weight, offset);
+}
+
+RmsNorm::RmsNorm(const Scope& scope, std::int64_t model, double epsilon, double gain_offset)
+    : gain_(scope, model, gain_offset), epsilon_(epsilon) {}
 
 Tensor RmsNorm::operator()(Context& context, const Tensor& x) const {
-  return ops::RmsNorm(x, context.Use(*gain_), epsilon_);
+  return ops::RmsNorm(x, gain_(context), epsilon_);
 }
 
 FeedForward::FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation,

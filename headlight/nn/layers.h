@@ -59,16 +59,28 @@ class HEADLIGHT_API LayerNorm {
   double epsilon_;
 };
 
-// x / sqrt(mean of x^2 + epsilon) * gain, along the last axis (Zhang and Sennrich, 2019).
+/// The gain of a norm: weight + offset. Gemma stores the difference from 1.
+class HEADLIGHT_API NormGain {
+ public:
+  /// Declares weight, [size]; the gain is 1 at first.
+  NormGain(const Scope& scope, std::int64_t size, double offset = 0);
+  Tensor operator()(Context& context) const;
+
+ private:
+  const Parameter* weight_;
+  double offset_;
+};
+
+/// x / sqrt(mean of x^2 + epsilon) * gain, along the last axis (Zhang and Sennrich, 2019).
 class HEADLIGHT_API RmsNorm {
  public:
-  // Declares weight (the gain, 1), [model].
-  RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6);
+  /// Declares the parameter of NormGain.
+  RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6, double gain_offset = 0);
 
   Tensor operator()(Context& context, const Tensor& x) const;  // x [..., model]
 
  private:
-  const Parameter* gain_;
+  NormGain gain_;
   double epsilon_;
 };
 

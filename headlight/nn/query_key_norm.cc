@@ -4,15 +4,14 @@
 
 namespace headlight {
 
-QueryKeyNorm::QueryKeyNorm(const Scope& scope, std::int32_t heads, std::int64_t head_dim, double epsilon)
-    : query_columns_(heads * head_dim),
-      query_gain_(&(scope / "q_norm").Declare("weight", {head_dim}, Initialisation::Constant(1))),
-      key_gain_(&(scope / "k_norm").Declare("weight", {head_dim}, Initialisation::Constant(1))),
-      epsilon_(epsilon) {}
+QueryKeyNorm::QueryKeyNorm(const Scope& scope, const QueryKeyNormConfig& config)
+    : config_(config),
+      query_gain_(scope / "q_norm", config.query_run, config.gain_offset),
+      key_gain_(scope / "k_norm", config.key_run, config.gain_offset) {}
 
 Tensor QueryKeyNorm::operator()(Context& context, const Tensor& queries_and_keys) const {
-  return ops::QueryKeyNorm(queries_and_keys, query_columns_, context.Use(*query_gain_), context.Use(*key_gain_),
-                           epsilon_);
+  return ops::QueryKeyNorm(queries_and_keys, config_.query_columns, query_gain_(context), key_gain_(context),
+                           config_.epsilon);
 }
 
 }  // namespace headlight

@@ -4,24 +4,29 @@
 #include <cstdint>
 
 #include "headlight/base/export.h"
-#include "headlight/nn/context.h"
-#include "headlight/nn/parameters.h"
+#include "headlight/nn/layers.h"
 
 namespace headlight {
 
-/// An RMS norm of each head of the queries and of the keys (ops::QueryKeyNorm), before they are rotated.
+struct QueryKeyNormConfig {
+  std::int64_t query_columns = 0;  // heads * head_dim
+  std::int64_t query_run = 0;      // features that are normed together: head_dim (Qwen3), or all of the row (OLMo 2)
+  std::int64_t key_run = 0;        // the same of keys
+  double epsilon = 1e-6, gain_offset = 0;  // as in RmsNorm
+};
+
+/// RMS norms of queries and keys, before they are rotated (ops::QueryKeyNorm).
 class HEADLIGHT_API QueryKeyNorm {
  public:
-  /// Declares q_norm.weight and k_norm.weight (the gains, 1), both [head_dim].
-  QueryKeyNorm(const Scope& scope, std::int32_t heads, std::int64_t head_dim, double epsilon);
+  /// Declares q_norm.weight [query_run] and k_norm.weight [key_run].
+  QueryKeyNorm(const Scope& scope, const QueryKeyNormConfig& config);
 
-  /// [tokens, (heads + key heads) * head_dim], the queries and then the keys, to the same.
+  /// [tokens, query columns + key columns] to the same.
   Tensor operator()(Context& context, const Tensor& queries_and_keys) const;
 
  private:
-  std::int64_t query_columns_;
-  const Parameter *query_gain_, *key_gain_;
-  double epsilon_;
+  QueryKeyNormConfig config_;
+  NormGain query_gain_, key_gain_;
 };
 
 }  // namespace headlight

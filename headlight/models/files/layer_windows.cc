@@ -9,8 +9,6 @@
 namespace headlight {
 namespace {
 
-constexpr std::string_view kSliding = "sliding_attention", kFull = "full_attention";
-
 std::int32_t ReadWindow(const JsonView& json, std::int32_t fallback) {
   const JsonView given = json.Get("sliding_window", fallback);
   const Json* const found = json.value().Find("sliding_window");
@@ -22,8 +20,9 @@ std::vector<bool> ReadLayerTypes(const JsonView& given, std::size_t layers) {
   std::vector<bool> sliding;
   for (const JsonView& type : given.Items()) {
     const std::string name = type.String();
-    Check(name == kSliding || name == kFull, "{}: '{}' is neither '{}' nor '{}'", type.place(), name, kSliding, kFull);
-    sliding.push_back(name == kSliding);
+    Check(name == kSlidingAttention || name == kFullAttention, "{}: '{}' is neither '{}' nor '{}'", type.place(), name,
+          kSlidingAttention, kFullAttention);
+    sliding.push_back(name == kSlidingAttention);
   }
   Check(sliding.size() == layers, "{}: {} types for {} layers", given.place(), sliding.size(), layers);
   return sliding;
@@ -38,30 +37,37 @@ void DescribeWindow(ConfigTable& table, LayerWindows& windows, std::int32_t fall
              "a window of {} tokens, which all layers have", windows.window);
 }
 
-void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
-                          const std::vector<bool>& slides) {
-  bool used = windows.window > 0;
-  table.Flag("use_sliding_window", used);
+void DescribeAlternatingWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
+                                const std::vector<bool>& slides) {
   if (table.reads()) {
-    const std::int32_t window = ReadWindow(table.json(), fallback);
     const JsonView types = table.json()["layer_types"];
-    windows.window = used ? window : 0;
+    windows.window = ReadWindow(table.json(), fallback);
     windows.sliding = types.present() ? ReadLayerTypes(types, slides.size()) : slides;
     const bool any = std::ranges::count(windows.sliding, true) > 0;
-    Check(!types.present() || !any || windows.window > 0,
-          "{}: sliding layers need use_sliding_window and sliding_window", types.place());
-    if (!any) windows = {};
+    Check(!types.present() || !any || windows.window > 0, "{}: sliding layers need a sliding_window", types.place());
+    if (!any || windows.window == 0) windows = {};
   }
   if (table.writes()) {
     table.Note("sliding_window", windows.window > 0 ? Json(windows.window) : Json());
     Json::Array types;
     for (int layer = 0; layer < static_cast<int>(slides.size()); ++layer)
-      types.push_back(windows.Of(layer) > 0 ? kSliding : kFull);
+      types.push_back(windows.Of(layer) > 0 ? kSlidingAttention : kFullAttention);
     table.Note("layer_types", std::move(types));
   }
   table.Rule(windows.window >= 0 && windows.window <= kLargestSize, "a window of {} tokens", windows.window);
   table.Rule(windows.sliding.empty() || windows.sliding.size() == slides.size(), "{} types of windows for {} layers",
              windows.sliding.size(), slides.size());
+}
+
+void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
+                          const std::vector<bool>& slides) {
+  bool used = windows.window > 0;
+  table.Flag("use_sliding_window", used);
+  const bool without = table.reads() && !used;
+  DescribeAlternatingWindows(table, windows, fallback, without ? std::vector<bool>(slides.size()) : slides);
+  if (without) {
+    Check(windows == LayerWindows(), "{}: sliding layers need use_sliding_window", table.json()["layer_types"].place());
+  }
 }
 
 }  // namespace headlight

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/io/config_table.h"
 
 namespace headlight {
+
+/// The types of layers in `layer_types`.
+inline constexpr std::string_view kSlidingAttention = "sliding_attention", kFullAttention = "full_attention";
 
 /// In a sliding layer a token sees itself and the `window` - 1 tokens before it (Beltagy et al., "Longformer: The
 /// Long-Document Transformer", 2020, section 3.1); in the others it sees all tokens before it.
@@ -23,8 +27,11 @@ struct LayerWindows {
 /// `sliding_window`, which all layers have: `fallback` if the key is missing, none if it is null (Mistral).
 void DescribeWindow(ConfigTable& table, LayerWindows& windows, std::int32_t fallback);
 
-/// `use_sliding_window`, `sliding_window` and `layer_types`. If the last is missing, the layers slide for which
-/// `slides` is true.
+/// `sliding_window` and `layer_types`. If the last is missing, the layers slide for which `slides` is true (Gemma).
+void DescribeAlternatingWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
+                                const std::vector<bool>& slides);
+
+/// The same, and `use_sliding_window`, without which there are no windows (Qwen2).
 void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
                           const std::vector<bool>& slides);
 

@@ -1,0 +1,133 @@
+// What decoders with rotary positions and gates share: Llama and its descendants, OLMo 2 and Gemma. Their configs have
+// the members of LlamaConfig that are used here.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/sequences.h"
+#include "headlight/models/family.h"
+#include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/rotary_settings.h"
+#include "headlight/models/files/token_ids.h"
+#include "headlight/nn/attention.h"
+
+namespace headlight {
+
+/// What a family's missing keys mean; 0: num_key_value_heads as the heads, and head_dim as the model's width allows.
+struct HeadDefaults {
+  std::int32_t key_heads = 0;
+  std::int64_t head_dim = 0;
+};
+
+/// Layers, heads and the feed-forward network. With num_key_value_heads null there are as many as heads.
+template <typename Config>
+void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missing = {}) {
+  table.Size("hidden_size", config.model, "the model dimension");
+  table.Layers("num_hidden_layers", config.layers);
+  table.Size("num_attention_heads", config.heads, "the number of heads");
+  const bool without_key_heads = table.reads() && table.json().value().Find("num_key_value_heads") == nullptr;
+  table.Default(config.key_heads, without_key_heads && missing.key_heads > 0 ? missing.key_heads : config.heads);
+  std::int32_t key_heads = config.KeyHeads();
+  table.Size("num_key_value_heads", key_heads, "the number of key heads");
+  config.key_heads = key_heads;
+  table.Rule(config.heads % std::max(1, key_heads) == 0,
+             "the number of key heads must divide that of heads: {} does not divide {}", key_heads, config.heads);
+  table.Rule(config.head_dim > 0 || config.model % std::max(1, config.heads) == 0,
+             "the number of heads must divide the model dimension: {} does not divide {}", config.heads, config.model);
+  table.Default(config.head_dim, missing.head_dim > 0 ? missing.head_dim : config.model / std::max(1, config.heads));
+  std::int64_t head_dim = config.HeadDim();
+  table.Size("head_dim", head_dim, "a head's dimension");
+  config.head_dim = head_dim;
+  table.Rule(config.heads * head_dim <= kLargestSize, "the heads' dimensions together must be at most {}, not {}",
+             kLargestSize, config.heads * head_dim);
+  table.Size("intermediate_size", config.ffn, "the ffn dimension");
+  table.Probability("attention_dropout", config.attention_dropout);
+  table.Epsilon("rms_norm_eps", config.norm_epsilon);
+}
+
+/// The vocabulary, positions and special tokens.
+template <typename Config>
+void DescribeTokens(ConfigTable& table, Config& config) {
+  table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
+  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  if (table.reads()) {
+    config.begin_id = ReadTokenId(table.json(), "bos_token_id", config.begin_id, config.vocabulary);
+    config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
+  }
+  table.Note("bos_token_id", WriteTokenId(config.begin_id));
+  table.Note("eos_token_id", WriteTokenId(config.end_id));
+  table.Flag("tie_word_embeddings", config.tie_output);
+}
+
+/// Sets the sizes of a model from scratch.
+template <typename Config>
+void SetSizes(Config& config, const LanguageModelSizes& sizes) {
+  config.model = sizes.model;
+  config.layers = sizes.layers;
+  config.heads = sizes.heads;
+  config.key_heads = sizes.key_heads;
+  config.head_dim = 0;
+  config.ffn = sizes.ffn;
+  config.attention_dropout = sizes.attention_dropout;
+  config.vocabulary = sizes.vocabulary;
+  config.positions = sizes.positions;
+  config.begin_id = sizes.begin_id;
+  config.end_id = sizes.end_id;
+  config.tie_output = true;
+}
+
+/// A family that is trained from scratch. The gate's matrix makes three of two: "a dimension of 2/3 4d instead of 4d"
+/// (LLaMA, section 2.2).
+inline NewLanguageModel GatedFromScratch(std::string_view name,
+                                         std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
+  return {.name = name, .make = make, .dropout = false, .grouped_keys = true, .ffn_of_model = 8.0 / 3, .ffn_step = 32};
+}
+
+/// The settings of a layer's attention that all have.
+template <typename Config>
+MultiHeadAttentionConfig RotaryAttentionOf(const Config& config) {
+  return {.model = config.model,
+          .heads = config.heads,
+          .key_heads = config.key_heads,
+          .head_dim = config.head_dim,
+          .dropout = config.attention_dropout,
+          .names = {.output = "o_proj"},
+          .biases = config.attention_biases};
+}
+
+/// Throws Error for a text that is longer than the model's positions.
+inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> first_positions,
+                         std::int64_t positions) {
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::int64_t end = texts[text].length + std::int64_t{first_positions.empty() ? 0 : first_positions[text]};
+    Check(end <= positions, "a text of {} tokens is longer than the model's {} positions", end, positions);
+  }
+}
+
+/// A folder's model M, whose `config` has what its missing keys mean.
+template <typename M, typename Config>
+std::unique_ptr<M> LoadRotaryDecoder(const ModelFolder& files, const LoadModelOptions& options, Config config = {}) {
+  ReadConfig(files.config, config, options.dropout);
+  config.scope = ScopeIn(files.weights, config.scope);
+  const std::string scope = Prefix(config.scope);
+  auto model = std::make_unique<M>(config);
+  // The angles' frequencies, which the base says.
+  std::vector<std::string> unused = {scope + "rotary_emb.inv_freq"};
+  for (int layer = 0; layer < config.layers; ++layer)
+    unused.push_back(fmt::format("{}layers.{}.self_attn.rotary_emb.inv_freq", scope, layer));
+  std::vector<std::pair<std::string, std::string>> tied;
+  if (config.tie_output) tied = {{"lm_head.weight", scope + "embed_tokens.weight"}};
+  LoadWeights(files, options, model->parameters(), {.tied = std::move(tied), .unused = std::move(unused)});
+  return model;
+}
+
+}  // namespace headlight

@@ -1,0 +1,266 @@
+// Gemma (Gemma Team, "Gemma: Open Models Based on Gemini Research and Technology", 2024), Gemma 2 ("Gemma 2: Improving
+// Open Language Models at a Practical Size", 2024) and the text part of Gemma 3 ("Gemma 3 Technical Report", 2025):
+// Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. From Gemma 2 on each
+// sublayer also has a norm after it, layers with a window alternate with others, and scores and logits are capped;
+// Gemma 3 norms queries and keys instead of the caps, and its layers with a window have positions of their own.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/kinds/layer_sizes.h"
+#include "headlight/models/files/gpt2_stack.h"
+#include "headlight/models/files/layer_windows.h"
+#include "headlight/models/files/rotary_decoder.h"
+#include "headlight/nn/query_key_norm.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+namespace {
+
+constexpr double kGainOffset = 1;
+
+// The defaults are what missing keys mean: Gemma 7B's sizes. `version` is 1, 2 or 3.
+struct GemmaConfig {
+  int version = 1;
+  std::int64_t model = 3072;
+  int layers = 28;
+  std::int32_t heads = 16;
+  std::int32_t key_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 24576;
+  Activation activation = Activation::gelu_tanh;
+  bool attention_biases = false;  // of all four projections
+  double attention_dropout = 0;
+  double norm_epsilon = 1e-6;
+  double query_scalar = 256;            // from Gemma 2 on scores are divided by its square root
+  double score_cap = 0, logit_cap = 0;  // 0: none
+  LayerWindows windows = {};            // from Gemma 2 on
+  RotarySettings rotary = {};
+  RotarySettings sliding_rotary = {};  // of layers with a window (Gemma 3)
+  std::int64_t vocabulary = 256000;
+  std::int64_t positions = 8192;
+  std::int32_t begin_id = 2, end_id = 1;
+  bool tie_output = true;
+  std::string scope = "model";
+
+  std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
+  std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
+};
+
+GemmaConfig DefaultsOf(int version) {
+  if (version == 1) return {};
+  GemmaConfig config = {.version = version,
+                        .model = 2304,
+                        .layers = 26,
+                        .heads = 8,
+                        .ffn = 9216,
+                        .score_cap = version == 2 ? 50.0 : 0,
+                        .logit_cap = version == 2 ? 30.0 : 0};
+  if (version == 3) {
+    config.vocabulary = 262208;
+    config.positions = 131072;
+    config.rotary.base = 1e6;
+  }
+  return config;
+}
+
+constexpr ConfigName<int> kGemmaTypes[] = {{"gemma", 1}, {"gemma2", 2}, {"gemma3_text", 3}};
+constexpr ConfigName<int> kGemmaArchitectures[] = {
+    {"GemmaForCausalLM", 1}, {"Gemma2ForCausalLM", 2}, {"Gemma3ForCausalLM", 3}};
+
+// A cap of scores, null if there is none.
+void DescribeCap(ConfigTable& table, const char* key, double& cap) {
+  constexpr double most = 1e6;
+  if (table.reads()) {
+    const JsonView given = table.json().Get(key, cap);
+    const Json* const found = table.json().value().Find(key);
+    cap = found != nullptr && found->is_null() ? 0 : given.Number(0, most);
+  }
+  table.Note(key, cap > 0 ? Json(cap) : Json());
+  table.Rule(cap >= 0 && cap <= most, "{}: a cap of {}", key, cap);
+}
+
+// Gemma 2: every second layer has no window; Gemma 3: every sixth, or as sliding_window_pattern says.
+void DescribeGemmaWindows(ConfigTable& table, GemmaConfig& config) {
+  std::int64_t pattern = config.version == 2 ? 2 : 6;
+  if (table.reads() && config.version == 3)
+    pattern = table.json().Get("sliding_window_pattern", pattern).Integer(1, kLargestSize);
+  std::vector<bool> slides;
+  for (int layer = 0; layer < config.layers; ++layer) slides.push_back((layer + 1) % pattern != 0);
+  DescribeAlternatingWindows(table, config.windows, 4096, slides);
+}
+
+void Describe(ConfigTable& table, GemmaConfig& config) {
+  table.Choice("model_type", config.version, kGemmaTypes);
+  const auto architecture = std::ranges::find(kGemmaArchitectures, config.version, &ConfigName<int>::value);
+  table.Note("architectures", Json::Array{architecture->name});
+  if (table.reads()) config = DefaultsOf(config.version);
+  DescribeStack(table, config, {.key_heads = config.version == 1 ? 16 : 4, .head_dim = 256});
+  const bool newer = config.version > 1;
+  if (newer) {
+    table.Choice("hidden_activation", config.activation, kGateNames);
+  } else {
+    // Published files say gelu, and mean its approximation.
+    const JsonView* const json = table.reads() ? &table.json() : nullptr;
+    if (json != nullptr && (*json)["hidden_activation"].present()) {
+      table.Choice("hidden_activation", config.activation, kGateNames);
+      table.Harmless({"hidden_act"});
+    } else {
+      table.Choice("hidden_act", config.activation, kGateNames);
+    }
+    if (config.activation == Activation::gelu) config.activation = Activation::gelu_tanh;
+  }
+  table.Flag("attention_bias", config.attention_biases);
+  table.Only("use_bidirectional_attention", false, "tokens see those after them");
+  DescribeTokens(table, config);
+  if (newer) {
+    table.Number("query_pre_attn_scalar", config.query_scalar, 1e-6, 1e9);
+    DescribeCap(table, "attn_logit_softcapping", config.score_cap);
+    DescribeCap(table, "final_logit_softcapping", config.logit_cap);
+    DescribeGemmaWindows(table, config);
+  }
+  // Transformers reads this one in Gemma 2 only.
+  table.Rule(config.version == 2 || config.score_cap == 0, "scores have a cap in Gemma 2 only");
+  if (config.version == 3) {
+    DescribeRotaryOfLayers(table, config.rotary, config.sliding_rotary, config.HeadDim(), config.positions);
+  } else {
+    DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
+  }
+}
+
+MultiHeadAttentionConfig AttentionOf(const GemmaConfig& config, int layer) {
+  MultiHeadAttentionConfig attention = RotaryAttentionOf(config);
+  if (config.version > 1) attention.scale = 1 / std::sqrt(config.query_scalar);
+  attention.score_cap = config.score_cap;
+  attention.window = config.windows.Of(layer);
+  return attention;
+}
+
+// x + Norm(Attention(Norm(x))), then x + Norm(FeedForward(Norm(x))); Gemma 1 lacks the outer norms.
+class GemmaLayer {
+ public:
+  GemmaLayer(const Scope& scope, const GemmaConfig& config, int layer)
+      : slides_(config.windows.Of(layer) > 0),
+        before_attention_(scope / "input_layernorm", config.model, config.norm_epsilon, kGainOffset),
+        attention_(scope / "self_attn", AttentionOf(config, layer), AttentionKind::decoder_self, layer),
+        before_feed_forward_(scope / (config.version > 1 ? "pre_feedforward_layernorm" : "post_attention_layernorm"),
+                             config.model, config.norm_epsilon, kGainOffset),
+        feed_forward_(scope / "mlp", {.model = config.model, .ffn = config.ffn, .activation = config.activation}) {
+    if (config.version > 1) {
+      after_attention_.emplace(scope / "post_attention_layernorm", config.model, config.norm_epsilon, kGainOffset);
+      after_feed_forward_.emplace(scope / "post_feedforward_layernorm", config.model, config.norm_epsilon, kGainOffset);
+    }
+    if (config.version == 3)
+      query_key_norm_.emplace(scope / "self_attn", QueryKeyNormConfig{.query_columns = config.heads * config.HeadDim(),
+                                                                      .query_run = config.HeadDim(),
+                                                                      .key_run = config.HeadDim(),
+                                                                      .epsilon = config.norm_epsilon,
+                                                                      .gain_offset = kGainOffset});
+  }
+
+  bool slides() const { return slides_; }
+
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const {
+    const QueryKeySteps steps = {.norm = query_key_norm_ ? &*query_key_norm_ : nullptr, .angles = &angles};
+    const Tensor attended = PreNorm(context, x, before_attention_, /*dropout=*/0, [&](Context&, const Tensor& input) {
+      return Normed(context, after_attention_, attention_.Self(context, input, texts, /*causal=*/true, {}, steps));
+    });
+    return PreNorm(context, attended, before_feed_forward_, /*dropout=*/0, [&](Context&, const Tensor& input) {
+      return Normed(context, after_feed_forward_, feed_forward_(context, input));
+    });
+  }
+
+ private:
+  static Tensor Normed(Context& context, const std::optional<RmsNorm>& norm, const Tensor& x) {
+    return norm ? (*norm)(context, x) : x;
+  }
+
+  bool slides_;
+  RmsNorm before_attention_;
+  MultiHeadAttention attention_;
+  std::optional<QueryKeyNorm> query_key_norm_;
+  std::optional<RmsNorm> after_attention_, after_feed_forward_;
+  RmsNorm before_feed_forward_;
+  GatedFeedForward feed_forward_;
+};
+
+class Gemma : public LanguageModel {
+ public:
+  explicit Gemma(const GemmaConfig& config)
+      : LanguageModel(DType::float32),
+        config_(Checked(config)),
+        rotary_(config.rotary.Of(config.HeadDim())),
+        sliding_rotary_((config.version == 3 ? config.sliding_rotary : config.rotary).Of(config.HeadDim())) {
+    const std::int64_t positions = config.sliding_rotary.LongestText(config.rotary.LongestText(config.positions));
+    limits_ = {config.vocabulary, positions, config.end_id, config.begin_id};
+    logit_cap_ = config.logit_cap;
+    const Scope root(parameters_), model = root / config.scope;
+    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
+                    /*scores=*/config.tie_output);
+    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
+    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon, kGainOffset);
+    output_ = config.tie_output ? &tokens_->table()
+                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
+    InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
+  }
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
+    CheckLengths(texts, first_positions, limits_.positions);
+    Tensor hidden = (*tokens_)(context, ids, std::sqrt(static_cast<double>(config_.model)));
+    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
+    const ops::RotaryAngles sliding_angles =
+        config_.version == 3 ? sliding_rotary_.Angles(texts, first_positions, hidden.dtype()) : angles;
+    for (const GemmaLayer& layer : layers_)
+      hidden = layer(context, hidden, texts, layer.slides() ? sliding_angles : angles);
+    return (*final_norm_)(context, hidden);
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
+  }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
+
+ private:
+  GemmaConfig config_;
+  RotaryPositions rotary_, sliding_rotary_;
+  std::optional<TokenEmbedding> tokens_;
+  std::deque<GemmaLayer> layers_;
+  std::optional<RmsNorm> final_norm_;
+};
+
+std::unique_ptr<Gemma> LoadGemma(const ModelFolder& files, const LoadModelOptions& options) {
+  return LoadRotaryDecoder<Gemma, GemmaConfig>(files, options);
+}
+
+template <int version>
+std::unique_ptr<LanguageModel> NewGemma(const LanguageModelSizes& sizes) {
+  GemmaConfig config = DefaultsOf(version);
+  SetSizes(config, sizes);
+  config.query_scalar = static_cast<double>(config.HeadDim());
+  if (version > 1) {
+    config.windows.window = version == 2 ? 4096 : 512;
+    for (int layer = 0; layer < config.layers; ++layer)
+      config.windows.sliding.push_back((layer + 1) % (version == 2 ? 2 : 6) != 0);
+  }
+  return std::make_unique<Gemma>(config);
+}
+
+}  // namespace
+
+namespace families {
+extern const Family gemma =
+    MakeFamily<Gemma, LoadGemma>({"gemma", "gemma2", "gemma3_text"},
+                                 {GatedFromScratch("gemma", NewGemma<1>), GatedFromScratch("gemma2", NewGemma<2>),
+                                  GatedFromScratch("gemma3_text", NewGemma<3>)});
+}  // namespace families
+
+}  // namespace headlight

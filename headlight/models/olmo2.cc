@@ -1,0 +1,135 @@
+// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2): Llama with the norms after each sublayer instead of before
+// it, and norms of all queries and all keys of a token.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/kinds/layer_sizes.h"
+#include "headlight/models/files/gpt2_stack.h"
+#include "headlight/models/files/rotary_decoder.h"
+#include "headlight/nn/query_key_norm.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+namespace {
+
+// The defaults are what missing keys mean: OLMo 2 7B's sizes.
+struct Olmo2Config {
+  std::int64_t model = 4096;
+  int layers = 32;
+  std::int32_t heads = 32;
+  std::int32_t key_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 11008;
+  Activation activation = Activation::silu;
+  bool attention_biases = false;  // of all four projections
+  double attention_dropout = 0;
+  double norm_epsilon = 1e-5;
+  RotarySettings rotary = {};
+  std::int64_t vocabulary = 50304;
+  std::int64_t positions = 2048;
+  std::int32_t begin_id = -1, end_id = 50279;
+  bool tie_output = false;
+  std::string scope = "model";
+
+  std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
+  std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
+};
+
+void Describe(ConfigTable& table, Olmo2Config& config) {
+  table.Note("model_type", "olmo2");
+  table.Note("architectures", Json::Array{"Olmo2ForCausalLM"});
+  DescribeStack(table, config);
+  table.Choice("hidden_act", config.activation, kGateNames);
+  table.Flag("attention_bias", config.attention_biases);
+  DescribeTokens(table, config);
+  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
+}
+
+// x + RMSNorm(Attention(x)), then x + RMSNorm(FeedForward(x)).
+class Olmo2Layer {
+ public:
+  Olmo2Layer(const Scope& scope, const Olmo2Config& config, int layer)
+      : attention_(scope / "self_attn", RotaryAttentionOf(config), AttentionKind::decoder_self, layer),
+        query_key_norm_(scope / "self_attn", {.query_columns = config.heads * config.HeadDim(),
+                                              .query_run = config.heads * config.HeadDim(),
+                                              .key_run = config.KeyHeads() * config.HeadDim(),
+                                              .epsilon = config.norm_epsilon}),
+        attention_norm_(scope / "post_attention_layernorm", config.model, config.norm_epsilon),
+        feed_forward_(scope / "mlp", {.model = config.model, .ffn = config.ffn, .activation = config.activation}),
+        feed_forward_norm_(scope / "post_feedforward_layernorm", config.model, config.norm_epsilon) {}
+
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const {
+    const QueryKeySteps steps = {.norm = &query_key_norm_, .angles = &angles};
+    const Tensor change = attention_.Self(context, x, texts, /*causal=*/true, {}, steps);
+    const Tensor attended = ops::Residual(x, attention_norm_(context, change));
+    return ops::Residual(attended, feed_forward_norm_(context, feed_forward_(context, attended)));
+  }
+
+ private:
+  MultiHeadAttention attention_;
+  QueryKeyNorm query_key_norm_;
+  RmsNorm attention_norm_;
+  GatedFeedForward feed_forward_;
+  RmsNorm feed_forward_norm_;
+};
+
+class Olmo2 : public LanguageModel {
+ public:
+  explicit Olmo2(const Olmo2Config& config)
+      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
+    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
+    const Scope root(parameters_), model = root / config.scope;
+    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
+                    /*scores=*/config.tie_output);
+    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
+    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
+    output_ = config.tie_output ? &tokens_->table()
+                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
+    InitialiseAsGpt(parameters_, /*residual_layers=*/1, {"o_proj", "down_proj"});
+  }
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
+    CheckLengths(texts, first_positions, limits_.positions);
+    Tensor hidden = (*tokens_)(context, ids);
+    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
+    for (const Olmo2Layer& layer : layers_) hidden = layer(context, hidden, texts, angles);
+    return (*final_norm_)(context, hidden);
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
+  }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
+
+ private:
+  Olmo2Config config_;
+  RotaryPositions rotary_;
+  std::optional<TokenEmbedding> tokens_;
+  std::deque<Olmo2Layer> layers_;
+  std::optional<RmsNorm> final_norm_;
+};
+
+std::unique_ptr<Olmo2> LoadOlmo2(const ModelFolder& files, const LoadModelOptions& options) {
+  return LoadRotaryDecoder<Olmo2, Olmo2Config>(files, options);
+}
+
+std::unique_ptr<LanguageModel> NewOlmo2(const LanguageModelSizes& sizes) {
+  Olmo2Config config;
+  SetSizes(config, sizes);
+  return std::make_unique<Olmo2>(config);
+}
+
+}  // namespace
+
+namespace families {
+extern const Family olmo2 = MakeFamily<Olmo2, LoadOlmo2>({"olmo2"}, {GatedFromScratch("olmo2", NewOlmo2)});
+}  // namespace families
+
+}  // namespace headlight
