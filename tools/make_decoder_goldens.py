@@ -52,6 +52,12 @@ def older_rope(config):
     config.update(rope_theta=theta, rope_scaling={"rope_type": kind, **rope} if kind != "default" else None)
 
 
+def older_phi3(config):
+    factor = config["rope_parameters"].pop("partial_rotary_factor")
+    older_rope(config)
+    config["partial_rotary_factor"] = factor
+
+
 def without_head_dim(config):
     older_rope(config)
     config.pop("head_dim")
@@ -132,34 +138,105 @@ def padded(texts, value):
     return torch.tensor([text + [value] * (longest - len(text)) for text in texts])
 
 
-def drawn_llama(draw):
-    """A random configuration, the changes of its config.json, and how its file is written."""
-    heads = draw.choice([1, 2, 3, 4, 6])
-    key_heads = draw.choice([divisor for divisor in range(1, heads + 1) if heads % divisor == 0])
-    head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
-    own = draw.random() < 0.5  # else that of the model by its heads
-    rope = {"rope_type": draw.choice(["default", "default", "linear", "llama3"]),
-            "rope_theta": draw.choice([1.0, 10.0, 500.0, 10000.0, 500000.0])}
+def drawn_rope(draw, pairs, kinds):
+    rope = {"rope_type": draw.choice(kinds), "rope_theta": draw.choice([10.0, 500.0, 10000.0, 500000.0])}
     if rope["rope_type"] != "default":
         rope["factor"] = draw.choice([1.0, 2.0, 2.5, 8.0])
     if rope["rope_type"] == "llama3":
-        rope.update(low_freq_factor=draw.choice([0.5, 1.0]), high_freq_factor=draw.choice([1.5, 4.0]),
-                    original_max_position_embeddings=draw.choice([8, 16, 64]))
-    config = LlamaConfig(hidden_size=heads * (draw.randint(1, 11) if own else head_dim), head_dim=head_dim,
-                         intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3),
-                         num_attention_heads=heads, num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90),
-                         max_position_embeddings=positions, bos_token_id=1, eos_token_id=2,
-                         tie_word_embeddings=draw.random() < 0.5, attention_bias=draw.random() < 0.4,
-                         mlp_bias=draw.random() < 0.4, rms_norm_eps=draw.choice([1e-6, 1e-5, 1e-3]), rope_parameters=rope,
-                         hidden_act=draw.choice(["silu", "silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu",
-                                                 "quick_gelu", "tanh"]))
-    changes = [older_rope] if draw.random() < 0.5 else []
-    if not own:
+        rope.update(low_freq_factor=draw.choice([0.5, 1.0]), high_freq_factor=draw.choice([1.5, 4.0]))
+    if rope["rope_type"] == "yarn" and draw.random() < 0.5:
+        rope.update(beta_fast=draw.choice([2.0, 32.0]), beta_slow=draw.choice([0.2, 1.0]), truncate=draw.random() < 0.5)
+        if draw.random() < 0.5:
+            rope.update(mscale=0.7, mscale_all_dim=draw.choice([0.3, 1.0]))
+    if rope["rope_type"] in ["llama3", "yarn"]:
+        rope["original_max_position_embeddings"] = draw.choice([8, 16, 64])
+    if rope["rope_type"] == "longrope":
+        rope.pop("factor")
+        rope.update({name: [draw.uniform(1, 8) for _ in range(pairs)] for name in ["short_factor", "long_factor"]})
+    return rope
+
+
+ROPES = ["default", "default", "linear", "dynamic", "llama3", "yarn"]
+
+
+def windows(draw, layers):
+    """Keys of a model whose layers slide or not."""
+    return dict(sliding_window=draw.randint(2, 12),  # with a window of 1 the cache of Transformers keeps all keys
+                layer_types=[draw.choice(["sliding_attention", "full_attention"]) for _ in range(layers)])
+
+
+# The settings that are a family's own: from those that all have, with the activation of the gate.
+FAMILIES = {
+    "llama": (LlamaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4)),
+    "mistral": (MistralConfig, lambda draw, common: dict(sliding_window=draw.choice([None, 2, 3, 12]))),
+    "qwen2": (Qwen2Config, lambda draw, common: dict(use_sliding_window=True,
+                                                     **windows(draw, common["num_hidden_layers"]))),
+    "qwen3": (Qwen3Config, lambda draw, common: dict(attention_bias=draw.random() < 0.4, use_sliding_window=True,
+                                                     **windows(draw, common["num_hidden_layers"]))),
+    "smollm3": (SmolLM3Config, lambda draw, common: dict(
+        pad_token_id=0, attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4, use_sliding_window=True,
+        no_rope_layers=[draw.randint(0, 1) for _ in range(common["num_hidden_layers"])],
+        **windows(draw, common["num_hidden_layers"]))),
+    "phi3": (Phi3Config, lambda draw, common: dict(pad_token_id=0, sliding_window=draw.choice([None, 2, 3, 12]))),
+    "granite": (GraniteConfig, lambda draw, common: dict(
+        attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4, embedding_multiplier=draw.uniform(0.5, 4),
+        attention_multiplier=draw.uniform(0.1, 1), residual_multiplier=draw.uniform(0.2, 1),
+        logits_scaling=draw.uniform(0.5, 8))),
+    "olmo2": (Olmo2Config, lambda draw, common: dict(attention_bias=draw.random() < 0.4, pad_token_id=0)),
+    "gemma": (GemmaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4)),
+    "gemma2": (Gemma2Config, lambda draw, common: dict(
+        attention_bias=draw.random() < 0.4, query_pre_attn_scalar=draw.randint(1, 40),
+        attn_logit_softcapping=draw.choice([None, 1.5, 50.0]), final_logit_softcapping=draw.choice([None, 2.0, 30.0]),
+        **windows(draw, common["num_hidden_layers"]))),
+    "gemma3": (Gemma3TextConfig, lambda draw, common: dict(
+        attention_bias=draw.random() < 0.4, query_pre_attn_scalar=draw.randint(1, 40),
+        final_logit_softcapping=draw.choice([None, 2.0]), **windows(draw, common["num_hidden_layers"]))),
+}
+
+
+def drawn(draw):
+    """A random configuration, the changes of its config.json, and how its file is written."""
+    family = draw.choice(list(FAMILIES))
+    config_class, own_settings = FAMILIES[family]
+    gemma = family.startswith("gemma")
+    heads = draw.choice([1, 2, 3, 4, 6])
+    key_heads = draw.choice([divisor for divisor in range(1, heads + 1) if heads % divisor == 0])
+    head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
+    has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2"]
+    own = has_head_dim and draw.random() < 0.5  # else that of the model by its heads
+    common = dict(hidden_size=heads * (draw.randint(1, 11) if own else head_dim),
+                  intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3), num_attention_heads=heads,
+                  num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90), max_position_embeddings=positions,
+                  bos_token_id=1, eos_token_id=2, tie_word_embeddings=draw.random() < 0.5,
+                  rms_norm_eps=draw.choice([1e-6, 1e-5, 1e-3]))
+    if has_head_dim:
+        common["head_dim"] = head_dim
+    activation = draw.choice(["silu", "silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "quick_gelu", "tanh"])
+    if family == "gemma" and activation == "gelu":
+        activation = "gelu_pytorch_tanh"
+    common["hidden_activation" if family in ["gemma2", "gemma3"] else "hidden_act"] = activation
+    if family == "gemma3":
+        rope = {"full_attention": drawn_rope(draw, 0, ["default", "linear"]),
+                "sliding_attention": drawn_rope(draw, 0, ["default"])}
+    elif family == "phi3":
+        pairs = draw.randint(1, head_dim // 2)
+        common["original_max_position_embeddings"] = draw.randint(positions - 2, positions)
+        rope = drawn_rope(draw, pairs, ["default", "longrope"])
+        rope["partial_rotary_factor"] = 2 * pairs / head_dim
+    else:
+        # With a single pair, dynamic divides by zero there.
+        rope = drawn_rope(draw, 0, [kind for kind in ROPES if kind != "dynamic" or head_dim > 2])
+    config = config_class(**common, **own_settings(draw, common), rope_parameters=rope)
+    changes = []
+    if family != "gemma3" and draw.random() < 0.5:
+        changes.append(older_phi3 if family == "phi3" else older_rope)
+    if has_head_dim and not own and family not in ["qwen3"] and not gemma:
         changes.append(lambda written: written.pop("head_dim"))
-    if key_heads == heads:
+    if key_heads == heads and not gemma:
         changes.append(with_null_key_heads)
-    sentence = lambda most: [draw.randrange(3, config.vocab_size) for _ in range(draw.randint(1, most))]
-    texts = [sentence(positions - 1) for _ in range(draw.randint(1, 4))]
+    most = (common.get("original_max_position_embeddings", positions)) - 9
+    sentence = lambda longest: [draw.randrange(3, config.vocab_size) for _ in range(draw.randint(1, longest))]
+    texts = [sentence(most) for _ in range(draw.randint(1, 4))]
     written = {"dtype": draw.choice([torch.float32, torch.bfloat16, torch.float16]),
                "shard": draw.choice(["50GB", "50GB", "4KB"])}
     return config, changes, texts, [sentence(8) for _ in range(3)], written
@@ -227,7 +304,7 @@ def main():
     if options.random:
         draw = random.Random(options.seed)
         for index in range(options.random):
-            config, changes, texts, prompts, written = drawn_llama(draw)
+            config, changes, texts, prompts, written = drawn(draw)
             make(options.out / f"{index:03}", config, changes, texts, prompts, seed=draw.randrange(1 << 30), most_inputs=8,
                  **written)
         return

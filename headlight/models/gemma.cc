@@ -38,14 +38,14 @@ struct GemmaConfig {
   bool attention_biases = false;  // of all four projections
   double attention_dropout = 0;
   double norm_epsilon = 1e-6;
-  double query_scalar = 256;            // from Gemma 2 on scores are divided by its square root
+  std::int64_t query_scalar = 256;      // from Gemma 2 on scores are divided by its square root
   double score_cap = 0, logit_cap = 0;  // 0: none
   LayerWindows windows = {};            // from Gemma 2 on
   RotarySettings rotary = {};
   RotarySettings sliding_rotary = {};  // of layers with a window (Gemma 3)
   std::int64_t vocabulary = 256000;
   std::int64_t positions = 8192;
-  std::int32_t begin_id = 2, end_id = 1;
+  std::int32_t begin_id = 2, end_id = 1, pad_id = 0;
   bool tie_output = true;
   std::string scope = "model";
 
@@ -120,7 +120,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
   table.Only("use_bidirectional_attention", false, "tokens see those after them");
   DescribeTokens(table, config);
   if (newer) {
-    table.Number("query_pre_attn_scalar", config.query_scalar, 1e-6, 1e9);
+    table.Size("query_pre_attn_scalar", config.query_scalar, "what scores are divided by the square root of");
     DescribeCap(table, "attn_logit_softcapping", config.score_cap);
     DescribeCap(table, "final_logit_softcapping", config.logit_cap);
     DescribeGemmaWindows(table, config);
@@ -136,7 +136,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
 
 MultiHeadAttentionConfig AttentionOf(const GemmaConfig& config, int layer) {
   MultiHeadAttentionConfig attention = RotaryAttentionOf(config);
-  if (config.version > 1) attention.scale = 1 / std::sqrt(config.query_scalar);
+  if (config.version > 1) attention.scale = 1 / std::sqrt(static_cast<double>(config.query_scalar));
   attention.score_cap = config.score_cap;
   attention.window = config.windows.Of(layer);
   return attention;
@@ -245,7 +245,7 @@ template <int version>
 std::unique_ptr<LanguageModel> NewGemma(const LanguageModelSizes& sizes) {
   GemmaConfig config = DefaultsOf(version);
   SetSizes(config, sizes);
-  config.query_scalar = static_cast<double>(config.HeadDim());
+  config.query_scalar = config.HeadDim();
   if (version > 1) {
     config.windows.window = version == 2 ? 4096 : 512;
     for (int layer = 0; layer < config.layers; ++layer)

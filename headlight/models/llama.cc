@@ -162,6 +162,7 @@ LlamaConfig DefaultsOf(LlamaFamily family) {
               .positions = 32768,
               .begin_id = 128000,
               .end_id = 128001,
+              .pad_id = 128004,
               .tie_output = true};
     case LlamaFamily::phi3:
       return {.family = family,
@@ -170,7 +171,8 @@ LlamaConfig DefaultsOf(LlamaFamily family) {
               .norm_epsilon = 1e-5,
               .vocabulary = 32064,
               .positions = 4096,
-              .end_id = 32000};
+              .end_id = 32000,
+              .pad_id = 32000};
     case LlamaFamily::granite:
       return {.family = family, .attention_scale = 1};
     case LlamaFamily::llama:

@@ -54,9 +54,9 @@ struct LlamaConfig {
   double residual_scale = 1, logit_divisor = 1;
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 2048;
-  std::int32_t begin_id = 1, end_id = 2;  // -1: none
-  bool tie_output = false;                // the tokens' table also scores the next token
-  std::string scope = "model";            // of the names of all but the output table; empty in some files
+  std::int32_t begin_id = 1, end_id = 2, pad_id = -1;  // -1: none
+  bool tie_output = false;                             // the tokens' table also scores the next token
+  std::string scope = "model";                         // of the names of all but the output table; empty in some files
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }

@@ -31,7 +31,7 @@ struct Olmo2Config {
   RotarySettings rotary = {};
   std::int64_t vocabulary = 50304;
   std::int64_t positions = 2048;
-  std::int32_t begin_id = -1, end_id = 50279;
+  std::int32_t begin_id = -1, end_id = 50279, pad_id = 1;
   bool tie_output = false;
   std::string scope = "model";
 

@@ -62,9 +62,11 @@ void DescribeTokens(ConfigTable& table, Config& config) {
   if (table.reads()) {
     config.begin_id = ReadTokenId(table.json(), "bos_token_id", config.begin_id, config.vocabulary);
     config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
+    config.pad_id = ReadTokenId(table.json(), "pad_token_id", config.pad_id, config.vocabulary);
   }
   table.Note("bos_token_id", WriteTokenId(config.begin_id));
   table.Note("eos_token_id", WriteTokenId(config.end_id));
+  table.Note("pad_token_id", WriteTokenId(config.pad_id));
   table.Flag("tie_word_embeddings", config.tie_output);
 }
 
@@ -82,6 +84,7 @@ void SetSizes(Config& config, const LanguageModelSizes& sizes) {
   config.positions = sizes.positions;
   config.begin_id = sizes.begin_id;
   config.end_id = sizes.end_id;
+  config.pad_id = -1;
   config.tie_output = true;
 }
 
