@@ -34,7 +34,8 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
 from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GraniteConfig,  # noqa: E402
-                          LlamaConfig, MistralConfig, Olmo2Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config)
+                          LlamaConfig, MistralConfig, Olmo2Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
+                          StableLmConfig)
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -52,7 +53,7 @@ def older_rope(config):
     config.update(rope_theta=theta, rope_scaling={"rope_type": kind, **rope} if kind != "default" else None)
 
 
-def older_phi3(config):
+def older_partial_rope(config):
     factor = config["rope_parameters"].pop("partial_rotary_factor")
     older_rope(config)
     config["partial_rotary_factor"] = factor
@@ -113,6 +114,13 @@ MODELS = {
                               attention_multiplier=0.3, residual_multiplier=0.7, logits_scaling=2.5,
                               tie_word_embeddings=True), None),
     "olmo2": (Olmo2Config(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=2, head_dim=4, pad_token_id=0), None),
+    "stablelm": (StableLmConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 1}, num_key_value_heads=1,
+                                use_qkv_bias=True, rope_parameters={"rope_type": "default", "rope_theta": 50.0,
+                                                                    "partial_rotary_factor": 0.5}), None),
+    "stablelm_parallel": (StableLmConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 2},
+                                         num_key_value_heads=1, use_parallel_residual=True, tie_word_embeddings=True,
+                                         rope_parameters={"rope_type": "default", "rope_theta": 50.0,
+                                                          "partial_rotary_factor": 0.5}), older_partial_rope),
     "gemma": (GemmaConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=1, head_dim=6), older_rope),
     "gemma2": (Gemma2Config(**SMALL, num_key_value_heads=2, head_dim=4, query_pre_attn_scalar=7, sliding_window=3,
                             attn_logit_softcapping=2.0, final_logit_softcapping=3.0), without_layer_types),
@@ -182,6 +190,8 @@ FAMILIES = {
         attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4, embedding_multiplier=draw.uniform(0.5, 4),
         attention_multiplier=draw.uniform(0.1, 1), residual_multiplier=draw.uniform(0.2, 1),
         logits_scaling=draw.uniform(0.5, 8))),
+    "stablelm": (StableLmConfig, lambda draw, common: dict(use_qkv_bias=draw.random() < 0.4,
+                                                           use_parallel_residual=draw.random() < 0.5)),
     "olmo2": (Olmo2Config, lambda draw, common: dict(attention_bias=draw.random() < 0.4, pad_token_id=0)),
     "gemma": (GemmaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4)),
     "gemma2": (Gemma2Config, lambda draw, common: dict(
@@ -204,11 +214,12 @@ def drawn(draw):
     head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
     has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2"]
     own = has_head_dim and draw.random() < 0.5  # else that of the model by its heads
-    common = dict(hidden_size=heads * (draw.randint(1, 11) if own else head_dim),
+    # At least 2 numbers: with one, norms make all states equal, and beams have equal scores.
+    common = dict(hidden_size=heads * (draw.randint(2, 11) if own else head_dim),
                   intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3), num_attention_heads=heads,
                   num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90), max_position_embeddings=positions,
                   bos_token_id=1, eos_token_id=2, tie_word_embeddings=draw.random() < 0.5,
-                  rms_norm_eps=draw.choice([1e-6, 1e-5, 1e-3]))
+                  **{"layer_norm_eps" if family == "stablelm" else "rms_norm_eps": draw.choice([1e-6, 1e-5, 1e-3])})
     if has_head_dim:
         common["head_dim"] = head_dim
     activation = draw.choice(["silu", "silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "quick_gelu", "tanh"])
@@ -218,6 +229,9 @@ def drawn(draw):
     if family == "gemma3":
         rope = {"full_attention": drawn_rope(draw, 0, ["default", "linear"]),
                 "sliding_attention": drawn_rope(draw, 0, ["default"])}
+    elif family == "stablelm":
+        rope = drawn_rope(draw, 0, ["default", "linear", "yarn"])
+        rope["partial_rotary_factor"] = 2 * draw.randint(1, head_dim // 2) / head_dim
     elif family == "phi3":
         pairs = draw.randint(1, head_dim // 2)
         common["original_max_position_embeddings"] = draw.randint(positions - 2, positions)
@@ -229,7 +243,7 @@ def drawn(draw):
     config = config_class(**common, **own_settings(draw, common), rope_parameters=rope)
     changes = []
     if family != "gemma3" and draw.random() < 0.5:
-        changes.append(older_phi3 if family == "phi3" else older_rope)
+        changes.append(older_partial_rope if "partial_rotary_factor" in rope else older_rope)
     if has_head_dim and not own and family not in ["qwen3"] and not gemma:
         changes.append(lambda written: written.pop("head_dim"))
     if key_heads == heads and not gemma:

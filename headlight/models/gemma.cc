@@ -102,6 +102,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
   table.Note("architectures", Json::Array{architecture->name});
   if (table.reads()) config = DefaultsOf(config.version);
   DescribeStack(table, config, {.key_heads = config.version == 1 ? 16 : 4, .head_dim = 256});
+  table.Epsilon("rms_norm_eps", config.norm_epsilon);
   const bool newer = config.version > 1;
   if (newer) {
     table.Choice("hidden_activation", config.activation, kGateNames);

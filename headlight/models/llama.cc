@@ -249,6 +249,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
   table.Note("architectures", Json::Array{architecture->name});
   if (table.reads()) config = DefaultsOf(config.family);
   DescribeStack(table, config, HeadDefaultsOf(config.family));
+  table.Epsilon("rms_norm_eps", config.norm_epsilon);
   table.Choice("hidden_act", config.activation, kGateNames);
   DescribeTokens(table, config);
   DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);

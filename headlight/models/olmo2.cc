@@ -43,6 +43,7 @@ void Describe(ConfigTable& table, Olmo2Config& config) {
   table.Note("model_type", "olmo2");
   table.Note("architectures", Json::Array{"Olmo2ForCausalLM"});
   DescribeStack(table, config);
+  table.Epsilon("rms_norm_eps", config.norm_epsilon);
   table.Choice("hidden_act", config.activation, kGateNames);
   table.Flag("attention_bias", config.attention_biases);
   DescribeTokens(table, config);

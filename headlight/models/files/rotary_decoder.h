@@ -51,7 +51,6 @@ void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missi
              kLargestSize, config.heads * head_dim);
   table.Size("intermediate_size", config.ffn, "the ffn dimension");
   table.Probability("attention_dropout", config.attention_dropout);
-  table.Epsilon("rms_norm_eps", config.norm_epsilon);
 }
 
 /// The vocabulary, positions and special tokens.

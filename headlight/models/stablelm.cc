@@ -1,0 +1,149 @@
+// StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm, with rotary
+// positions of a part of each head, and in some models with both sublayers beside one another.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headlight/kinds/layer_sizes.h"
+#include "headlight/models/files/gpt2_stack.h"
+#include "headlight/models/files/rotary_decoder.h"
+#include "headlight/nn/transformer_layers.h"
+
+namespace headlight {
+namespace {
+
+// The defaults are what missing keys mean: StableLM 3B's sizes.
+struct StableLmConfig {
+  std::int64_t model = 2560;
+  int layers = 32;
+  std::int32_t heads = 32;
+  std::int32_t key_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 6912;
+  Activation activation = Activation::silu;
+  bool attention_biases = false;  // of queries, keys and values
+  bool parallel = false;          // x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
+  double attention_dropout = 0;
+  double dropout = 0;  // of the feed-forward network's result
+  double norm_epsilon = 1e-5;
+  RotarySettings rotary = {.rotated = 0.25};
+  std::int64_t vocabulary = 50304;
+  std::int64_t positions = 4096;
+  std::int32_t begin_id = 0, end_id = 0, pad_id = -1;
+  bool tie_output = false;
+  std::string scope = "model";
+
+  std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
+  std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
+};
+
+void Describe(ConfigTable& table, StableLmConfig& config) {
+  table.Note("model_type", "stablelm");
+  table.Note("architectures", Json::Array{"StableLmForCausalLM"});
+  DescribeStack(table, config, {.key_heads = 32});
+  table.Rule(config.HeadDim() * config.heads == config.model, "{} heads of {} are not the model dimension, {}",
+             config.heads, config.HeadDim(), config.model);
+  table.Epsilon("layer_norm_eps", config.norm_epsilon);
+  table.Choice("hidden_act", config.activation, kGateNames);
+  table.Flag("use_qkv_bias", config.attention_biases);
+  table.Flag("use_parallel_residual", config.parallel);
+  table.Only("qk_layernorm", false, "norms of each head's queries and keys");
+  table.Probability("hidden_dropout", config.dropout);
+  DescribeTokens(table, config);
+  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
+}
+
+MultiHeadAttentionConfig AttentionOf(const StableLmConfig& config) {
+  MultiHeadAttentionConfig attention = RotaryAttentionOf(config);
+  attention.output_bias = false;
+  return attention;
+}
+
+class StableLmLayer {
+ public:
+  StableLmLayer(const Scope& scope, const StableLmConfig& config, int layer)
+      : dropout_(config.dropout),
+        attention_norm_(scope / "input_layernorm", config.model, config.norm_epsilon),
+        attention_(scope / "self_attn", AttentionOf(config), AttentionKind::decoder_self, layer),
+        feed_forward_(scope / "mlp", {.model = config.model, .ffn = config.ffn, .activation = config.activation}) {
+    if (!config.parallel)
+      feed_forward_norm_.emplace(scope / "post_attention_layernorm", config.model, config.norm_epsilon);
+  }
+
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const {
+    const Tensor normed = attention_norm_(context, x);
+    const Tensor change = attention_.Self(context, normed, texts, /*causal=*/true, {}, {.angles = &angles});
+    const Tensor attended = ops::Residual(x, change);
+    const Tensor input = feed_forward_norm_ ? (*feed_forward_norm_)(context, attended) : normed;
+    return ops::Residual(attended, feed_forward_(context, input), context.NextDropout(dropout_));
+  }
+
+ private:
+  double dropout_;
+  LayerNorm attention_norm_;
+  MultiHeadAttention attention_;
+  std::optional<LayerNorm> feed_forward_norm_;
+  GatedFeedForward feed_forward_;
+};
+
+class StableLm : public LanguageModel {
+ public:
+  explicit StableLm(const StableLmConfig& config)
+      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
+    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
+    const Scope root(parameters_), model = root / config.scope;
+    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
+                    /*scores=*/config.tie_output);
+    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
+    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
+    output_ = config.tie_output ? &tokens_->table()
+                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
+    InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
+  }
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
+    CheckLengths(texts, first_positions, limits_.positions);
+    Tensor hidden = (*tokens_)(context, ids);
+    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
+    for (const StableLmLayer& layer : layers_) hidden = layer(context, hidden, texts, angles);
+    return (*final_norm_)(context, hidden);
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
+  }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
+
+ private:
+  StableLmConfig config_;
+  RotaryPositions rotary_;
+  std::optional<TokenEmbedding> tokens_;
+  std::deque<StableLmLayer> layers_;
+  std::optional<LayerNorm> final_norm_;
+};
+
+std::unique_ptr<StableLm> LoadStableLm(const ModelFolder& files, const LoadModelOptions& options) {
+  return LoadRotaryDecoder<StableLm, StableLmConfig>(files, options);
+}
+
+std::unique_ptr<LanguageModel> NewStableLm(const LanguageModelSizes& sizes) {
+  StableLmConfig config;
+  SetSizes(config, sizes);
+  config.dropout = sizes.dropout;
+  return std::make_unique<StableLm>(config);
+}
+
+}  // namespace
+
+namespace families {
+extern const Family stablelm =
+    MakeFamily<StableLm, LoadStableLm>({"stablelm"}, {GatedFromScratch("stablelm", NewStableLm)});
+}  // namespace families
+
+}  // namespace headlight
