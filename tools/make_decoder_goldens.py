@@ -34,7 +34,7 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
 from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GraniteConfig,  # noqa: E402
-                          LlamaConfig, MistralConfig, Olmo2Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
+                          LlamaConfig, MistralConfig, Olmo2Config, OPTConfig, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
                           StableLmConfig)
 
 transformers.utils.logging.disable_progress_bar()
@@ -44,6 +44,8 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "d
 
 SMALL = dict(hidden_size=8, intermediate_size=6, num_hidden_layers=2, num_attention_heads=4, vocab_size=13,
              max_position_embeddings=24, bos_token_id=1, eos_token_id=2)
+OPT = dict(hidden_size=8, ffn_dim=6, num_attention_heads=2, vocab_size=13, max_position_embeddings=24, bos_token_id=1,
+           eos_token_id=2, pad_token_id=0)
 
 
 def older_rope(config):
@@ -121,6 +123,9 @@ MODELS = {
                                          num_key_value_heads=1, use_parallel_residual=True, tie_word_embeddings=True,
                                          rope_parameters={"rope_type": "default", "rope_theta": 50.0,
                                                           "partial_rotary_factor": 0.5}), older_partial_rope),
+    "opt": (OPTConfig(**OPT, num_hidden_layers=2), None),
+    "opt_post_norm": (OPTConfig(**OPT, num_hidden_layers=1, do_layer_norm_before=False, word_embed_proj_dim=6,
+                                enable_bias=False, activation_function="gelu"), None),
     "gemma": (GemmaConfig(**{**SMALL, "num_hidden_layers": 1}, num_key_value_heads=1, head_dim=6), older_rope),
     "gemma2": (Gemma2Config(**SMALL, num_key_value_heads=2, head_dim=4, query_pre_attn_scalar=7, sliding_window=3,
                             attn_logit_softcapping=2.0, final_logit_softcapping=3.0), without_layer_types),

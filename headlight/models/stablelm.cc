@@ -1,5 +1,5 @@
 // StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm, with rotary
-// positions of a part of each head, and in some models with both sublayers beside one another.
+// positions of a part of each head, and in some models with both sublayers in parallel.
 #include <cstdint>
 #include <deque>
 #include <memory>
