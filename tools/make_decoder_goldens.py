@@ -225,6 +225,8 @@ def drawn(draw):
                   num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90), max_position_embeddings=positions,
                   bos_token_id=1, eos_token_id=2, tie_word_embeddings=draw.random() < 0.5,
                   **{"layer_norm_eps" if family == "stablelm" else "rms_norm_eps": draw.choice([1e-6, 1e-5, 1e-3])})
+    if family == "olmo2":  # whose norms of tiny results make PyTorch's own gradients in float32 differ by 4e-4
+        common["rms_norm_eps"] = 1e-3
     if has_head_dim:
         common["head_dim"] = head_dim
     activation = draw.choice(["silu", "silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "quick_gelu", "tanh"])
