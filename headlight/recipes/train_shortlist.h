@@ -1,0 +1,47 @@
+// Training a lexical shortlist, which limits the output vocabulary of translation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/option_table.h"
+#include "headlight/train/learn_shortlist.h"
+
+namespace headlight {
+
+struct ShortlistTraining {
+  std::string folder;              ///< the model's, to which shortlist.safetensors is written
+  std::vector<std::string> train;  ///< source and target text, line by line a pair, plain or gzip
+  ShortlistOptions shortlist = {};
+};
+
+/// Is told of the training. The function may be empty.
+struct ShortlistTrainingObserver {
+  /// `share`: how much of the source file is read, from 0 to 1; below 0: unknown. May throw, which ends the training.
+  std::function<void(std::int64_t pairs, double share)> progress = {};
+};
+
+struct TrainedShortlist {
+  std::string path;
+  std::int64_t frequent = 0;      ///< target tokens that are allowed in every sentence
+  std::int64_t translations = 0;  ///< of all source tokens
+  std::int64_t source_tokens = 0;
+  std::int64_t pairs = 0;  ///< that it was trained on
+  bool all = true;         ///< false if there were more pairs
+};
+
+/// Describes the options, which must outlive the table.
+HEADLIGHT_API void Describe(OptionTable& table, ShortlistTraining& options);
+
+/// The file that TrainShortlist writes.
+HEADLIGHT_API std::string ShortlistPath(const ShortlistTraining& options);
+
+/// Trains a shortlist for a MarianMT model and writes it to the model's folder. Throws Error if a file or an option is
+/// wrong, and for other models.
+HEADLIGHT_API TrainedShortlist TrainShortlist(const ShortlistTraining& options,
+                                              const ShortlistTrainingObserver& observer = {});
+
+}  // namespace headlight

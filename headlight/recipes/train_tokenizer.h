@@ -1,0 +1,41 @@
+// Training a tokenizer.json.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/option_table.h"
+#include "headlight/text/tokenizers/tokenizer_training.h"
+
+namespace headlight {
+
+struct TokenizerTraining {
+  std::vector<std::string> files;  ///< texts, plain or gzip
+  std::string out;                 ///< the folder for tokenizer.json
+  TokenizerTrainingOptions tokenizer = {};
+  std::int32_t sentinels = 0;  ///< of T5, <extra_id_0> and on, after the other special tokens
+};
+
+/// Is told of the training. The function may be empty.
+struct TokenizerTrainingObserver {
+  TokenizerTrainingProgress progress = {};  ///< may throw, which ends the training
+};
+
+struct TrainedTokenizer {
+  std::string path;         ///< of tokenizer.json
+  std::int64_t tokens = 0;  ///< in its vocabulary
+};
+
+/// Describes the options, which must outlive the table.
+HEADLIGHT_API void Describe(OptionTable& table, TokenizerTraining& options);
+
+/// Trains a tokenizer on the files' lines, and writes tokenizer.json and tokenizer_config.json to the folder, which is
+/// made if there is none. A trained tokenizer alone is replaced. Throws Error if a file or an option is wrong, and if
+/// the folder has part of a model or of another tokenizer.
+HEADLIGHT_API TrainedTokenizer TrainTokenizer(const TokenizerTraining& options,
+                                              const TokenizerTrainingObserver& observer = {});
+
+}  // namespace headlight
