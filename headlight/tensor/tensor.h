@@ -30,10 +30,10 @@ constexpr DType DTypeOf() {
   return std::is_same_v<T, float> ? DType::float32 : std::is_same_v<T, double> ? DType::float64 : DType::int32;
 }
 
-// Up to five axes. No axes at all is the shape of a scalar.
+// Up to six axes. No axes at all is the shape of a scalar.
 class HEADLIGHT_API Shape {
  public:
-  static constexpr int kMaxRank = 5;
+  static constexpr int kMaxRank = 6;
 
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> axes) : Shape(std::span(axes.begin(), axes.size())) {}

@@ -8,7 +8,7 @@ namespace {
 TEST(Shape, RefusesNegativeAndOverflowingAxes) {
   EXPECT_THROW((Shape{2, -1}), Error);
   EXPECT_THROW((Shape{1LL << 40, 1LL << 40}), Error);
-  EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1}), Error);
+  EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1}), Error);
   EXPECT_EQ(ToString(Shape{2, 3}), "[2, 3]");
   EXPECT_EQ(Shape{}.elements(), 1);
 }
