@@ -56,7 +56,7 @@ FoldedStructure Exactly(const ProteinChain& chain) {
     const std::int64_t residues = std::ssize(chain.residues);
     return Tensor::From<float>(numbers, {residues, std::ssize(numbers) / residues});
   };
-  return {.blocks = {{rows(frames), rows(group_frames), rows(atoms), rows(torsions), rows(torsions)}},
+  return {.blocks = {{rows(frames), rows(group_frames), rows(atoms), rows(torsions), rows(torsions), rows(frames)}},
           .single = rows(frames)};
 }
 

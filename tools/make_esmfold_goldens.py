@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/testdata/esmfold/: a tiny ESMFold saved by Hugging Face Transformers, and what it makes of a sequence.
 
-    pip install torch==2.15.0 transformers==5.23.0
+    pip install torch==2.15.0 transformers==5.24.0
     tools/make_esmfold_goldens.py
 
 config.json and model.safetensors are as save_pretrained writes them.
@@ -11,6 +11,8 @@ golden.safetensors, in double precision without dropout and stored in single:
     ptm_logits, lm_logits, lddt_head (of the last block of the structure module; of two residues, for its size), and of all
     blocks frames, sidechain_frames (rotation, translation: 12 numbers), unnormalized_angles, angles, positions; of the first
     pass s_s, s_z and positions, with .first behind their names
+    forward.NAME: further outputs of the second pass as Transformers has them, lddt_head of two residues; shape.NAME: the
+    shape of every output
     loss: the sum of the second pass's outputs, each number weighted by sin(its place + 1); gradient.NAME of every parameter
     that is trained: the language model is not
 """
@@ -61,6 +63,19 @@ def weigh(x):
     return (x * torch.sin(torch.arange(x.numel(), dtype=x.dtype) + 1)).sum()
 
 
+FURTHER = ["sidechain_frames", "states", "aatype", "atom14_atom_exists", "residx_atom14_to_atom37", "residx_atom37_to_atom14",
+           "atom37_atom_exists", "residue_index", "lddt_head", "plddt", "ptm", "aligned_confidence_probs",
+           "predicted_aligned_error", "max_predicted_aligned_error"]
+
+
+def further_outputs(model, aatype, places, recycles):
+    made = model(aatype[None], position_ids=places[None], num_recycles=recycles)
+    assert set(made) == {*OUTPUTS, *FURTHER}
+    found = {f"forward.{name}": made[name] for name in FURTHER}
+    found["forward.lddt_head"] = made["lddt_head"][:, :, :2]
+    return found | {f"shape.{name}": torch.tensor(value.shape, dtype=torch.int32) for name, value in made.items()}
+
+
 def outputs_of(model, aatype, places, recycles):
     made = model(aatype[None], position_ids=places[None], num_recycles=recycles)
     # The blocks of the structure module come first, then the batch.
@@ -92,6 +107,8 @@ def main():
     loss = sum(weigh(value) for value in outputs.values())
     tensors |= outputs | {"lddt_head": outputs["lddt_head"][:2]}
     tensors["loss"] = loss
+    with torch.no_grad():
+        tensors |= further_outputs(model, aatype, places, 1)
     named = {name: value for name, value in model.named_parameters() if value.requires_grad}
     gradients = torch.autograd.grad(loss, named.values(), allow_unused=True)
     for name, gradient in zip(named, gradients):

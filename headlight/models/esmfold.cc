@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/kinds/folding_tensors.h"
 #include "headlight/kinds/forward_tensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/config_part.h"
@@ -17,7 +18,6 @@
 #include "headlight/ops/softmax.h"
 #include "headlight/ops/view.h"
 #include "headlight/protein/nn/gated_attention.h"
-#include "headlight/protein/predicted_error.h"
 #include "headlight/protein/residues.h"
 
 namespace headlight {
@@ -194,11 +194,15 @@ FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, 
   outputs.distances = ops::Scale(ops::Add(distances, ops::Embedding(distances, grid->transposed)), 0.5);
   outputs.aligned_errors = (*aligned_errors_)(context, z);
   outputs.letters = (*letters_)(context, s);
-  const Tensor hidden = (*lddt_first_)(context, (*lddt_norm_)(context, outputs.structure.single));
-  outputs.atom_lddt = (*lddt_third_)(context, (*lddt_second_)(context, hidden));
+  outputs.atom_lddt = AtomLddt(context, outputs.structure.single);
   constexpr std::int64_t alpha_atom = 1;  // atom37
   outputs.lddt = ops::Columns(outputs.atom_lddt, alpha_atom * kLddtBins, kLddtBins);
   return outputs;
+}
+
+Tensor EsmFold::AtomLddt(Context& context, const Tensor& single) const {
+  const Tensor hidden = (*lddt_first_)(context, (*lddt_norm_)(context, single));
+  return (*lddt_third_)(context, (*lddt_second_)(context, hidden));
 }
 
 Json::Object EsmFold::Description() const {
@@ -317,41 +321,6 @@ namespace families {
 extern const Family esmfold = MakeFamily<EsmFold, LoadEsmFold>({"esmfold"}, {}, {"esm", Folds});
 }  // namespace families
 
-namespace {
-
-// Copies what a pass made of one chain into the outputs of the batch: rows of `x` [axes of blocks * residues^powers,
-// columns] into [blocks, batch, length^powers, columns].
-struct BatchOutputs {
-  const Padded& chains;
-  NamedTensors& out;
-
-  void Add(const char* name, std::size_t chain, const std::vector<Tensor>& blocks, int powers,
-           const std::vector<std::int64_t>& columns, bool stacked = false) const {
-    Tensor& all = out.tensors[name];
-    const std::int64_t length = chains.length, residues = chains.sentences[chain].length;
-    if (all.empty()) {
-      std::vector<std::int64_t> axes = {chains.batch};
-      if (stacked) axes.insert(axes.begin(), std::ssize(blocks));
-      axes.insert(axes.end(), static_cast<std::size_t>(powers), length);
-      axes.insert(axes.end(), columns.begin(), columns.end());
-      all = Tensor::Zeros(Shape(axes));
-    }
-    std::int64_t width = 1;
-    for (const std::int64_t column : columns) width *= column;
-    const std::int64_t first = chains.begin[chain], cells = powers == 2 ? length * length : length;
-    for (std::size_t block = 0; block < blocks.size(); ++block) {
-      const float* from = blocks[block].data<float>();
-      float* const to =
-          all.data<float>() +
-          (static_cast<std::int64_t>(block) * chains.batch + static_cast<std::int64_t>(chain)) * cells * width;
-      for (std::int64_t row = 0; row < (powers == 2 ? residues : 1); ++row, from += residues * width)
-        std::copy_n(from, residues * width, to + ((powers == 2 ? first + row : 0) * length + first) * width);
-    }
-  }
-};
-
-}  // namespace
-
 NamedTensors EsmFold::Forward(const Safetensors& in) const {
   CheckInputs(in, {"input_ids", "attention_mask", "position_ids", "num_recycles"});
   const Padded chains = ReadPadded(in, "input_ids", "attention_mask", kResidueTypes, 1 << 20);
@@ -365,8 +334,6 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     passes = value + 1;
   }
   NamedTensors out;
-  const BatchOutputs outputs_of{chains, out};
-  const Tensor tm_scores = out.tensors["ptm"] = Tensor::Zeros({chains.batch});
   for (std::size_t chain = 0; chain < chains.sentences.size(); ++chain) {
     const Sequence rows = chains.sentences[chain];
     FoldingFeatures features;
@@ -377,33 +344,9 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     }
     Context context;
     const FoldingOutputs made = Fold(context, std::vector<FoldingFeatures>(static_cast<std::size_t>(passes), features));
-    const auto add = [&](const char* name, const Tensor& x, int powers, const std::vector<std::int64_t>& columns) {
-      outputs_of.Add(name, chain, {x}, powers, columns);
-    };
-    add("s_s", made.single, 1, {made.single.columns()});
-    add("s_z", made.pair, 2, {made.pair.columns()});
-    add("distogram_logits", made.distances, 2, {kDistanceBins});
-    add("lm_logits", made.letters, 1, {kResidueLetters});
-    add("ptm_logits", made.aligned_errors, 2, {kErrorBins});
-    const std::int64_t residues = rows.length;
-    const Tensor lddt = Tensor::From<float>(
-        ExpectedLddt({made.atom_lddt.data<float>(), residues * kAtom37, kLddtBins, kLddtBins}), {residues, kAtom37});
-    for (float& value : lddt.span<float>()) value /= 100;
-    add("plddt", lddt, 1, {kAtom37});
-    const Matrix<const float> errors = made.aligned_errors.matrix<float>();
-    add("predicted_aligned_error", Tensor::From<float>(ExpectedErrors(errors), {residues * residues, 1}), 2, {});
-    tm_scores.data<float>()[chain] = static_cast<float>(ExpectedTmScore(errors, residues));
-    const auto add_blocks = [&](const char* name, Tensor StructureBlock::*member,
-                                const std::vector<std::int64_t>& columns) {
-      std::vector<Tensor> blocks;
-      for (const StructureBlock& block : made.structure.blocks)
-        blocks.push_back((block.*member).Clone());  // rows one after another
-      outputs_of.Add(name, chain, blocks, 1, columns, /*stacked=*/true);
-    };
-    add_blocks("frames", &StructureBlock::frames, {7});
-    add_blocks("unnormalized_angles", &StructureBlock::unnormalized_torsions, {7, 2});
-    add_blocks("angles", &StructureBlock::torsions, {7, 2});
-    add_blocks("positions", &StructureBlock::atoms, {kAtom14, 3});
+    std::vector<Tensor> lddt;
+    for (const StructureBlock& block : made.structure.blocks) lddt.push_back(AtomLddt(context, block.single));
+    AddFoldingTensors(features, made, lddt, chains, chain, out);
   }
   return out;
 }

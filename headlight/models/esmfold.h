@@ -45,13 +45,16 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
-  // From input_ids [batch, residues], which number the residues' types, and perhaps attention_mask, position_ids and
-  // num_recycles [1], the passes after the first.
+  // From input_ids [batch, length], which number the residues' types, and optionally attention_mask, position_ids and
+  // num_recycles [1], the passes after the first. The outputs have Transformers' names and shapes, and are zero where
+  // there is padding; ptm is [batch], and integers are int32.
   NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
   Tensor ReadSequence(Context& context, std::span<const std::int32_t> types) const;
+  // The logits of each atom's lDDT, [residues, 37 * bins], from the structure module's [residues, single].
+  Tensor AtomLddt(Context& context, const Tensor& single) const;
   Tensor PlaceBiases(Context& context, std::span<const std::int32_t> places) const;
 
   EsmFoldConfig config_;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -207,29 +208,71 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
   write(recycles);
   MustRun({"forward", model, in, out});
   const Safetensors outputs(out);
-  int compared = 0;
-  for (const auto& [name, stored] : outputs.tensors()) {
-    if (!golden.contains(name)) continue;
-    const bool stacked = name == "frames" || name == "positions" || name.ends_with("angles");
-    const bool pairs = name == "s_z" || name == "distogram_logits" || name == "ptm_logits";
-    const Tensor all = outputs.Read(name), expected = golden.Read(name);
-    const std::int64_t blocks = stacked ? all.shape()[0] : 1;
-    const std::int64_t width = all.elements() / blocks / 2 / (pairs ? length * length : length);
-    std::vector<float> actual;
+  const auto numbers_of = [](const Safetensors& file, const std::string& name) {
+    if (file.At(name).type != StoredType::i32) return file.Read(name).ToVector<float>();
+    const std::vector<std::int32_t> integers = file.Read(name, DType::int32).ToVector<std::int32_t>();
+    return std::vector<float>(integers.begin(), integers.end());
+  };
+  // The second chain's part of an output, whose shape is [blocks, batch, length, ...] where `axis` is 1, else [batch,
+  // length, ...] with one or two lengths.
+  const auto of_chain = [&](const std::string& name, std::int64_t axis, std::int64_t lengths) {
+    const std::vector<float> all = numbers_of(outputs, name);
+    const std::int64_t blocks = axis == 1 ? outputs.At(name).shape[0] : 1;
+    const std::int64_t width = std::ssize(all) / blocks / 2 / (lengths == 2 ? length * length : length);
+    std::vector<float> rows;
     for (std::int64_t block = 0; block < blocks; ++block)
-      for (std::int64_t row = 1; row <= (pairs ? residues : 1); ++row) {
+      for (std::int64_t row = 1; row <= (lengths == 2 ? residues : 1); ++row) {
         const float* const from =
-            all.data<float>() + (((2 * block + 1) * (pairs ? length : 1) + (pairs ? row : 0)) * length + 1) * width;
-        actual.insert(actual.end(), from, from + residues * width);
+            all.data() +
+            (((2 * block + 1) * (lengths == 2 ? length : 1) + (lengths == 2 ? row : 0)) * length + 1) * width;
+        rows.insert(rows.end(), from, from + residues * width);
       }
-    const std::vector<float> numbers = expected.ToVector<float>();
-    ASSERT_EQ(actual.size(), numbers.size()) << name;
+    return rows;
+  };
+  const std::set<std::string> of_pairs = {"s_z", "distogram_logits", "ptm_logits", "aligned_confidence_probs",
+                                          "predicted_aligned_error"};
+  std::set<std::string> compared;
+  for (const auto& [name, stored] : golden.tensors()) {
+    if (!name.starts_with("shape.")) continue;
+    const std::string output = name.substr(6);
+    ASSERT_TRUE(outputs.contains(output)) << output;
+    compared.insert(output);
+    std::vector<std::int64_t> expected_shape;  // Transformers' of one chain
+    for (const std::int32_t axis : golden.Read(name, DType::int32).ToVector<std::int32_t>())
+      expected_shape.push_back(axis);
+    if (output == "max_predicted_aligned_error") {
+      EXPECT_EQ(outputs.At(output).shape, Shape{});
+      EXPECT_EQ(outputs.Read(output).data<float>()[0], golden.Read("forward." + output).data<float>()[0]);
+      continue;
+    }
+    if (output == "ptm") {  // of each chain
+      EXPECT_EQ(outputs.At(output).shape, Shape{2});
+      EXPECT_NEAR(outputs.Read(output).data<float>()[1], golden.Read("forward.ptm").data<float>()[0], 1e-5);
+      continue;
+    }
+    const std::int64_t axis = expected_shape[0] == 1 ? 0 : 1;  // of the batch
+    const std::int64_t lengths = of_pairs.contains(output) ? 2 : 1;
+    expected_shape[static_cast<std::size_t>(axis)] = 2;
+    for (std::int64_t i = 1; i <= lengths; ++i) expected_shape[static_cast<std::size_t>(axis + i)] = length;
+    EXPECT_EQ(outputs.At(output).shape, Shape(expected_shape)) << output;
+    const bool further = golden.contains("forward." + output);
+    const std::vector<float> expected = numbers_of(golden, further ? "forward." + output : output);
+    std::vector<float> actual = of_chain(output, axis, lengths);
+    if (output == "lddt_head") {  // of two residues
+      const std::size_t block = actual.size() / 2, two = expected.size() / 2;
+      actual.erase(actual.begin() + static_cast<std::ptrdiff_t>(block + two), actual.end());
+      actual.erase(actual.begin() + static_cast<std::ptrdiff_t>(two),
+                   actual.begin() + static_cast<std::ptrdiff_t>(block));
+    }
+    ASSERT_EQ(actual.size(), expected.size()) << output;
     float scale = 0;
-    for (const float value : numbers) scale = std::max(scale, std::abs(value));
-    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], numbers[i], 1e-4 * scale) << name;
-    ++compared;
+    for (const float value : expected) scale = std::max(scale, std::abs(value));
+    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-4 * scale) << output;
   }
-  EXPECT_EQ(compared, 9);
+  EXPECT_EQ(compared.size(), 23U);
+  EXPECT_EQ(outputs.tensors().size(), compared.size());
+  for (const char* const integers : {"aatype", "residue_index", "residx_atom14_to_atom37", "residx_atom37_to_atom14"})
+    EXPECT_EQ(outputs.At(integers).type, StoredType::i32) << integers;
   EXPECT_EQ(outputs.At("positions").shape, (Shape{outputs.At("positions").shape[0], 2, length, 14, 3}));
   EXPECT_EQ(outputs.At("plddt").shape, (Shape{2, length, 37}));
   EXPECT_EQ(outputs.At("predicted_aligned_error").shape, (Shape{2, length, length}));

@@ -144,7 +144,7 @@ FoldedStructure StructureModule::operator()(Context& context, const Tensor& sing
         ops::Reshape(torsions, {7 * residues, 2}));
     const Tensor directions = ops::Reshape(normalized, {residues, 14});
     const ResidueGeometry placed = PlaceAtoms(FrameMatrices(scaled), directions, types);
-    structure.blocks.push_back({scaled, placed.group_frames, placed.atoms, torsions, directions});
+    structure.blocks.push_back({scaled, placed.group_frames, placed.atoms, torsions, directions, s});
     frames = StopRotationGradient(frames);
   }
   structure.single = s;

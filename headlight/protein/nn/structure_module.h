@@ -61,6 +61,7 @@ struct StructureBlock {
   Tensor frames;                           // [residues, 7]: of the backbones, as in protein/nn/frames.h
   Tensor group_frames, atoms;              // as in ResidueGeometry
   Tensor unnormalized_torsions, torsions;  // [residues, 14]
+  Tensor single;                           // [residues, single]
 };
 
 struct FoldedStructure {
