@@ -212,6 +212,16 @@ void CheckNoPipe(const std::vector<std::string>& paths) {
           path == "-" ? "standard input" : path);
 }
 
+void FreezeAsTrained(const JsonView& run, Parameters& parameters) {
+  const JsonView groups = run["parameter_groups"];
+  if (!groups.present()) return;
+  for (const JsonView& group : groups.Items()) {  // as RunOf writes them
+    const std::vector<JsonView> items = group.Items();
+    Check(items.size() == 4, "{}: {} values of a group of parameters, and must be 4", group.place(), items.size());
+    if (items[3].Bool()) parameters.Freeze(items[0].String());
+  }
+}
+
 void Note(const TrainingObserver& observer, const std::string& text) {
   if (observer.note) observer.note(text);
 }

@@ -40,6 +40,10 @@ void CheckNoPipe(const std::vector<std::string>& paths);
 HEADLIGHT_API TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, const TrainingRun& run,
                                          const TrainingObserver& observer);
 
+/// Freezes the parameters that a training has frozen, so that they fit its checkpoint: `run` is that of the
+/// checkpoint's state.
+HEADLIGHT_API void FreezeAsTrained(const JsonView& run, Parameters& parameters);
+
 /// Tells the observer, if it listens.
 void Note(const TrainingObserver& observer, const std::string& text);
 

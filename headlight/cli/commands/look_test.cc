@@ -5,6 +5,8 @@
 #include <set>
 
 #include "headlight/cli/program/testing.h"
+#include "headlight/cli/train/training_moments.h"
+#include "headlight/io/model_folder.h"
 #include "headlight/models/vit.h"
 #include "headlight/pipelines/dual_testing.h"
 
@@ -209,7 +211,7 @@ TEST_F(LookAgainst, ShowsTwoModels) {
 
 // A training whose last two validations' values are kept, too.
 struct LookAtATraining : testing::Test {
-  void SetUp() override {
+  void Train(const std::vector<std::string>& further) const {
     const std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts");
     std::filesystem::create_directory(tokenizer);
     std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
@@ -222,6 +224,7 @@ struct LookAtATraining : testing::Test {
                              "--batch-tokens", "64", "--validate-every", "2", "--average-last", "3", "--quiet"})
       arguments.emplace_back(more);
     arguments.insert(arguments.end(), {"--tokenizer", tokenizer});
+    arguments.insert(arguments.end(), further.begin(), further.end());
     MustRun(arguments);
   }
   TemporaryFolder folder;
@@ -229,6 +232,7 @@ struct LookAtATraining : testing::Test {
 };
 
 TEST_F(LookAtATraining, ShowsItsMoments) {
+  Train({});
   const Outcome outcome = RunProgram({"look", out, "--checkpoints", "--text", "a dog", "--out", page});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string text = ReadFile(page);
@@ -245,6 +249,23 @@ TEST_F(LookAtATraining, ShowsItsMoments) {
   std::filesystem::remove_all(out + "/checkpoint");
   EXPECT_THAT(RefusalOf({"look", out, "--checkpoints", "--text", "a", "--out", page}),
               HasSubstr("holds no training with a checkpoint"));
+}
+
+TEST_F(LookAtATraining, HasTheFrozenParametersInEachMoment) {
+  Train({"--freeze", "*.h.0.*", "--freeze", "*.wpe.*"});
+  MustRun({"look", out, "--checkpoints", "--text", "a dog", "--out", page});
+  EXPECT_THAT(ReadFile(page),
+              AllOf(HasSubstr("\"name\":\"step 2"), HasSubstr("\"name\":\"step 4"), HasSubstr("\"name\":\"step 6")));
+  const TrainingMoments moments(out);
+  ASSERT_EQ(moments.all().size(), 3U);
+  std::set<std::vector<float>> frozen, trained;
+  for (const TrainingMoment& moment : moments.all()) {
+    const Safetensors weights = OpenWeights(moment.folder);
+    frozen.insert(weights.Read("transformer.h.0.attn.c_attn.weight").ToVector<float>());
+    trained.insert(weights.Read("transformer.wte.weight").ToVector<float>());
+  }
+  EXPECT_EQ(frozen.size(), 1U);
+  EXPECT_EQ(trained.size(), 3U);
 }
 
 struct LookAtAProtein : ProgramTest {};

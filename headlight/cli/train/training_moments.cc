@@ -13,6 +13,7 @@
 #include "headlight/base/json.h"
 #include "headlight/models/family.h"
 #include "headlight/recipes/training_folder.h"
+#include "headlight/recipes/training_run.h"
 #include "headlight/train/checkpoint.h"
 
 namespace headlight {
@@ -54,7 +55,10 @@ TrainingMoments::TrainingMoments(const std::string& folder) {
   for (const JsonView& item : state["snapshots"].Items()) {
     const std::int64_t step = item.Integer(0);
     if (std::ranges::count(moments_, step, &TrainingMoment::step) > 0) continue;
-    if (model == nullptr) model = LoadModel<Model>(folder);
+    if (model == nullptr) {
+      model = LoadModel<Model>(folder);
+      FreezeAsTrained(state["run"], model->parameters());  // as snapshots have no frozen parameters
+    }
     ReadSnapshot(checkpoint, step, model->parameters());
     const std::string path = fmt::format("{}/{}", temporary_.path, step);
     fs::create_directory(path);
