@@ -234,8 +234,8 @@ TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaul
         "`model_dim` {}, `ffn_dim` {}, `heads` {} and `layers` {} must be at least 1", plan.sizes.model,
         plan.sizes.inner(), plan.sizes.heads, plan.sizes.layers);
   Check(options.batch.value_or(defaults.batch) >= 1, "a batch of {}: must be at least 1", options.batch.value_or(0));
-  Check(tunes || plan.sizes.model % plan.sizes.heads == 0, "`heads` {} does not divide `model_dim` {}",
-        plan.sizes.heads, plan.sizes.model);
+  Check(tunes || !defaults.has_heads || plan.sizes.model % plan.sizes.heads == 0,
+        "`heads` {} does not divide `model_dim` {}", plan.sizes.heads, plan.sizes.model);
   plan.compute = Chosen(options.compute);
   plan.batches = {.batch_size = options.batch.value_or(defaults.batch), .seed = options.seed};
   return plan;

@@ -84,6 +84,7 @@ struct ModelSizes {
 /// What holds where ModelTraining says nothing. tuning_*: with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
+  bool has_heads = true;  ///< whether the model has attention, whose heads divide it
   double dropout = 0;
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-constexpr TrainingDefaults kCodesDefaults = {.sizes = {.model = 64, .layers = 3}, .batch = 32};
+constexpr TrainingDefaults kCodesDefaults = {.sizes = {.model = 64, .layers = 3}, .has_heads = false, .batch = 32};
 
 std::unique_ptr<ImageCoder> ModelOf(const ImageCodesTraining& options, const TrainingPlan& plan) {
   if (!options.from_scratch()) return LoadModel<ImageCoder>(options.from);

@@ -10,6 +10,7 @@
 #include "headlight/image/decoding/encode.h"
 #include "headlight/kinds/image_coder.h"
 #include "headlight/models/dalle.h"
+#include "headlight/models/discrete_vae.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/text_to_image.h"
 
@@ -109,6 +110,13 @@ TEST_F(TrainDrawing, NamesAllDamagedImagesOrLeavesThemOut) {
   };
   expect(NewCodes("vae", {}), "12 images to train on");
   expect(NewDraws("model", {}), "12 images with 24 texts to train on");
+}
+
+TEST_F(TrainDrawing, NeedsNoHeadsForCodes) {
+  const std::vector<std::string> odd = {"--image-size", "8", "--codes",     "7", "--code-dim", "4",
+                                        "--layers",     "1", "--model-dim", "5", "--steps",    "3"};
+  MustRun(Codes("odd", odd));
+  EXPECT_EQ(LoadModel<DiscreteVae>(folder.File("odd"))->config().hidden, 5);
 }
 
 TEST_F(TrainDrawing, MakesFoldersThatDraw) {
