@@ -9,10 +9,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/io/model_folder.h"
-#include "headlight/kinds/encoder_decoder.h"
-#include "headlight/kinds/language_model.h"
-#include "headlight/kinds/region_text_encoder.h"
-#include "headlight/kinds/text_encoder.h"
+#include "headlight/kinds/text_inputs.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
 namespace headlight {
@@ -73,20 +70,6 @@ void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>&
   for (const std::string& warning : read.warnings) Note(observer, "warning: " + warning);
 }
 
-namespace {
-
-TokenizerOfModel ReadsAs(const Model& model) {
-  if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model))
-    return {.longest = encoder->limits().positions, .reads_types = encoder->reads_types()};
-  if (const auto* pairs = dynamic_cast<const RegionTextEncoder*>(&model))
-    return {.longest = pairs->limits().positions, .reads_types = pairs->limits().types > 1};
-  if (const auto* language = dynamic_cast<const LanguageModel*>(&model))
-    return {.longest = language->limits().positions, .pads_left = true};
-  return {.longest = dynamic_cast<const EncoderDecoder&>(model).limits().positions};
-}
-
-}  // namespace
-
 void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
                        const std::string& to) {
   model.Save(to);
@@ -96,7 +79,9 @@ void SaveWithTokenizer(const Model& model, const TextTraining& options, const st
     CopyTokenizer(options.tokenizer, to);
   else
     CopyBesideModel(options.from, to);
-  WriteFastTokenizerConfig(to, ReadsAs(model));
+  const TextInputs inputs = TextInputsOf(model);
+  WriteFastTokenizerConfig(
+      to, TokenizerOfModel{.longest = inputs.longest, .reads_types = inputs.types, .pads_left = inputs.continued});
 }
 
 TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options, const TrainingPlan& plan,
