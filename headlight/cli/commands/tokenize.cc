@@ -15,8 +15,8 @@
 #include "headlight/cli/terminal/line_batches.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/text/token_label.h"
+#include "headlight/text/tokenizers/encode_text.h"
 #include "headlight/text/tokenizers/load_tokenizer.h"
-#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight::tokenize {
 namespace {
@@ -28,20 +28,8 @@ struct Options : LineOptions {
   bool ids = false, decode = false;
 };
 
-Encoding Encode(const Tokenizer& tokenizer, const std::string& line, const Options& options) {
-  if (const auto* pipeline = dynamic_cast<const PipelineTokenizer*>(&tokenizer))
-    return pipeline->Encode(line, options.encode);
-  Encoding encoding;  // of MarianMT, where only the end is special, and no text spells it
-  encoding.ids = tokenizer.Encode(line, options.side, &encoding.spans);
-  if (options.encode.add_special)
-    encoding.ids.insert(encoding.ids.end(), tokenizer.after().begin(), tokenizer.after().end());
-  encoding.spans.resize(encoding.ids.size());
-  encoding.type_ids.resize(encoding.ids.size());
-  return encoding;
-}
-
 std::string Row(const Tokenizer& tokenizer, const std::string& text, std::int64_t line, const Options& options) {
-  const Encoding encoding = Encode(tokenizer, text, options);
+  const Encoding encoding = EncodeText(tokenizer, text, options.encode, options.side);
   if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
   std::vector<std::string> pieces;
   for (const std::int32_t id : encoding.ids) pieces.push_back(tokenizer.Piece(id));
@@ -97,7 +85,7 @@ std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch
 void Run(const Options& options) {
   const std::shared_ptr<const Tokenizer> loaded = LoadTokenizer(options.folder);
   const Tokenizer& tokenizer = *loaded;
-  Check(options.side == Side::source || dynamic_cast<const PipelineTokenizer*>(loaded.get()) == nullptr,
+  Check(options.side == Side::source || HasSides(tokenizer),
         "--side: {} has one tokenizer for all texts; only MarianMT's have two sides", options.folder);
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
   const auto rows = [&](const LineBatch& batch) {
