@@ -7,6 +7,7 @@
 #include "headlight/generate/batched.h"
 #include "headlight/pipelines/sample_stream.h"
 #include "headlight/pipelines/split_text.h"
+#include "headlight/pipelines/token_words.h"
 #include "headlight/pipelines/translator_state.h"
 #include "headlight/text/utf8.h"
 

@@ -1,6 +1,7 @@
 // headlight answer: answers to questions, found in passages, or written after reading them or looking at images.
-#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,140 +10,111 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
-#include "headlight/cli/commands/answer_images.h"
-#include "headlight/cli/commands/answer_regions.h"
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/line_batches.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
-#include "headlight/io/model_folder.h"
-#include "headlight/kinds/caption_model.h"
-#include "headlight/kinds/region_text_encoder.h"
-#include "headlight/models/family.h"
-#include "headlight/pipelines/question_answerer.h"
+#include "headlight/image/decoding/decode.h"
+#include "headlight/pipelines/folder_answerer.h"
 #include "headlight/pipelines/translation_options.h"
-#include "headlight/pipelines/translator.h"
 #include "headlight/text/printable.h"
 
 namespace headlight::answer {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
+constexpr std::size_t kQuestionsAhead = 1 << 12;                   // bytes: some fifty, whose images are held at once
 
-struct Options : ImageQuestionOptions {
-  std::string context;
+struct Options : LineOptions {
+  std::string folder, question, context, image;
   const Option* question_given = nullptr;
-  bool always = false;
+  FolderAnswererOptions answerer;
 };
 
-std::string Row(std::int64_t line, const AnswerSpan& answer, bool json) {
-  if (!json) {
-    std::string text = answer.answer;
-    for (char& c : text)
-      if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-    return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score, answer.start, answer.end, text);
-  }
-  Json object =
-      Json::Object{{"line", line}, {"answer", Json()}, {"score", answer.score}, {"start", Json()}, {"end", Json()}};
-  if (answer.found) {
-    object.Set("answer", answer.answer);
-    object.Set("start", answer.start);
-    object.Set("end", answer.end);
+std::string JsonRow(std::int64_t line, const FolderAnswer& answer, AnswerForm form) {
+  Json object = Json::Object{{"line", line}, {"answer", answer.found ? Json(answer.answer) : Json()}};
+  if (answer.score) object.Set("score", *answer.score);
+  if (form == AnswerForm::found) {
+    object.Set("start", answer.found ? Json(answer.start) : Json());
+    object.Set("end", answer.found ? Json(answer.end) : Json());
   }
   return object.Line() + "\n";
 }
 
-using NameOf = std::function<std::string(std::size_t question)>;
-// The rows to print for the questions of lines from `first` on.
-using Reply = std::function<std::vector<std::string>(const std::vector<Question>& questions, std::int64_t first,
-                                                     const NameOf& name_of)>;
-
-// For a model that finds answers in passages.
-Reply Finds(const Options& options) {
-  const QuestionAnswerer answerer =
-      Loaded([&] { return QuestionAnswerer::Load(options.folder, {.compute = options.compute}); });
-  AnswerOptions ask{.may_decline = !options.always};
-  ask.longest_answer = options.max_length.value_or(ask.longest_answer);
-  return [answerer, ask, json = options.json](const std::vector<Question>& questions, std::int64_t first,
-                                              const NameOf& name_of) mutable {
-    ask.name_of = name_of;
-    std::vector<std::string> rows;
-    for (const AnswerSpan& answer : answerer.Answer(questions, ask))
-      rows.push_back(Row(first + std::ssize(rows), answer, json));
-    return rows;
-  };
+std::string Row(std::int64_t line, const FolderAnswer& answer, AnswerForm form, bool json) {
+  if (json) return JsonRow(line, answer, form);
+  if (form == AnswerForm::chosen) return fmt::format("{:.3f}\t{}\n", answer.score.value(), answer.answer);
+  if (form == AnswerForm::written) return OnOneLine(answer.answer) + "\n";
+  return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score.value(), answer.start, answer.end, OnOneLine(answer.answer));
 }
 
-// For a model that writes answers, from T5's input for SQuAD (Raffel et al., 2020, appendix D).
-Reply Writes(const Options& options) {
-  Check(!options.always, "--always is for models that find an answer in the passage; this one always writes one");
-  const Translator translator = Loaded([&] { return Translator::Load(options.folder, {.compute = options.compute}); });
-  TranslateOptions how;
-  Check(options.max_length.value_or(1) <= translator.model().limits().positions,
-        "--max-length {}: the model writes at most {} tokens", options.max_length.value_or(1),
-        translator.model().limits().positions);
-  how.max_length = static_cast<std::int32_t>(options.max_length.value_or(0));
-  return [translator, how, json = options.json](const std::vector<Question>& questions, std::int64_t first,
-                                                const NameOf& name_of) {
-    const std::int64_t most = translator.model().limits().positions;
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      Check(!questions[i].context.empty(), "{}: the passage has no tokens", name_of(i));
-      texts.push_back(fmt::format("question: {} context: {}", questions[i].question, questions[i].context));
-      std::ranges::replace_if(
-          texts.back(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
-      const std::int64_t tokens = translator.CountTokens(texts.back(), how);
-      Check(tokens <= most,
-            "{}: with the question {} tokens, and the model reads at most {}: the passage must be shortened",
-            name_of(i), tokens, most);
+// The rows to print for the answers to the questions of lines from `first` on.
+std::vector<std::string> RowsOf(const std::vector<FolderAnswer>& answers, std::int64_t first, AnswerForm form,
+                                bool json) {
+  std::vector<std::string> rows;
+  for (const FolderAnswer& answer : answers) rows.push_back(Row(first + std::ssize(rows), answer, form, json));
+  return rows;
+}
+
+std::vector<FolderAnswer> AnswerPassages(const FolderAnswerer& answerer, const LineBatch& batch) {
+  std::vector<Question> questions;
+  for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+    auto [question, passage] = TwoColumns(batch, line, "a question and a passage");
+    questions.push_back({std::move(question), std::move(passage)});
+  }
+  return answerer.passages(questions, batch.name_of);
+}
+
+std::vector<FolderAnswer> AnswerImages(const FolderAnswerer& answerer, const LineBatch& batch) {
+  std::vector<Image> images;
+  std::vector<std::string> paths;
+  std::vector<ImageQuestion> questions;
+  std::map<std::string, std::size_t> read;  // by path
+  for (std::size_t line = 0; line < batch.lines.size(); ++line) {
+    auto [question, path] = TwoColumns(batch, line, "a question and an image's path");
+    const auto [known, is_new] = read.emplace(path, images.size());
+    if (is_new) {
+      try {
+        images.push_back(ReadImage(path));
+      } catch (const Error& error) {
+        throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
+      }
+      paths.push_back(std::move(path));
     }
-    std::vector<std::string> rows;
-    for (const auto& answers : translator.TranslateBatch(texts, how)) {
-      const std::string& text = answers.front().text;
-      const std::int64_t line = first + std::ssize(rows);
-      rows.push_back((json ? Json(Json::Object{{"line", line}, {"answer", text}}).Line() : OnOneLine(text)) + "\n");
-    }
-    return rows;
-  };
+    questions.push_back({known->second, std::move(question)});
+  }
+  return answerer.images(
+      images, questions, [&](std::size_t image) { return paths[image]; }, batch.name_of);
+}
+
+// The answer to --question.
+FolderAnswer AnswerOne(const FolderAnswerer& answerer, const Options& options) {
+  if (answerer.images) {
+    const std::vector<Image> image = {ReadImage(Input(options.image))};
+    const std::vector<ImageQuestion> question = {{0, options.question}};
+    return answerer.images(image, question, [&](std::size_t) { return options.image; }, {}).front();
+  }
+  const std::vector<Question> question = {{options.question, ReadFile(Input(options.context), kLongestPassage)}};
+  return answerer.passages(question, [&](std::size_t) { return options.context; }).front();
 }
 
 void Run(const Options& options) {
   Check(!options.question_given->given() || !options.context.empty() || !options.image.empty(),
         "--question needs --context or --image");
-  const std::string_view kind = FamilyOf(OpenModelFolder(options.folder)).kind;
-  if (kind == CaptionModel::kKind) {
-    Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads images",
-          options.folder);
-    Check(options.detector.empty(), "--detector is for models that read regions; this one reads the whole image");
-    Check(!options.always, "--always is for models that find an answer or none; this one writes one always");
-    return AnswerImages(options);
-  }
-  if (kind == RegionTextEncoder::kKind) {
-    Check(options.context.empty(), "{}: --context is for models that read passages, and this one reads images",
-          options.folder);
-    Check(!options.always && !options.max_length,
-          "--always and --max-length are for models that read passages; this one chooses one of the answers it knows");
-    return AnswerRegions(options);
-  }
-  Check(options.image.empty() && options.detector.empty(),
+  const bool passages = AnswersFromOf(options.folder) == AnswersFrom::passages;
+  Check(passages || options.context.empty(),
+        "{}: --context is for models that read passages, and this one reads images", options.folder);
+  Check(!passages || (options.image.empty() && options.answerer.detector.empty()),
         "{}: --image and --detector are for models that read images, and this one reads passages", options.folder);
-  const bool writes = kind == EncoderDecoder::kKind;
-  const Reply reply = writes ? Writes(options) : Finds(options);
-  if (!options.context.empty()) {
-    const std::string passage = ReadFile(Input(options.context), kLongestPassage);
-    for (const std::string& row : reply({{options.question, passage}}, 1, [&](std::size_t) { return options.context; }))
-      WriteResult(row);
-    return;
-  }
+  const FolderAnswerer answerer = Loaded([&] { return FolderAnswerer::Load(options.folder, options.answerer); });
+  if (!options.context.empty() || !options.image.empty())
+    return WriteResult(Row(1, AnswerOne(answerer, options), answerer.form, options.json));
   const auto rows = [&](const LineBatch& batch) {
-    std::vector<Question> questions;
-    for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      auto [question, passage] = TwoColumns(batch, line, "a question and a passage");
-      questions.push_back({std::move(question), std::move(passage)});
-    }
-    return reply(questions, batch.first, batch.name_of);
+    return RowsOf(passages ? AnswerPassages(answerer, batch) : AnswerImages(answerer, batch), batch.first,
+                  answerer.form, options.json);
   };
-  ForEachLineBatch(options, "lines answered", BytesAhead(AnswerOptions().batch_tokens), rows);
+  ForEachLineBatch(options, "lines answered", passages ? BytesAhead(AnswerOptions().batch_tokens) : kQuestionsAhead,
+                   rows);
 }
 
 }  // namespace
@@ -166,15 +138,15 @@ void Add(Command& program) {
   context.Type("FILE").Needs(question);
   image.Needs(question).Excludes(context);
   options.question_given = &question;
-  command.Add("--detector", options.detector, "Folder of a detector that finds what is in the image")
+  command.Add("--detector", options.answerer.detector, "Folder of a detector that finds what is in the image")
       .Check(ExistingFolder())
       .Type("DIR");
-  command.Add("--max-length", options.max_length, AtLeast(1),
+  command.Add("--max-length", options.answerer.max_length, AtLeast(1),
               "Most tokens per answer [15; of a written answer the model's]");
-  command.Add("--always", options.always, "Answer even where \"no answer\" is more probable");
+  command.Add("--always", options.answerer.always, "Answer even where \"no answer\" is more probable");
   command.Add("--json", options.json, "Print one JSON object per answer");
   AddSkipErrors(command, options).Excludes(question);
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.answerer.load.compute);
   command.footer =
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
