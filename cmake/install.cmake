@@ -67,7 +67,9 @@ set(user_headers
   headlight/tensor/tensor.h
   headlight/text/metrics/answer_score.h
   headlight/text/metrics/bleu.h
+  headlight/text/metrics/bleu_tokenizer.h
   headlight/text/metrics/chrf.h
+  headlight/text/metrics/ter.h
   headlight/text/text_span.h)
 
 # The engine's headers, which may change with a minor version: the headers of these folders that mark a declaration

@@ -15,8 +15,7 @@
 #include "headlight/pipelines/translator.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
-#include "headlight/text/metrics/bleu.h"
-#include "headlight/text/metrics/chrf.h"
+#include "headlight/recipes/translation_metrics.h"
 #include "headlight/text/metrics/rouge.h"
 #include "headlight/text/metrics/text_groups.h"
 #include "headlight/text/printable.h"
@@ -94,7 +93,8 @@ ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const Tra
   return LossOfPairs(translator.model(), sources, targets);
 }
 
-EvaluationResult ScoresOf(const std::vector<std::string>& written, const Texts& texts, const Evaluation& options) {
+EvaluationResult ScoresOf(const std::vector<std::string>& written, const Texts& texts,
+                          const std::vector<TranslationMetric>& metrics, const Evaluation& options) {
   EvaluationResult result;
   if (options.rouge) {
     result.scores = Json::Object{};
@@ -109,19 +109,20 @@ EvaluationResult ScoresOf(const std::vector<std::string>& written, const Texts& 
     return result;
   }
   const std::vector<std::vector<std::string>> references = {texts.references};
-  const Bleu bleu = CorpusBleu(written, references, options.lowercase);
-  const Chrf chrf = CorpusChrf(written, references, options.lowercase);
-  result.text = fmt::format("{}\n{}\n", ToString(bleu), ToString(chrf));
-  result.scores = Json::Object{{"bleu", bleu.score},
-                               {"bleu_signature", bleu.signature},
-                               {"chrf", chrf.score},
-                               {"chrf_signature", chrf.signature}};
+  result.scores = Json::Object{};
+  for (const TranslationMetric& metric : metrics) {
+    const std::vector<double> sums = SumOfLines(StatisticsOfLines(metric, written, references));
+    result.text += metric.text(sums) + "\n";
+    result.scores.Set(metric.keys.name, metric.score(sums));
+    result.scores.Set(metric.keys.signature, metric.signature);
+  }
   return result;
 }
 
 // Adds the scores of groups of the texts.
 void AddGroupScores(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
-                    const Evaluation& options, EvaluationResult& result) {
+                    const std::vector<TranslationMetric>& metrics, const Evaluation& options,
+                    EvaluationResult& result) {
   Json::Array groups;
   for (const TextGroup& group : GroupTexts(texts.sources, known)) {
     Texts some;
@@ -130,11 +131,13 @@ void AddGroupScores(const std::vector<std::string>& written, const Texts& texts,
       some.references.push_back(texts.references[i]);
       of_group.push_back(written[i]);
     }
-    const Json all = ScoresOf(of_group, some, options).scores;
+    const Json all = ScoresOf(of_group, some, metrics, options).scores;
     Json json = Json::Object{{"by", group.by}, {"range", group.range}, {"lines", group.texts.size()}};
     result.text += fmt::format("{:12} {:18} {:>7} lines ", group.by, group.range, group.texts.size());
     for (const auto& [name, shown] : {std::pair("bleu", "BLEU"),
                                       {"chrf", "chrF2"},
+                                      {"chrf++", "chrF2++"},
+                                      {"ter", "TER"},
                                       {"rouge1", "ROUGE-1"},
                                       {"rouge2", "ROUGE-2"},
                                       {"rougeL", "ROUGE-L"}}) {
@@ -155,7 +158,8 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
         "{}: either FILE, pairs of texts, or `source` and `reference`", options.folder);
   Check(!options.stemmer || options.rouge, "`stemmer` is for `rouge`");
-  Check(!options.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
+  Check(!options.metrics.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
+  const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(options.metrics, 1);
   if (!options.output.empty()) const AtomicFile probe(options.output);  // throws Error if it cannot be written
   const Texts texts = ReadTestSet(options);
   std::vector<std::string> known;
@@ -173,8 +177,8 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
     for (const std::string& text : written) lines += text + '\n';
     WriteFile(options.output, lines);
   }
-  EvaluationResult result = ScoresOf(written, texts, options);
-  if (!known.empty()) AddGroupScores(written, texts, known, options, result);
+  EvaluationResult result = ScoresOf(written, texts, metrics, options);
+  if (!known.empty()) AddGroupScores(written, texts, known, metrics, options, result);
   const ReferenceLoss loss = LossOf(translator, texts, options.translate, observer);
   const double perplexity = std::exp(loss.mean());
   result.text +=

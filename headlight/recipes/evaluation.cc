@@ -37,9 +37,28 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
       {EncoderDecoder::kKind,
        EvaluatePairs,
        nullptr,
-       {"--train", "--source", "--reference", "--rouge", "--stemmer", "--lowercase", "--output", "--shortlist",
-        "--draft", "--beam-size", "--length-penalty", "--max-length", "--min-length", "--no-repeat-ngram-size",
-        "--batch-tokens", "--task", "--prefix", "--source-language", "--target-language"}},
+       {"--train",
+        "--source",
+        "--reference",
+        "--rouge",
+        "--stemmer",
+        "--metric",
+        "--tokenization",
+        "--spm",
+        "--lowercase",
+        "--output",
+        "--shortlist",
+        "--draft",
+        "--beam-size",
+        "--length-penalty",
+        "--max-length",
+        "--min-length",
+        "--no-repeat-ngram-size",
+        "--batch-tokens",
+        "--task",
+        "--prefix",
+        "--source-language",
+        "--target-language"}},
       {ImageEncoder::kKind,
        EvaluateImageEncoder,
        "images",
@@ -137,9 +156,9 @@ void Describe(OptionTable& table, Evaluation& options) {
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
   table.AddFile("--reference", options.reference, "Their reference translations or summaries");
-  table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of BLEU and chrF");
+  table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of `metric`");
   table.Add("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
-  table.Add("--lowercase", options.lowercase, "BLEU and chrF ignore case");
+  Describe(table, options.metrics);
   table.AddFile("--output", options.output, "Write the model's texts to this file");
   AddTranslationOptions(table, options.load, options.translate);
   AddTaskOptions(table, options.translate);

@@ -11,6 +11,7 @@
 #include "headlight/image/image_files.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/pipelines/translation.h"
+#include "headlight/recipes/translation_metrics.h"
 
 namespace headlight {
 
@@ -51,7 +52,7 @@ struct Evaluation {
   std::string output = {};     ///< the file that the model's texts are written to; empty: none
   bool rouge = false;          ///< ROUGE instead of BLEU and chrF
   bool stemmer = false;        ///< ROUGE compares words by their English stems
-  bool lowercase = false;      ///< BLEU and chrF ignore case
+  TranslationMetricOptions metrics = {.metrics = {"bleu", "chrf"}};
   TranslateOptions translate = {};
 };
 

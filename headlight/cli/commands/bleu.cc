@@ -1,60 +1,131 @@
-// headlight bleu: BLEU and chrF of given translations.
-#include "headlight/text/metrics/bleu.h"
-
+// headlight bleu: BLEU, chrF and TER of given translations.
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
 #include "headlight/data/lines.h"
-#include "headlight/text/metrics/chrf.h"
+#include "headlight/recipes/translation_metrics.h"
+#include "headlight/text/metrics/bootstrap.h"
 
 namespace headlight::bleu {
 namespace {
 
+using Statistics = std::vector<std::vector<double>>;  // by line
+
 struct Options {
   std::vector<std::string> references;
-  bool lowercase = false, chrf = false, json = false;
+  TranslationMetricOptions metrics{.metrics = {"bleu"}};
+  std::string baseline;
+  std::int64_t samples = kBootstrapSamples;
+  std::uint64_t seed = kBootstrapSeed;
+  bool chrf = false, sentences = false, json = false;
 };
+
+void WriteSentences(const std::vector<TranslationMetric>& metrics, const std::vector<Statistics>& statistics) {
+  for (std::size_t line = 0; line < statistics.front().size(); ++line) {
+    Json json = Json::Object{{"line", line + 1}};
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+      json.Set(metrics[i].keys.name, metrics[i].sentence_score(statistics[i][line]));
+    WriteResult(json.Line() + "\n");
+  }
+}
+
+// With the samples and the seed, as sacreBLEU has them.
+std::string WithSamples(const std::string& text, const Options& options) {
+  constexpr std::string_view kBefore = "|case:";
+  const std::size_t at = text.find(kBefore);
+  Ensure(at != std::string::npos, "a signature without case: {}", text);
+  return fmt::format("{}|bs:{}|seed:{}{}", text.substr(0, at), options.samples, options.seed, text.substr(at));
+}
 
 void Run(const Options& options) {
   std::vector<std::string> inputs = options.references;
-  inputs.emplace_back("-");
+  inputs.insert(inputs.end(), {"-", options.baseline});
   CheckOutputs({}, inputs);
+  TranslationMetricOptions of_metrics = options.metrics;
+  if (options.chrf) of_metrics.metrics.emplace_back("chrf");
+  const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(of_metrics, options.references.size());
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : options.references) references.push_back(ReadLines(path));
+  std::vector<std::string> baseline;
+  if (!options.baseline.empty()) baseline = ReadLines(options.baseline);
   const std::vector<std::string> hypotheses = ReadLines(Input("-"));
+  Check(options.baseline.empty() || baseline.size() == hypotheses.size(),
+        "--baseline {} has {} lines, and the hypothesis {}: each needs the other", options.baseline, baseline.size(),
+        hypotheses.size());
   const Progress progress("scoring");
-  const Bleu bleu = CorpusBleu(hypotheses, references, options.lowercase);
-  const Chrf chrf = options.chrf ? CorpusChrf(hypotheses, references, options.lowercase) : Chrf();
-  if (options.json) {
-    Json json = Json::Object{{"bleu", bleu.score}, {"bleu_signature", bleu.signature}};
-    if (options.chrf) json.Set("chrf", chrf.score);
-    if (options.chrf) json.Set("chrf_signature", chrf.signature);
-    return WriteResult(json.Line() + "\n");
+  std::vector<Statistics> statistics;
+  for (const TranslationMetric& metric : metrics)
+    statistics.push_back(StatisticsOfLines(metric, hypotheses, references));
+  if (options.sentences) return WriteSentences(metrics, statistics);
+
+  Json json = Json::Object{};
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const TranslationMetric& metric = metrics[i];
+    const std::vector<double> sums = SumOfLines(statistics[i]);
+    std::string text = metric.text(sums), signature = metric.signature;
+    json.Set(metric.keys.name, metric.score(sums));
+    if (!baseline.empty()) {
+      const Statistics others = StatisticsOfLines(metric, baseline, references);
+      const double score = metric.score(SumOfLines(others));
+      const PairedBootstrap paired = ComparePaired(statistics[i], others, metric.score, options.samples, options.seed);
+      text = WithSamples(text, options);
+      text += fmt::format("\n  mean {:.2f} ± {:.2f}; baseline {:.2f}, mean {:.2f} ± {:.2f}; p = {:.4f}",
+                          paired.system.mean, paired.system.half_width, score, paired.baseline.mean,
+                          paired.baseline.half_width, paired.p_value);
+      signature = WithSamples(signature, options);
+      json.Set(metric.keys.paired, Json::Object{{"mean", paired.system.mean},
+                                                {"half_width", paired.system.half_width},
+                                                {"baseline", score},
+                                                {"baseline_mean", paired.baseline.mean},
+                                                {"baseline_half_width", paired.baseline.half_width},
+                                                {"p_value", paired.p_value}});
+    }
+    json.Set(metric.keys.signature, signature);
+    if (!options.json) WriteResult(text + "\n");
   }
-  WriteResult(ToString(bleu) + "\n");
-  if (options.chrf) WriteResult(ToString(chrf) + "\n");
+  if (options.json) WriteResult(json.Line() + "\n");
 }
 
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(program, "bleu", "Score translations by BLEU and chrF, as sacreBLEU", Run);
+  const auto [command, options] =
+      NewCommand(program, "bleu", "Score translations by BLEU, chrF and TER, as sacreBLEU", Run);
   command
       .Add("--reference", options.references, "Reference translations, a line for each line of input; may be repeated")
       .Required()
       .Type("FILE");
-  command.Add("--lowercase", options.lowercase, "Ignore case");
-  command.Add("--chrf", options.chrf, "Print chrF as well");
-  command.Add("--json", options.json, "Print one JSON object");
+  Describe(command, options.metrics);
+  command.Add("--chrf", options.chrf, "The same as chrf among the metrics").Group("");
+  Option& baseline = command.AddFile(
+      "--baseline", options.baseline,
+      "Compare with these translations of another system by paired bootstrap resampling: print means with the half "
+      "width of their 95% interval, and the p-value of the difference");
+  command.Add("--samples", options.samples, Between(1, 1'000'000), "Bootstrap samples").ShowDefault().Needs(baseline);
+  command.Add("--seed", options.seed, Seed(), "Seed of the samples, as SACREBLEU_SEED").ShowDefault().Needs(baseline);
+  Option& sentences = command
+                          .Add("--sentence-level", options.sentences,
+                               "Print one JSON object per line of input: line and the scores of that line alone; of "
+                               "BLEU with effective order")
+                          .Excludes(baseline);
+  command.Add("--json", options.json, "Print one JSON object").Excludes(sentences);
   command.footer =
-      "\nReads translations from standard input. Tokenization 13a, exponential smoothing.\n\n"
+      "\nReads translations from standard input. BLEU has exponential smoothing. TER is the only score of which lower "
+      "is\n"
+      "better. The scores, the signatures and the samples of a seed are sacreBLEU's.\n\n"
       "Examples:\n"
       "  headlight bleu --reference test.en < translations\n"
-      "  headlight bleu --reference first.en --reference second.en --lowercase --chrf < translations";
+      "  headlight bleu --reference first.en --reference second.en --lowercase --metric bleu chrf++ ter < "
+      "translations\n"
+      "  headlight bleu --reference test.zh --tokenization zh < translations\n"
+      "  headlight bleu --reference test.en --baseline old_translations < translations";
 }
 
 }  // namespace headlight::bleu

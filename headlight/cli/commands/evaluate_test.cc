@@ -158,6 +158,39 @@ TEST_F(EvaluateTest, BleuPrintsSacreBleusLine) {
   EXPECT_NEAR(NumberIn(json.out, "bleu"), 48.53, 0.01);
 }
 
+TEST_F(EvaluateTest, BleuPrintsOtherMetricsAndSentences) {
+  const std::string first = Write("first", "The dog bit the man.\nIt was not unexpected.\nThe man bit him first.\n"),
+                    system = "The dog bit the man.\nIt wasn't surprising.\nThe man had just bitten him.\n",
+                    baseline = Write("baseline", "The dog.\nIt was not unexpected.\nThe man.\n");
+  const std::vector<std::string> all = {"bleu", "--reference", first, "--metric", "ter", "chrf++", "bleu"};
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = all;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(arguments, system);
+  };
+  const std::vector<std::string> lines = Lines(run({"--tokenization", "char"}).out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], testing::StartsWith("TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|"));
+  EXPECT_THAT(lines[1], testing::StartsWith("chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|"));
+  EXPECT_THAT(lines[2], testing::StartsWith("BLEU|nrefs:1|case:mixed|eff:no|tok:char|"));
+
+  const std::vector<std::string> sentences = Lines(run({"--sentence-level"}).out);
+  ASSERT_EQ(sentences.size(), 3u);
+  EXPECT_THAT(sentences[0], testing::StartsWith(R"({"line":1,"ter":0.0,"chrf++":100.0,"bleu":100.)"));
+  EXPECT_NEAR(NumberIn(sentences[1], "ter"), 75, 1e-9);
+
+  const Outcome paired = run({"--baseline", baseline, "--samples", "50"});
+  EXPECT_THAT(paired.out, HasSubstr("TER|nrefs:1|bs:50|seed:12345|case:lc|"));
+  EXPECT_THAT(paired.out, testing::ContainsRegex("\n  mean [0-9.]+ ± [0-9.]+; baseline [0-9.]+, mean .*; p = 0[.]"));
+  const Outcome json = run({"--baseline", baseline, "--seed", "7", "--json"});
+  EXPECT_THAT(json.out, HasSubstr("\"ter_paired\":{\"mean\":"));
+  EXPECT_THAT(json.out, HasSubstr("bs:1000|seed:7|"));
+  EXPECT_THAT(RefusalOf({"bleu", "--reference", first, "--baseline", Write("short", "a\n")}, system),
+              HasSubstr("short has 1 lines, and the hypothesis 3"));
+  EXPECT_THAT(RefusalOf({"bleu", "--reference", first, "--metric", "ter", "--tokenization", "zh"}, system),
+              HasSubstr("--tokenization is for BLEU, which --metric does not name"));
+}
+
 TEST_F(EvaluateTest, BleuRefusesTextsThatDoNotFit) {
   EXPECT_THAT(RefusalOf({"bleu", "--reference", reference}, "one\n"), HasSubstr("3"));
   EXPECT_THAT(RefusalOf({"bleu", "--reference", Write("empty", "")}, ""), HasSubstr("no hypothesis"));

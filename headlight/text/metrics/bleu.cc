@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <unordered_map>
+#include <functional>
 
 #include "headlight/base/error.h"
 #include "headlight/text/metrics/ngrams.h"
@@ -15,65 +15,77 @@
 namespace headlight {
 namespace {
 
-// The words of a line and of its references as numbers, equal words by equal numbers.
-class WordNumbers {
- public:
-  std::u32string Of(std::string_view line, bool lowercase) {
-    std::u32string numbers;
-    for (std::string& word : Tokenize13a(lowercase ? LowerCase(line) : line))
-      numbers.push_back(numbers_.try_emplace(std::move(word), static_cast<char32_t>(numbers_.size())).first->second);
-    return numbers;
-  }
+constexpr std::size_t kBleuOrders = 4;
 
- private:
-  std::unordered_map<std::string, char32_t> numbers_;
-};
+}  // namespace
 
-void AddLine(std::string_view hypothesis, std::span<const std::string_view> references, bool lowercase, Bleu& bleu) {
+std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
+                                                   std::span<const std::string_view> references,
+                                                   const BleuOptions& options) {
   WordNumbers numbers;
-  const std::u32string words = numbers.Of(hypothesis, lowercase);
+  const auto words_of = [&](std::string_view line) {
+    return numbers.Of(options.tokenizer.words(options.lowercase ? LowerCase(line) : line));
+  };
+  const std::u32string words = words_of(hypothesis);
   std::vector<std::u32string> reference_words;
-  for (const std::string_view reference : references) reference_words.push_back(numbers.Of(reference, lowercase));
+  for (const std::string_view reference : references) reference_words.push_back(words_of(reference));
 
   const auto length = static_cast<std::int64_t>(words.size());
   const auto nearest = [&](const std::u32string& reference) {  // of two as near, the shorter
     const auto size = static_cast<std::int64_t>(reference.size());
     return std::pair(std::abs(size - length), size);
   };
-  bleu.hypothesis_length += length;
-  bleu.reference_length += nearest(*std::ranges::min_element(reference_words, {}, nearest)).second;
-
-  for (std::size_t n = 1; n <= bleu.matches.size(); ++n) {
+  std::array<double, kBleuStatistics> statistics{};
+  statistics[0] = static_cast<double>(length);
+  statistics[1] = static_cast<double>(nearest(*std::ranges::min_element(reference_words, {}, nearest)).second);
+  for (std::size_t n = 1; n <= kBleuOrders; ++n) {
     Ngrams granted = CountNgrams(reference_words[0], n);
     for (const std::u32string& reference : std::span(reference_words).subspan(1))
       for (const auto& [ngram, count] : CountNgrams(reference, n)) granted[ngram] = std::max(granted[ngram], count);
-    bleu.matches[n - 1] += CountMatches(CountNgrams(words, n), granted);
-    bleu.totals[n - 1] += std::max<std::int64_t>(length - static_cast<std::int64_t>(n) + 1, 0);
+    statistics[1 + n] = static_cast<double>(CountMatches(CountNgrams(words, n), granted));
+    statistics[1 + kBleuOrders + n] =
+        static_cast<double>(std::max<std::int64_t>(length - static_cast<std::int64_t>(n) + 1, 0));
   }
+  return statistics;
 }
 
-void ComputeScore(Bleu& bleu) {
+Bleu BleuOf(std::span<const double> sums, bool effective_order) {
+  Bleu bleu;
+  bleu.hypothesis_length = std::llround(sums[0]);
+  bleu.reference_length = std::llround(sums[1]);
+  for (std::size_t n = 0; n < kBleuOrders; ++n) {
+    bleu.matches[n] = std::llround(sums[2 + n]);
+    bleu.totals[n] = std::llround(sums[2 + kBleuOrders + n]);
+  }
   bleu.brevity_penalty = 1;
   if (bleu.hypothesis_length < bleu.reference_length)
     bleu.brevity_penalty =
         bleu.hypothesis_length == 0
             ? 0
             : std::exp(1 - static_cast<double>(bleu.reference_length) / static_cast<double>(bleu.hypothesis_length));
-  if (std::ranges::count(bleu.matches, 0) == std::ssize(bleu.matches)) return;
+  if (std::ranges::count(bleu.matches, 0) == std::ssize(bleu.matches)) return bleu;
 
   // Exponential smoothing: the first order without a match counts as half a match, the next as a quarter, ...
   double smoothed = 1, logarithms = 0;
-  for (std::size_t n = 0; n < bleu.totals.size(); ++n) {
-    if (bleu.totals[n] == 0) return;  // no line is as long as that: the score is 0
+  std::size_t orders = 0;
+  for (; orders < kBleuOrders && bleu.totals[orders] > 0; ++orders) {
+    const std::size_t n = orders;
     if (bleu.matches[n] == 0) smoothed /= 2;
     const double matches = bleu.matches[n] == 0 ? smoothed : static_cast<double>(bleu.matches[n]);
     bleu.precisions[n] = 100 * matches / static_cast<double>(bleu.totals[n]);
     logarithms += std::log(bleu.precisions[n]);
   }
-  bleu.score = bleu.brevity_penalty * std::exp(logarithms / static_cast<double>(bleu.totals.size()));
+  if (orders < kBleuOrders && !effective_order) return bleu;  // no line is as long as that: the score is 0
+  bleu.score = bleu.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
+  return bleu;
 }
 
-}  // namespace
+std::string BleuSignature(std::size_t references, const BleuOptions& options) {
+  // sacreBLEU's own, and a last word that says who counted.
+  return fmt::format("nrefs:{}|case:{}|eff:{}|tok:{}|smooth:exp|version:2.6.0|by:headlight", references,
+                     options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",
+                     options.tokenizer.name);
+}
 
 void CheckSameLines(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references) {
   Check(!references.empty(), "there is no reference to compare with");
@@ -93,18 +105,17 @@ void CheckSameLines(std::span<const std::string> hypotheses, std::span<const std
 }
 
 Bleu CorpusBleu(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                bool lowercase) {
+                const BleuOptions& options) {
   CheckSameLines(hypotheses, references);
-  Bleu bleu;
+  std::array<double, kBleuStatistics> sums{};
   std::vector<std::string_view> line_references(references.size());
   for (std::size_t line = 0; line < hypotheses.size(); ++line) {
     for (std::size_t r = 0; r < references.size(); ++r) line_references[r] = references[r][line];
-    AddLine(hypotheses[line], line_references, lowercase, bleu);
+    const auto statistics = BleuStatistics(hypotheses[line], line_references, options);
+    std::ranges::transform(sums, statistics, sums.begin(), std::plus<>());
   }
-  ComputeScore(bleu);
-  // sacreBLEU's own, and a last word that says who counted.
-  bleu.signature = fmt::format("nrefs:{}|case:{}|eff:no|tok:13a|smooth:exp|version:2.6.0|by:headlight",
-                               references.size(), lowercase ? "lc" : "mixed");
+  Bleu bleu = BleuOf(sums, options.effective_order);
+  bleu.signature = BleuSignature(references.size(), options);
   return bleu;
 }
 

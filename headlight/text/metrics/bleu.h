@@ -8,11 +8,20 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/text/metrics/bleu_tokenizer.h"
 
 namespace headlight {
+
+struct BleuOptions {
+  bool lowercase = false;
+  BleuTokenizer tokenizer = MakeBleuTokenizer("13a");
+  /// Only the orders that the hypothesis is long enough for count, as sacreBLEU has it for single sentences.
+  bool effective_order = false;
+};
 
 struct Bleu {
   double score = 0;                       // 0 to 100
@@ -24,16 +33,26 @@ struct Bleu {
   std::string signature;                                     // how it was computed, in sacreBLEU's words
 };
 
-// Tokenization 13a, exponential smoothing. hypotheses[i] is compared to references[r][i] for every r: there is at least
-// one r, and each has as many lines. Throws Error naming the counts where they differ, where there is no line, and the
-// line (from 1) and byte (from 0) of text that is not UTF-8.
+// Exponential smoothing. hypotheses[i] is compared to references[r][i] for every r: there is at least one r, and each
+// has as many lines. Throws Error naming the counts where they differ, where there is no line, and the line (from 1)
+// and byte (from 0) of text that is not UTF-8.
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
-                              std::span<const std::vector<std::string>> references, bool lowercase = false);
+                              std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
+
+// What the BLEU of a corpus is made of: the sums over its lines of these numbers.
+inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, and matches and totals of each order
+HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
+                                                                 std::span<const std::string_view> references,
+                                                                 const BleuOptions& options);
+// The score without its signature.
+HEADLIGHT_API Bleu BleuOf(std::span<const double> sums, bool effective_order);
+HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOptions& options);
 
 // As sacreBLEU prints it: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 
-// Throws the errors of CorpusBleu and CorpusChrf.
-void CheckSameLines(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references);
+// Throws the errors of CorpusBleu, CorpusChrf and CorpusTer.
+HEADLIGHT_API void CheckSameLines(std::span<const std::string> hypotheses,
+                                  std::span<const std::vector<std::string>> references);
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/text/metrics/chrf.h"
+#include "headlight/text/metrics/ter.h"
 #include "headlight/text/metrics/tokenize_13a.h"
 
 namespace headlight::bleu_test {
@@ -35,7 +36,8 @@ TEST(Tokenize13a, EqualsSacreBleu) {
 TEST(CorpusBleu, EqualsSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
-    const Bleu bleu = CorpusBleu(golden["hypotheses"].Strings(), References(golden), golden["lowercase"].Bool());
+    const Bleu bleu =
+        CorpusBleu(golden["hypotheses"].Strings(), References(golden), {.lowercase = golden["lowercase"].Bool()});
     EXPECT_NEAR(bleu.score, golden["bleu"].Number(), 1e-9);
     for (std::size_t n = 0; n < 4; ++n) {
       EXPECT_NEAR(bleu.precisions[n], golden["precisions"].Items()[n].Number(), 1e-9);
@@ -56,7 +58,8 @@ TEST(CorpusBleu, EqualsSacreBleu) {
 TEST(CorpusChrf, EqualsSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
-    const Chrf chrf = CorpusChrf(golden["hypotheses"].Strings(), References(golden), golden["lowercase"].Bool());
+    const Chrf chrf =
+        CorpusChrf(golden["hypotheses"].Strings(), References(golden), {.lowercase = golden["lowercase"].Bool()});
     EXPECT_NEAR(chrf.score, golden["chrf"].Number(), 1e-9);
     std::string line = ToString(chrf);
     const std::size_t ours = line.find("|by:headlight");
@@ -86,6 +89,7 @@ TEST(CorpusBleu, NamesCountsThatDiffer) {
   const auto failure = [](const Lines& hypotheses, const std::vector<Lines>& references) {
     const std::string bleu = ErrorOf([&] { CorpusBleu(hypotheses, references); });
     EXPECT_EQ(bleu, ErrorOf([&] { CorpusChrf(hypotheses, references); }));
+    EXPECT_EQ(bleu, ErrorOf([&] { CorpusTer(hypotheses, references); }));
     return bleu;
   };
   EXPECT_EQ(failure({"a", "b"}, {{"a"}}), "the hypothesis has 2 lines, the reference has 1: each needs the other");

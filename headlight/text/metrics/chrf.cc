@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdint>
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "headlight/text/characters.h"
 #include "headlight/text/metrics/bleu.h"
@@ -13,30 +15,53 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kOrders = 6;
+constexpr std::size_t kCharacterOrders = 6, kWordOrders = 2;
 constexpr double kBeta = 2;
 
-// Of one order: n-grams of the hypothesis, of the reference, and of both.
-struct Counts {
-  std::int64_t hypothesis = 0, reference = 0, matches = 0;
-};
-using AllCounts = std::array<Counts, kOrders>;
-
-std::u32string Characters(std::string_view line, bool lowercase) {
-  const std::string lowered = lowercase ? LowerCase(line) : std::string();
+std::u32string CharactersOf(std::string_view line) {
   std::u32string characters;
-  for (const std::string_view word : SplitAtSpaces(lowercase ? lowered : line))
+  for (const std::string_view word : SplitAtSpaces(line))
     ForEachCharacter(word, [&](char32_t code, std::size_t, std::size_t) { characters.push_back(code); });
   return characters;
 }
 
+// A mark of ASCII at the end of a word, or else one at its start, is a word of its own.
+std::vector<std::string_view> WordsAndMarks(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : SplitAtSpaces(line)) {
+    const auto is_mark = [](char byte) { return IsAsciiPunctuation(static_cast<unsigned char>(byte)); };
+    std::size_t cut = 0;
+    if (CountCharacters(word) > 1) cut = is_mark(word.back()) ? word.size() - 1 : is_mark(word.front()) ? 1 : 0;
+    if (cut > 0) words.push_back(word.substr(0, cut));
+    words.push_back(word.substr(cut));
+  }
+  return words;
+}
+
+// Appends for each order the n-grams of the hypothesis, of the reference, and of both.
+void AppendCounts(std::u32string_view hypothesis, std::u32string_view reference, std::size_t orders,
+                  std::vector<double>& counts) {
+  for (std::size_t n = 1; n <= orders; ++n) {
+    const auto size = [n](std::u32string_view text) {
+      return static_cast<double>(text.size() < n ? 0 : text.size() - n + 1);
+    };
+    // If the reference is too short to have n-grams, those of the hypothesis do not count.
+    counts.push_back(size(reference) == 0 ? 0 : size(hypothesis));
+    counts.push_back(size(reference));
+    counts.push_back(static_cast<double>(CountMatches(CountNgrams(hypothesis, n), CountNgrams(reference, n))));
+  }
+}
+
+}  // namespace
+
 // F of the mean precision and recall of those orders that both sides are long enough for.
-double Score(const AllCounts& counts) {
+double ChrfOf(std::span<const double> sums) {
   double precision = 0, recall = 0, orders = 0;
-  for (const Counts& order : counts) {
-    if (order.hypothesis == 0 || order.reference == 0) continue;
-    precision += static_cast<double>(order.matches) / static_cast<double>(order.hypothesis);
-    recall += static_cast<double>(order.matches) / static_cast<double>(order.reference);
+  for (std::size_t order = 0; order < sums.size(); order += 3) {
+    const double hypothesis = sums[order], reference = sums[order + 1], matches = sums[order + 2];
+    if (hypothesis == 0 || reference == 0) continue;
+    precision += matches / hypothesis;
+    recall += matches / reference;
     ++orders;
   }
   if (precision + recall == 0) return 0;
@@ -46,46 +71,48 @@ double Score(const AllCounts& counts) {
   return 100 * (1 + kFactor) * precision * recall / (kFactor * precision + recall);
 }
 
-AllCounts Compare(std::u32string_view hypothesis, std::u32string_view reference) {
-  AllCounts counts;
-  for (std::size_t n = 1; n <= kOrders; ++n) {
-    const auto size = [n](std::u32string_view text) {
-      return static_cast<std::int64_t>(text.size() < n ? 0 : text.size() - n + 1);
-    };
-    // Where the reference is too short to have n-grams, those of the hypothesis do not count.
-    counts[n - 1] = {size(reference) == 0 ? 0 : size(hypothesis), size(reference),
-                     CountMatches(CountNgrams(hypothesis, n), CountNgrams(reference, n))};
+std::vector<double> ChrfStatistics(std::string_view hypothesis, std::span<const std::string_view> references,
+                                   const ChrfOptions& options) {
+  const auto line = [&](std::string_view text) { return options.lowercase ? LowerCase(text) : std::string(text); };
+  const std::string own = line(hypothesis);
+  const std::u32string characters = CharactersOf(own);
+  WordNumbers numbers;
+  const std::u32string words = options.words ? numbers.Of(WordsAndMarks(own)) : std::u32string();
+  std::vector<double> best;
+  double best_score = -1;
+  for (const std::string_view reference : references) {
+    const std::string other = line(reference);
+    std::vector<double> counts;
+    AppendCounts(characters, CharactersOf(other), kCharacterOrders, counts);
+    if (options.words) AppendCounts(words, numbers.Of(WordsAndMarks(other)), kWordOrders, counts);
+    if (const double score = ChrfOf(counts); score > best_score) {
+      best = std::move(counts);
+      best_score = score;
+    }
   }
-  return counts;
+  return best;
 }
 
-}  // namespace
+std::string ChrfSignature(std::size_t references, const ChrfOptions& options) {
+  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:{}|space:no|version:2.6.0|by:headlight", references,
+                     options.lowercase ? "lc" : "mixed", kCharacterOrders, options.words ? kWordOrders : 0);
+}
 
 Chrf CorpusChrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,
-                bool lowercase) {
+                const ChrfOptions& options) {
   CheckSameLines(hypotheses, references);
-  AllCounts sums;
+  std::vector<double> sums(3 * (kCharacterOrders + (options.words ? kWordOrders : 0)));
+  std::vector<std::string_view> line_references(references.size());
   for (std::size_t line = 0; line < hypotheses.size(); ++line) {
-    const std::u32string hypothesis = Characters(hypotheses[line], lowercase);
-    AllCounts best;
-    double best_score = -1;
-    for (const std::vector<std::string>& reference : references) {
-      const AllCounts counts = Compare(hypothesis, Characters(reference[line], lowercase));
-      if (const double score = Score(counts); score > best_score) {
-        best = counts;
-        best_score = score;
-      }
-    }
-    for (std::size_t order = 0; order < kOrders; ++order) {
-      sums[order].hypothesis += best[order].hypothesis;
-      sums[order].reference += best[order].reference;
-      sums[order].matches += best[order].matches;
-    }
+    for (std::size_t r = 0; r < references.size(); ++r) line_references[r] = references[r][line];
+    std::ranges::transform(sums, ChrfStatistics(hypotheses[line], line_references, options), sums.begin(),
+                           std::plus<>());
   }
-  return {Score(sums), fmt::format("nrefs:{}|case:{}|eff:yes|nc:6|nw:0|space:no|version:2.6.0|by:headlight",
-                                   references.size(), lowercase ? "lc" : "mixed")};
+  return {ChrfOf(sums), options.words, ChrfSignature(references.size(), options)};
 }
 
-std::string ToString(const Chrf& chrf) { return fmt::format("chrF2|{} = {:.2f}", chrf.signature, chrf.score); }
+std::string ToString(const Chrf& chrf) {
+  return fmt::format("chrF2{}|{} = {:.2f}", chrf.words ? "++" : "", chrf.signature, chrf.score);
+}
 
 }  // namespace headlight

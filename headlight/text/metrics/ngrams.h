@@ -4,13 +4,30 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace headlight {
 
 // The frequency of each n-gram; the keys are views of the text that was counted.
 using Ngrams = std::unordered_map<std::u32string_view, std::int64_t>;
+
+// Words as numbers, equal words by equal numbers.
+class WordNumbers {
+ public:
+  template <typename Word>  // std::string or std::string_view
+  std::u32string Of(const std::vector<Word>& words) {
+    std::u32string numbers;
+    for (const Word& word : words)
+      numbers.push_back(numbers_.try_emplace(std::string(word), static_cast<char32_t>(numbers_.size())).first->second);
+    return numbers;
+  }
+
+ private:
+  std::unordered_map<std::string, char32_t> numbers_;
+};
 
 // `text`: characters, or the indices of words.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {

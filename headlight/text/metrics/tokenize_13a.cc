@@ -75,15 +75,9 @@ std::vector<std::string_view> SplitAtSpaces(std::string_view text) {
   return words;
 }
 
-std::vector<std::string> Tokenize13a(std::string_view line) {
-  std::string text = Replaced(line, "<skipped>", "");
-  text = Replaced(text, "&quot;", "\"");
-  text = Replaced(text, "&amp;", "&");
-  text = Replaced(text, "&lt;", "<");
-  text = Replaced(text, "&gt;", ">");
-
-  std::string apart = " ";
-  for (const char byte : text + " ") {
+std::vector<std::string> SeparateMarks(std::string_view text) {
+  std::string apart;
+  for (const char byte : text) {
     if (StandsAlone(byte)) {
       apart.append({' ', byte, ' '});
     } else {
@@ -95,6 +89,16 @@ std::vector<std::string> Tokenize13a(std::string_view line) {
   apart = Separate(apart, IsDigit, IsHyphen, "", " ");
   const std::vector<std::string_view> words = SplitAtSpaces(apart);
   return {words.begin(), words.end()};
+}
+
+std::vector<std::string> Tokenize13a(std::string_view line) {
+  std::string text = Replaced(line, "<skipped>", "");
+  text = Replaced(text, "&quot;", "\"");
+  text = Replaced(text, "&amp;", "&");
+  text = Replaced(text, "&lt;", "<");
+  text = Replaced(text, "&gt;", ">");
+
+  return SeparateMarks(" " + text + " ");
 }
 
 }  // namespace headlight

@@ -15,6 +15,9 @@ std::string LowerCase(std::string_view text);
 // The words between Unicode's white space; pieces of `text`.
 std::vector<std::string_view> SplitAtSpaces(std::string_view text);
 
+// The words and marks of a text by the rules of 13a for Western languages, without those for its ends and for entities.
+std::vector<std::string> SeparateMarks(std::string_view text);
+
 // The words and marks of a line, which has no newline in it, by the rules of mteval-v13a.pl, NIST's scorer, as
 // sacreBLEU's `13a` follows them: four entities are decoded, ASCII punctuation stands alone but for periods and commas
 // inside numbers, apostrophes, and hyphens that follow no digit.

@@ -1,0 +1,60 @@
+// The metrics of translations by their names, as `headlight bleu` and `headlight evaluate` take them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/option_table.h"
+#include "headlight/text/metrics/bleu_tokenizer.h"
+
+namespace headlight {
+
+/// A metric's name, and the keys of its signature and of its comparison with another system in JSON.
+struct TranslationMetricKeys {
+  const char *name, *signature, *paired;
+};
+inline constexpr TranslationMetricKeys kTranslationMetrics[] = {{"bleu", "bleu_signature", "bleu_paired"},
+                                                                {"chrf", "chrf_signature", "chrf_paired"},
+                                                                {"chrf++", "chrf++_signature", "chrf++_paired"},
+                                                                {"ter", "ter_signature", "ter_paired"}};
+
+struct TranslationMetricOptions {
+  std::vector<std::string> metrics = {};  ///< names of kTranslationMetrics
+  std::string tokenization = "13a";       ///< of kBleuTokenizations
+  std::string spm = {};                   ///< instead of it, the file of a SentencePiece model
+  bool lowercase = false;                 ///< TER ignores case always
+};
+
+/// Describes --metric, --tokenization, --spm and --lowercase. `options` must outlive the table.
+HEADLIGHT_API void Describe(OptionTable& table, TranslationMetricOptions& options);
+
+/// A score that is a function of sums over lines.
+struct TranslationMetric {
+  TranslationMetricKeys keys;
+  std::string signature, sentence_signature;  ///< how it is computed, in sacreBLEU's words
+  std::function<std::vector<double>(std::string_view hypothesis, std::span<const std::string_view> references)>
+      statistics;
+  std::function<double(std::span<const double> sums)> score, sentence_score;
+  std::function<std::string(std::span<const double> sums)> text;  ///< the score as sacreBLEU prints it
+};
+
+/// The pieces of the SentencePiece model in a file. Its name is "spm-" and that of the file, without its folder and its
+/// extension. Throws Error naming the file and what is wrong with it.
+HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
+
+/// Each metric once, in the order of the options. Throws Error for an unknown name and for what is wrong with the file.
+HEADLIGHT_API std::vector<TranslationMetric> MakeTranslationMetrics(const TranslationMetricOptions& options,
+                                                                    std::size_t references);
+
+/// The metric's statistics of each line. Arguments and errors as CorpusBleu's.
+HEADLIGHT_API std::vector<std::vector<double>> StatisticsOfLines(const TranslationMetric& metric,
+                                                                 std::span<const std::string> hypotheses,
+                                                                 std::span<const std::vector<std::string>> references);
+HEADLIGHT_API std::vector<double> SumOfLines(const std::vector<std::vector<double>>& lines);
+
+}  // namespace headlight

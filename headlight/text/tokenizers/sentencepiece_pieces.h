@@ -1,0 +1,18 @@
+// The pieces of texts by a SentencePiece model alone, without a vocabulary of ids.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlight/base/export.h"
+
+namespace headlight {
+
+/// Reads a `.model` (or `.spm`) file. The function gives the pieces of a text, as SentencePiece's EncodeAsPieces: a
+/// space is U+2581, and consecutive characters that the model lacks are one piece, or bytes if it falls back to them.
+/// Throws Error naming the file and what is wrong with it or not supported, such as user-defined pieces.
+HEADLIGHT_API std::function<std::vector<std::string>(std::string_view)> ReadSentencePieces(const std::string& path);
+
+}  // namespace headlight
