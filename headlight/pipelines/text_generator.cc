@@ -66,13 +66,22 @@ AttentionRecord TextGenerator::Attention(std::string_view text) const {
   return record;
 }
 
-std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, std::int64_t batch_tokens,
-                                            bool with_end) const {
-  const std::int32_t end_id = model().limits().end_id;
+std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, const ScoreOptions& options) const {
+  const std::int64_t batch_tokens = options.batch_tokens;
+  const bool with_end = options.with_end;
+  const std::int32_t end_id = model().limits().end_id, first_id = state_->first_id;
   Check(!with_end || end_id >= 0, "the model has no token that ends a text");
   Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
-  const auto positions = static_cast<std::size_t>(model().limits().positions);
+  const std::int64_t positions = model().limits().positions, most = options.window.value_or(positions);
   Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
+  Check(most >= 2 && most <= positions, "`window` must be from 2 to the model's positions, {}, not {}", positions,
+        most);
+  const std::int64_t step = options.stride.value_or(most / 2);
+  Check(step >= 1 && step < most, "`stride` must be from 1 to {}, which is less than the window, not {}", most - 1,
+        step);
+  const bool with_start = options.start_token.value_or(first_id >= 0);
+  Check(!with_start || first_id >= 0, "`start_token`: the model has no first token (bos_token_id)");
+  const auto window_size = static_cast<std::size_t>(most), stride = static_cast<std::size_t>(step);
   struct ScoredWindow {
     std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are reported
   };
@@ -91,9 +100,9 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
       ids[i].push_back(end_id);
       results[i].tokens.push_back({end_id, {size, size}, {}});
     }
-    if (state_->first_id >= 0 && ids[i].front() != state_->first_id) ids[i].insert(ids[i].begin(), state_->first_id);
-    for (std::size_t begin = 0, scored = 1; scored < ids[i].size(); begin += positions / 2) {
-      const std::size_t end = std::min(begin + positions, ids[i].size());
+    if (with_start && ids[i].front() != first_id) ids[i].insert(ids[i].begin(), first_id);
+    for (std::size_t begin = 0, scored = 1; scored < ids[i].size(); begin += stride) {
+      const std::size_t end = std::min(begin + window_size, ids[i].size());
       windows.push_back({i, begin, scored, end});
       scored = std::max(scored, end);
     }

@@ -88,6 +88,19 @@ struct HEADLIGHT_API TextScore {
   double bits_per_byte() const;        ///< -log2(probability) / bytes
 };
 
+struct ScoreOptions {
+  std::int64_t batch_tokens = 2048;  ///< tokens scored at once
+  bool with_end = false;             ///< the end token behind each text is scored, as one more token and one more byte
+
+  /// Tokens that are read at once, the start token included; from 2 to the model's positions [the positions].
+  std::optional<std::int64_t> window = {};
+  /// From 1 to `window` - 1. A token of a later window has at least `window` - `stride` tokens before it [window / 2].
+  std::optional<std::int64_t> stride = {};
+  /// Whether the model's first token is put before a text that does not begin with it. Without it, the text's own first
+  /// token has no score [if the model has one].
+  std::optional<bool> start_token = {};
+};
+
 /// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
 /// others of a call, except that the index of its prompt is the number of its random stream.
 class HEADLIGHT_API TextGenerator {
@@ -113,13 +126,10 @@ class HEADLIGHT_API TextGenerator {
   /// The number of texts for each prompt; beams may give fewer.
   std::int32_t n_best(const GenerateOptions& options) const;
 
-  /// The log-probability of each token of each text. The model's first token, where it has one, is put before a text;
-  /// else the text's own first token has no score. A text longer than the model's positions is read in windows of that
-  /// many tokens, each beginning half a window after the one before it, so that a token's context is at least half a
-  /// window. With `with_end`, the end token behind each text is scored too, as one more token and one more byte. Throws
-  /// Error where a text is not UTF-8, and for `with_end` where the model has no end token.
-  std::vector<TextScore> Score(std::span<const std::string> texts, std::int64_t batch_tokens = 2048,
-                               bool with_end = false) const;
+  /// The log-probability of each token of each text. A text longer than the window is read in windows: each begins
+  /// `stride` tokens after the one before it, and gives those tokens that no window before it has given. Throws Error
+  /// if a text is not UTF-8 and for impossible options.
+  std::vector<TextScore> Score(std::span<const std::string> texts, const ScoreOptions& options = {}) const;
 
   /// The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
   /// no tokens or more than the model's positions.

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/generate/hypothesis.h"
 #include "headlight/pipelines/testing.h"
@@ -209,10 +211,59 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
   EXPECT_GT(long_ones[1].tokens.size(), 80U);
   EXPECT_EQ(long_ones[1].scored, std::ssize(long_ones[1].tokens));
   for (const TokenScore& token : long_ones[1].tokens) EXPECT_LT(token.log_probability.value(), 0);
-  EXPECT_EQ(long_ones[1].log_probability, generator.Score({&texts[1], 1}, 1).front().log_probability);
+  EXPECT_EQ(long_ones[1].log_probability, generator.Score({&texts[1], 1}, {.batch_tokens = 1}).front().log_probability);
   EXPECT_EQ(long_ones[2].scored, 0);
   for (std::size_t i = 0; i < score.tokens.size(); ++i)
     EXPECT_EQ(score.tokens[i].log_probability, long_ones[1].tokens[i].log_probability);
+}
+
+// tools/make_score_goldens.py.
+TEST(TextGenerator, ScoresInWindowsAsTransformers) {
+  const TemporaryFolder folder;
+  for (const char* file : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2/" + std::string(file), folder.File(file));
+  const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/pipelines/testdata/scores.json");
+  Json::Object vocabulary;
+  for (std::int64_t id = 0; id < golden["vocabulary"].Integer(); ++id)
+    vocabulary.emplace_back(fmt::format("w{}", id), id);
+  WriteFile(
+      folder.File("tokenizer.json"),
+      Json(Json::Object{{"added_tokens", Json::Array{}},
+                        {"pre_tokenizer", Json::Object{{"type", "WhitespaceSplit"}}},
+                        {"model", Json::Object{{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "w0"}}}})
+          .Line());
+  const TextGenerator generator = TextGenerator::Load(folder.path());
+  int compared = 0;
+  for (const JsonView& one : golden["cases"].Items()) {
+    std::string text;
+    for (const JsonView& id : one["ids"].Items()) text += fmt::format("w{} ", id.Integer());
+    const TextScore score = generator
+                                .Score({&text, 1}, {.window = one["window"].Integer(),
+                                                    .stride = one["stride"].Integer(),
+                                                    .start_token = one["start_token"].Bool()})
+                                .front();
+    const std::vector<JsonView> expected = one["log_probabilities"].Items();
+    ASSERT_EQ(score.scored, std::ssize(expected));
+    const std::size_t without = score.tokens.size() - expected.size();
+    EXPECT_EQ(without, one["start_token"].Bool() ? 0u : 1u);
+    double sum = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i, ++compared) {
+      EXPECT_NEAR(score.tokens[i + without].log_probability.value(), expected[i].Number(), 1e-5);
+      sum += expected[i].Number();
+    }
+    EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(expected.size())), 1e-4 * score.perplexity());
+  }
+  EXPECT_GT(compared, 300);
+}
+
+TEST_F(GeneratorTest, RefusesImpossibleWindows) {
+  const TextGenerator generator = TextGenerator::Load(folder.path());
+  const auto refusal = [&](const ScoreOptions& options) { return ErrorOf([&] { generator.Score({}, options); }); };
+  EXPECT_EQ(refusal({.window = 41}), "`window` must be from 2 to the model's positions, 40, not 41");
+  EXPECT_EQ(refusal({.window = 1}), "`window` must be from 2 to the model's positions, 40, not 1");
+  EXPECT_EQ(refusal({.window = 8, .stride = 8}), "`stride` must be from 1 to 7, which is less than the window, not 8");
+  EXPECT_EQ(refusal({.stride = 0}), "`stride` must be from 1 to 39, which is less than the window, not 0");
+  EXPECT_EQ(refusal({.window = 2, .stride = 1}), "");
 }
 
 TEST_F(GeneratorTest, RefusesImpossibleRequests) {
@@ -255,6 +306,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(ErrorOf([&] { without.Generate({&nothing, 1}); }), HasSubstr("prompt 1: it has no tokens"));
   const TextScore score = without.Score({&kPrompts[0], 1}).front();
   EXPECT_FALSE(score.tokens.front().log_probability.has_value());
+  EXPECT_THAT(ErrorOf([&] { without.Score({}, {.start_token = true}); }), HasSubstr("`start_token`: the model has no"));
   EXPECT_EQ(score.scored, std::ssize(score.tokens) - 1);
   EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.tokens.front().span.end);
 }

@@ -89,7 +89,7 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
   std::int64_t texts = 0;
   std::vector<std::string> batch;
   const auto score = [&] {
-    for (const TextScore& one : generator.Score(batch, 2048, options.end)) {
+    for (const TextScore& one : generator.Score(batch, {.with_end = options.end})) {
       all.log_probability += one.log_probability;
       all.scored += one.scored;
       all.bytes += one.bytes;

@@ -152,6 +152,16 @@ TEST_F(GenerateTest, ScoresTexts) {
   EXPECT_EQ(rows[1], "0.0000\t-\t-\t");
   EXPECT_THAT(outcome.err, StartsWith(fmt::format("2 texts, {} tokens, 11 bytes: perplexity ", score.scored)));
 
+  const TextScore windows =
+      TextGenerator::Load(model).Score({&text, 1}, {.window = 4, .stride = 1, .start_token = false}).front();
+  const Outcome by_windows =
+      RunProgram({"score", model, "--window", "4", "--stride", "1", "--start-token", "no"}, text + "\n");
+  EXPECT_THAT(by_windows.out,
+              StartsWith(fmt::format("{:.4f}\t{:.4f}\t", windows.log_probability, windows.perplexity())));
+  EXPECT_EQ(windows.scored, score.scored - 1);
+  EXPECT_THAT(RefusalOf({"score", model, "--window", "4", "--stride", "4"}, text),
+              HasSubstr("--stride must be from 1 to 3, which is less than the window, not 4"));
+
   const std::vector<std::string> tokens = Lines(RunProgram({"score", model, "--tokens", "--quiet"}, text + "\n").out);
   EXPECT_EQ(tokens.size(), score.tokens.size());
   EXPECT_EQ(tokens[0], fmt::format("1\t{:.4f}\tA", *score.tokens[0].log_probability));

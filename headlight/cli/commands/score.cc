@@ -27,7 +27,9 @@ struct Options : LineOptions {
   std::string folder;
   std::vector<std::string> variants;
   std::optional<Compute> compute;
-  std::int64_t batch_tokens = 2048;
+  std::int64_t batch_tokens = ScoreOptions().batch_tokens;
+  std::optional<std::int64_t> window, stride;
+  std::optional<bool> start_token;
   bool tokens = false, joint = false;
 };
 
@@ -75,6 +77,11 @@ void ScoreVariants(const Options& options) {
         "{}: this is an encoder, which scores variants of a protein: name them with --variant", options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
+  Check(!options.window && !options.stride && !options.start_token,
+        "{}: {} is for language models, and this is an encoder", options.folder,
+        options.window   ? "--window"
+        : options.stride ? "--stride"
+                         : "--start-token");
   for (const std::string& variant : options.variants) ParseVariant(variant);
   CheckOutputs({}, {options.folder, options.input});
   const VariantScorer scorer =
@@ -104,11 +111,15 @@ void Run(const Options& options) {
         options.folder);
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute}); });
-  generator.Score({}, options.batch_tokens);  // refuses impossible options before anything is read
+  const ScoreOptions score_options{.batch_tokens = options.batch_tokens,
+                                   .window = options.window,
+                                   .stride = options.stride,
+                                   .start_token = options.start_token};
+  generator.Score({}, score_options);  // refuses impossible options before anything is read
   TextScore all;
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed;
-    for (const TextScore& score : generator.Score(batch.lines, options.batch_tokens)) {
+    for (const TextScore& score : generator.Score(batch.lines, score_options)) {
       const std::size_t line = printed.size();
       printed.push_back(
           Rows(generator, batch.lines[line], score, batch.first + static_cast<std::int64_t>(line), options));
@@ -153,17 +164,26 @@ void Add(Command& program) {
   command.Add("--json", options.json,
               "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
   command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once").ShowDefault();
+  command.Add("--window", options.window, AtLeast(2),
+              "Tokens that a window of a long text has, with the start token [the model's positions]");
+  command.Add("--stride", options.stride, AtLeast(1),
+              "Tokens from the start of a window to that of the next, fewer than --window [half of it]");
+  command.AddChoice(
+      "--start-token", {"yes", "no"}, std::nullopt,
+      [&start = options.start_token](std::size_t index) { start = index == 0; },
+      "Whether the model's first token (bos_token_id) is put before each text [if it has one]");
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
       "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
       "them\n"
       "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
-      "The model's first token (bos_token_id), where it has one, stands before each text and is not scored; where it "
-      "has\n"
-      "none, a text's first token has no score (-). A text of more tokens than the model reads at once is read\n"
-      "through windows of that many, each beginning half a window after the one before, so that each token is\n"
-      "predicted from at least half a window.\n\n"
+      "The model's first token (bos_token_id) is put before each text and is not scored. Without it (--start-token no, "
+      "or\n"
+      "a model that has none), a text's first token has no score (-). A text longer than --window is read in windows.\n"
+      "Each begins --stride tokens after the one before it, and scores the tokens that no window before it has "
+      "scored:\n"
+      "each of them has at least window - stride tokens before it.\n\n"
       "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
       "each where the model sees a mask in that place, and with --mask-jointly in all of the variant's; positive where "
       "it expects the variant. Printed as\n"
@@ -171,6 +191,7 @@ void Add(Command& program) {
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
+      "  headlight score gpt2 wiki.txt --window 1024 --stride 512 --start-token no\n"
       "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
 }
 
