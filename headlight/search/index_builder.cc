@@ -31,11 +31,11 @@ struct IndexBuilder::State {
 
   std::string folder;
   IndexModel model;
-  std::vector<IndexPart> parts;  // written, and full
+  std::vector<IndexPart> parts;  // written; full unless items were removed
   IndexRows last;                // the rows of the file behind them
   std::size_t written = 0;       // of these
   std::unordered_map<std::uint64_t, Place> places;
-  std::map<std::size_t, std::map<std::int64_t, std::pair<IndexItem, std::vector<float>>>> changed;  // of full parts
+  std::map<std::size_t, std::map<std::int64_t, std::pair<IndexItem, std::vector<float>>>> changed;  // of these parts
   std::int64_t rows = 0;
   std::chrono::steady_clock::time_point wrote = std::chrono::steady_clock::now();
 
@@ -112,19 +112,42 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   if (full || std::chrono::steady_clock::now() - state.wrote >= kBetweenWrites) Flush();
 }
 
+// A part that loses all of its rows stays, since parts are numbered.
+std::int64_t IndexBuilder::RemoveIf(const std::function<bool(const IndexItem&)>& gone) {
+  Flush();
+  const std::string folder = state_->folder;
+  const IndexModel model = state_->model;
+  std::int64_t removed = 0;
+  for (std::size_t index = 0, parts = CountParts(folder); index < parts; ++index) {
+    const IndexPart part(PartPath(folder, index), model.dimension);
+    IndexRows kept;
+    for (std::int64_t row = 0; row < part.rows(); ++row) {
+      IndexItem item = part.Item(row);
+      if (gone(item)) continue;
+      kept.items.push_back(std::move(item));
+      kept.vectors.insert(kept.vectors.end(), part.vectors().row(row), part.vectors().row(row) + model.dimension);
+    }
+    const std::int64_t fewer = part.rows() - std::ssize(kept.items);
+    if (fewer > 0) kept.Write(PartPath(folder, index), model.dimension);
+    removed += fewer;
+  }
+  if (removed > 0) *this = IndexBuilder(folder, model);
+  return removed;
+}
+
 void IndexBuilder::Flush() {
   State& state = *state_;
   for (const auto& [index, rows] : state.changed) {
     IndexRows all;
     all.Append(state.parts[index]);
     for (const auto& [row, changed] : rows) all.Set(row, changed.first, changed.second);
-    all.Write(PartPath(state.folder, index));
+    all.Write(PartPath(state.folder, index), state.model.dimension);
     state.parts[index] = IndexPart(PartPath(state.folder, index), state.model.dimension);
   }
   state.changed.clear();
   if (state.last.items.size() > state.written) {
     const std::string path = PartPath(state.folder, state.parts.size());
-    state.last.Write(path);
+    state.last.Write(path, state.model.dimension);
     state.written = state.last.items.size();
     if (std::ssize(state.last.items) == kPartRows) {
       state.parts.emplace_back(path, state.model.dimension);

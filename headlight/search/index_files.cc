@@ -98,8 +98,8 @@ void IndexRows::Set(std::int64_t row, const IndexItem& item, std::span<const flo
   std::ranges::copy(vector, vectors.begin() + row * std::ssize(vector));
 }
 
-void IndexRows::Write(const std::string& path) const {
-  const std::int64_t rows = std::ssize(items), dimension = std::ssize(vectors) / rows;
+void IndexRows::Write(const std::string& path, std::int64_t dimension) const {
+  const std::int64_t rows = std::ssize(items);
   std::string names;
   std::vector<std::int64_t> ends;
   for (const IndexItem& item : items) {

@@ -47,7 +47,7 @@ struct IndexRows {
 
   void Append(const IndexPart& part);
   void Set(std::int64_t row, const IndexItem& item, std::span<const float> vector);
-  void Write(const std::string& path) const;
+  void Write(const std::string& path, std::int64_t dimension) const;
 };
 
 // The vector with the length 1; errors begin with `name`. Throws Error where it has no direction.

@@ -65,6 +65,8 @@ class HEADLIGHT_API IndexBuilder {
   // A new item, or one that has changed; `vector` [dimension] is brought to length 1. Throws Error for one without a
   // direction and for a name that is not UTF-8.
   void Add(const IndexItem& item, std::span<const float> vector);
+  /// Removes the items for which `gone` is true, and returns how many there were. What was added is written before.
+  std::int64_t RemoveIf(const std::function<bool(const IndexItem&)>& gone);
   // Writes what was added. Add does so by itself from time to time.
   void Flush();
 

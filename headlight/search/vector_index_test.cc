@@ -128,6 +128,34 @@ TEST_F(VectorIndexTest, ChangesFullFiles) {
   EXPECT_NEAR(Cosine(index.Vector(18).ToVector<float>(), VectorOf(18, 2)), 1, 1e-6);
 }
 
+TEST_F(VectorIndexTest, RemovesItems) {
+  constexpr int count = 32768 + 3;  // two files
+  IndexBuilder builder(folder, Model("one", 2));
+  for (int i = 0; i < count; ++i) builder.Add({fmt::format("text {}", i)}, VectorOf(i, 2));
+  const auto number = [](const IndexItem& item) { return std::stoi(item.name.substr(5)); };
+  EXPECT_EQ(builder.RemoveIf([&](const IndexItem& item) { return number(item) % 2 == 1; }), count / 2);
+  EXPECT_EQ(builder.size(), count - count / 2);
+  EXPECT_FALSE(builder.Has({"text 1"}));
+  EXPECT_TRUE(builder.Has({"text 32770"}));
+  EXPECT_EQ(builder.RemoveIf([](const IndexItem&) { return false; }), 0);
+
+  // A part that is empty stays, and what is added afterwards is found.
+  EXPECT_EQ(builder.RemoveIf([&](const IndexItem& item) { return number(item) < 32768; }), 16384);
+  builder.Add({"text 1"}, VectorOf(1, 2));
+  builder.Flush();
+  EXPECT_EQ(builder.size(), 3);
+  const VectorIndex index = VectorIndex::Open(folder);
+  ASSERT_EQ(index.size(), 3);
+  EXPECT_EQ(index.Item(0).name, "text 32768");
+  EXPECT_EQ(index.Item(index.Search(VectorOf(1, 2), 1)[0].row).name, "text 1");
+  EXPECT_EQ(builder.RemoveIf([](const IndexItem&) { return true; }), 3);
+  EXPECT_EQ(VectorIndex::Open(folder).size(), 0);
+  EXPECT_TRUE(VectorIndex::Open(folder).Search(VectorOf(1, 2), 1).empty());
+  builder.Add({"again"}, VectorOf(1, 2));
+  builder.Flush();
+  EXPECT_EQ(VectorIndex::Open(folder).Item(0).name, "again");
+}
+
 TEST_F(VectorIndexTest, RefusesNumbersThatAreNotFinite) {
   {
     IndexBuilder builder(folder, Model());
@@ -139,7 +167,7 @@ TEST_F(VectorIndexTest, RefusesNumbersThatAreNotFinite) {
   IndexRows rows;
   rows.Append(IndexPart(path, 7));
   rows.vectors[1 * 7 + 3] = std::numeric_limits<float>::quiet_NaN();
-  rows.Write(path);
+  rows.Write(path, 7);
   EXPECT_THAT(ErrorOf([&] { VectorIndex::Open(folder).Search(VectorOf(1, 7), 1); }),
               HasSubstr("part-00000.safetensors: row 1: its cosine"));
 }

@@ -171,6 +171,13 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
   EXPECT_THAT(ReadFile(page),
               AllOf(HasSubstr("two &lt;cats&gt;"), HasSubstr("data:image/png;base64,"), HasSubstr("a.png")));
   EXPECT_THAT(paged.err, HasSubstr("a.png"));
+
+  // An update of its folder removes it; one of a file or of another folder does not.
+  EXPECT_THAT(RunProgram({"embed", model, photos + "/b.jpg", "--index", index}).err, HasSubstr("index: 5 items"));
+  const Outcome updated = RunProgram({"embed", model, photos, "--index", index});
+  EXPECT_THAT(updated.err, HasSubstr("index: 1 items were removed: their files are gone"));
+  EXPECT_THAT(updated.err, HasSubstr("index: 4 items"));
+  EXPECT_THAT(RunProgram({"search", index, "two cats"}).out, testing::Not(HasSubstr("a.png")));
 }
 
 TEST_F(DualCommands, SearchAnIndexOfFaiss) {

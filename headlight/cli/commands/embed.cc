@@ -244,7 +244,10 @@ void EmbedImages(const Options& options) {
           "--index: an image from standard input has no name by which a search could give it");
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
   Vectors to(options, embedder);
-  if (to.index() != nullptr) LeaveOutKnown(*to.index(), sources);
+  if (to.index() != nullptr) {
+    to.index()->RemoveVanished(options.inputs);
+    LeaveOutKnown(*to.index(), sources);
+  }
   const Shard shard = ShardOfRun(options.shard);
   const std::int64_t begin = shard.begin(std::ssize(sources)), end = shard.end(std::ssize(sources));
 
@@ -333,7 +336,7 @@ void Add(Command& program) {
       command
           .Add("--index", options.index,
                "Add the vectors with their names to this folder, which headlight search reads; what is there and "
-               "has not changed is left out")
+               "has not changed is left out, and images that are gone from the given folders are removed")
           .Check(NotEmpty())
           .Type("DIR")
           .Excludes(out)

@@ -1,5 +1,6 @@
 #include "headlight/cli/terminal/output_index.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -27,6 +28,21 @@ OutputIndex::OutputIndex(std::string model, std::string folder, std::string fais
   scratch_.emplace();
   own_.emplace(scratch_->File("index"), of);
   if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that ranks share
+}
+
+void OutputIndex::RemoveVanished(const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  if (!IsFirstRank()) return;
+  std::vector<std::string> folders;
+  for (const std::string& input : inputs)
+    if (fs::is_directory(input)) folders.push_back((fs::absolute(input) / "").lexically_normal().string());
+  const std::int64_t removed = own_->RemoveIf([&](const IndexItem& item) {
+    const auto holds = [&](const std::string& folder) { return item.name.starts_with(folder); };
+    if (!item.image || std::ranges::none_of(folders, holds) || Exists(item.name)) return false;
+    const std::size_t number = item.name.rfind('#');  // of an image of an IDX file
+    return number == std::string::npos || !Exists(item.name.substr(0, number));
+  });
+  if (removed > 0) Note("{}: {} items were removed: their files are gone", folder_, removed);
 }
 
 void OutputIndex::AddFrom(const std::string& folder) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headlight/base/scratch_folder.h"
 #include "headlight/search/vector_index.h"
@@ -21,6 +22,8 @@ class OutputIndex {
   // True for what is there as it is.
   bool Has(const IndexItem& item) const { return own_->Has(item) || (known_ && known_->Has(item)); }
   void Add(const IndexItem& item, std::span<const float> vector) { own_->Add(item, vector); }
+  // Removes the images whose files are gone from these folders, on the first rank, with a note.
+  void RemoveVanished(const std::vector<std::string>& inputs);
   // Adds all that another index has. Throws Error where that is of another model.
   void AddFrom(const std::string& folder);
 
