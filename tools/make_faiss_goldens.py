@@ -9,8 +9,13 @@
     ivf.faiss         IndexIVFFlat of 5 lists by inner product
     ivf_l2.faiss      the same, whose lists are chosen by L2 distance
     sparse.faiss      8 lists of which most are empty
-    l2.faiss, pq.faiss  other kinds, which are refused
-    results.json      for each of them and each number of lists that are probed: the ids and products of 7 queries
+    l2.faiss          IndexFlatL2 of the 40 vectors
+    ivf_by_l2.faiss   IndexIVFFlat of 5 lists by L2 distance
+    hnsw.faiss        IndexHNSWFlat of 300 vectors by inner product
+    hnsw_l2.faiss     the same by L2 distance, within an IndexIDMap2
+    pq.faiss          another kind, which is refused
+    results.json      for each of them and each number of lists that are probed, or of candidates that are kept: the ids
+                      and the products, or squared distances, of 7 queries
 """
 
 import json
@@ -19,7 +24,7 @@ import pathlib
 import faiss
 import numpy as np
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "tasks" / "testdata" / "faiss"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "search" / "testdata" / "faiss"
 DIMENSION, TOP = 6, 5
 
 
@@ -35,36 +40,48 @@ def main():
     mapped = faiss.IndexIDMap(faiss.IndexFlatIP(DIMENSION))
     mapped.add_with_ids(vectors, 1000 + 3 * np.arange(40))
 
-    def inverted(quantizer, lists, rows):
+    def inverted(quantizer, lists, rows, metric=faiss.METRIC_INNER_PRODUCT):
         quantizer.add(vectors[:lists])  # as they are: no training that another version may do otherwise
-        index = faiss.IndexIVFFlat(quantizer, DIMENSION, lists, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexIVFFlat(quantizer, DIMENSION, lists, metric)
         index.is_trained = True
         index.add(rows)
         return index
 
+    flat_l2 = faiss.IndexFlatL2(DIMENSION)
+    flat_l2.add(vectors)
+    many = np.random.default_rng(4).standard_normal((300, DIMENSION)).astype(np.float32)
+    graph = faiss.IndexHNSWFlat(DIMENSION, 4, faiss.METRIC_INNER_PRODUCT)
+    graph.add(many)
+    graph_l2 = faiss.IndexIDMap2(faiss.IndexHNSWFlat(DIMENSION, 4, faiss.METRIC_L2))
+    graph_l2.add_with_ids(many, 1000 + 3 * np.arange(300))
     made = {
         "flat": flat,
         "idmap": mapped,
         "ivf": inverted(faiss.IndexFlatIP(DIMENSION), 5, vectors),
         "ivf_l2": inverted(faiss.IndexFlatL2(DIMENSION), 5, vectors),
         "sparse": inverted(faiss.IndexFlatIP(DIMENSION), 8, vectors[:2]),
+        "l2": flat_l2,
+        "ivf_by_l2": inverted(faiss.IndexFlatL2(DIMENSION), 5, vectors, faiss.METRIC_L2),
+        "hnsw": graph,
+        "hnsw_l2": graph_l2,
     }
     results = []
     for name, index in made.items():
         faiss.write_index(index, str(OUT / f"{name}.faiss"))
-        for probes in (1, 2, index.nlist) if hasattr(index, "nlist") else (0,):
+        lists = getattr(index, "nlist", 0)
+        for probes, ef_search in [(probes, 0) for probes in (1, 2, lists)] if lists else (
+                [(0, ef_search) for ef_search in (1, 4, 16, 300)] if name.startswith("hnsw") else [(0, 0)]):
             if probes:
                 index.nprobe = probes
-            products, ids = index.search(queries, TOP)
-            results.append({"file": name, "probes": probes, "ids": ids.tolist(), "products": products.astype(float).tolist()})
-    flat_l2 = faiss.IndexFlatL2(DIMENSION)
-    flat_l2.add(vectors[:3])
-    faiss.write_index(flat_l2, str(OUT / "l2.faiss"))
+            parameters = faiss.SearchParametersHNSW(efSearch=ef_search) if ef_search else None
+            products, ids = index.search(queries, TOP, params=parameters)
+            results.append({"file": name, "probes": probes, "ef_search": ef_search, "ids": ids.tolist(),
+                            "products": products.astype(float).tolist()})
     quantized = faiss.IndexPQ(DIMENSION, 2, 1, faiss.METRIC_INNER_PRODUCT)
     quantized.train(vectors)
     faiss.write_index(quantized, str(OUT / "pq.faiss"))
     with open(OUT / "results.json", "w") as file:
-        json.dump({"vectors": vectors.astype(float).tolist(), "queries": queries.astype(float).tolist(), "results": results},
+        json.dump({"vectors": vectors.astype(float).tolist(), "many": many.astype(float).tolist(), "queries": queries.astype(float).tolist(), "results": results},
                   file)
 
 

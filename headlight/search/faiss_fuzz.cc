@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const headlight::FaissIndex index = headlight::FaissIndex::Open(path);
     const std::vector<float> query(static_cast<std::size_t>(index.dimension()), 1.0F);
     for (const std::int64_t probes : {std::int64_t{0}, index.lists() > 0 ? std::int64_t{1} : std::int64_t{0}})
-      Ensure(static_cast<std::int64_t>(index.Search(query, 3, probes).size()) <= index.size(),
+      Ensure(static_cast<std::int64_t>(index.Search(query, 3, {.probes = probes, .ef_search = probes}).size()) <=
+                 index.size(),
              "more hits than vectors");
   } catch (const headlight::Error& error) {
     if (error.blame() == headlight::Blame::internal) throw;

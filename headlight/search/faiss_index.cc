@@ -11,6 +11,7 @@
 #include "headlight/base/file.h"
 #include "headlight/kernels/dot_rows.h"
 #include "headlight/search/best_rows.h"
+#include "headlight/search/faiss_graph.h"
 
 namespace headlight {
 namespace {
@@ -79,6 +80,8 @@ Header ReadHeader(Reader& reader) {
   reader.Check(header.dimension >= 1 && header.dimension <= kMostDimensions && header.vectors >= 0,
                "{} vectors of {} numbers, which must be 1 to {}", header.vectors, header.dimension, kMostDimensions);
   reader.Check(trained == 1, "the index was not trained");
+  reader.Check(header.metric == kInnerProduct || header.metric == kL2,
+               "the metric is {}, and must be the inner product, {}, or L2, {}", header.metric, kInnerProduct, kL2);
   return header;
 }
 
@@ -101,6 +104,61 @@ Flat ReadFlat(Reader& reader) {
                "{} bytes of vectors, where there are {} of {} numbers", flat.vectors.size(), flat.header.vectors,
                flat.header.dimension);
   return flat;
+}
+
+template <typename T>
+std::vector<T> ReadNumbers(Reader& reader, const char* what) {
+  const Bytes bytes = reader.Vector(sizeof(T), what);
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
+  FaissGraph graph;
+  reader.Vector(sizeof(double), "the probabilities of levels");  // for adding nodes
+  graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbours of levels");
+  constexpr std::size_t kMostLevels = 256;
+  reader.Check(graph.ends.size() <= kMostLevels + 1 && (nodes == 0 || (graph.ends.size() > 1 && graph.ends[0] == 0)) &&
+                   std::ranges::is_sorted(graph.ends),
+               "{} numbers of neighbours, which must ascend from 0, for at most {} levels", graph.ends.size(),
+               kMostLevels);
+  const auto levels = ReadNumbers<std::int32_t>(reader, "the levels");
+  graph.offsets = ReadNumbers<std::uint64_t>(reader, "the offsets of nodes");
+  graph.neighbours = ReadNumbers<std::int32_t>(reader, "the neighbours");
+  reader.Check(std::cmp_equal(levels.size(), nodes) && graph.offsets.size() == levels.size() + 1 &&
+                   graph.offsets.front() == 0 && graph.offsets.back() == graph.neighbours.size(),
+               "a graph of {} levels, {} offsets and {} neighbours, where there are {} vectors", levels.size(),
+               graph.offsets.size(), graph.neighbours.size(), nodes);
+  for (std::size_t node = 0; node < levels.size(); ++node) {
+    const std::int32_t count = levels[node];
+    reader.Check(count >= 1 && static_cast<std::size_t>(count) < graph.ends.size(),
+                 "node {} is on {} levels, and there are {}", node, count, graph.ends.size() - 1);
+    const std::uint64_t begin = graph.offsets[node], end = graph.offsets[node + 1];
+    const auto own = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(count)]);
+    reader.Check(begin <= end && end - begin == own && end <= graph.neighbours.size(),
+                 "the neighbours of node {} are those from {} to {}, where it has {}", node, begin, end, own);
+    for (std::int32_t level = 0; level < count; ++level) {
+      for (auto at = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level)]);
+           at < static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level) + 1]); ++at) {
+        const std::int32_t other = graph.neighbours[begin + at];
+        reader.Check(other >= -1 && std::cmp_less(other, nodes) &&
+                         (other < 0 || levels[static_cast<std::size_t>(other)] > level),
+                     "node {} has the neighbour {} on level {}, which is none of it", node, other, level);
+      }
+    }
+  }
+  graph.entry = reader.Number<std::int32_t>("the entry");
+  graph.top_level = reader.Number<std::int32_t>("the highest level");
+  reader.Number<std::int32_t>("the candidates while adding");
+  graph.ef_search = reader.Number<std::int32_t>("the candidates of a search");
+  reader.Number<std::int32_t>("the graph");  // not used
+  const bool is_empty = nodes == 0 && graph.entry == -1;
+  reader.Check(is_empty || (graph.entry >= 0 && std::cmp_less(graph.entry, nodes) &&
+                            graph.top_level == levels[static_cast<std::size_t>(graph.entry)] - 1),
+               "the entry is node {} on level {}, which is none of the graph's highest", graph.entry, graph.top_level);
+  reader.Check(graph.ef_search >= 1, "a search keeps {} candidates", graph.ef_search);
+  return graph;
 }
 
 // The sizes of lists, all or those that are not empty with their numbers.
@@ -131,7 +189,8 @@ struct FaissIndex::State {
   std::vector<List> lists;
   std::vector<float> centroids;  // [lists, dimension]; none of a flat index
   bool nearest_by_l2 = false;    // and not by inner product
-  std::optional<Bytes> ids;      // of an IndexIDMap: in the place of the numbers of rows
+  std::optional<FaissGraph> graph;
+  std::optional<Bytes> ids;  // of an IndexIDMap: in the place of the numbers of rows
 
   void Add(List list) {
     list.first = lists.empty() ? 0 : lists.back().first + lists.back().rows;
@@ -188,14 +247,29 @@ struct FaissIndex::State {
     if (kind == "IwFl") {
       ReadInverted(reader);
     } else {
-      reader.Check(kind == "IxFI",
-                   "an index of kind \"{}\"; IndexFlatIP (\"IxFI\") and IndexIVFFlat (\"IwFl\") are read", kind);
+      const bool has_graph = kind == "IHNf";
+      Header of_graph;
+      if (has_graph) {
+        of_graph = ReadHeader(reader);
+        graph = ReadGraph(reader, of_graph.vectors);
+        kind = reader.Kind("the vectors of a graph");
+      }
+      reader.Check(
+          kind == "IxFI" || kind == "IxF2",
+          "an index of kind \"{}\"; IndexFlatIP (\"IxFI\"), IndexFlatL2 (\"IxF2\"), IndexIVFFlat (\"IwFl\") and "
+          "IndexHNSWFlat (\"IHNf\") are read",
+          kind);
       const Flat flat = ReadFlat(reader);
       header = flat.header;
+      reader.Check(header.metric == (kind == "IxFI" ? kInnerProduct : kL2), "an index of kind \"{}\" by the metric {}",
+                   kind, header.metric);
+      reader.Check(!has_graph || (of_graph.dimension == header.dimension && of_graph.vectors == header.vectors &&
+                                  of_graph.metric == header.metric),
+                   "a graph of {} vectors of {} numbers by the metric {}, and there are {} of {} by {}",
+                   of_graph.vectors, of_graph.dimension, of_graph.metric, header.vectors, header.dimension,
+                   header.metric);
       Add({.vectors = flat.vectors, .ids = {}, .rows = header.vectors});
     }
-    reader.Check(header.metric == kInnerProduct, "the metric is {}, and must be the inner product, {}", header.metric,
-                 kInnerProduct);
     if (ids) {
       reader.Check(outer.dimension == header.dimension && outer.vectors == header.vectors,
                    "ids for {} vectors of {} numbers, and there are {} of {}", outer.vectors, outer.dimension,
@@ -227,6 +301,35 @@ struct FaissIndex::State {
     return order;
   }
 
+  // How near each of `count` vectors is, the more the nearer: its product with the query, or the negative squared
+  // distance. `rows` is for aligned copies. Throws Error if one has a number that is damaged.
+  void Compare(std::span<const float> query, const List& list, std::int64_t begin, std::int64_t count,
+               std::vector<float>& rows, std::vector<float>& scores) const {
+    const std::size_t row_bytes = query.size() * sizeof(float);
+    rows.resize(static_cast<std::size_t>(count) * query.size());
+    scores.resize(static_cast<std::size_t>(count));
+    std::memcpy(rows.data(), list.vectors.data() + static_cast<std::size_t>(begin) * row_bytes,
+                static_cast<std::size_t>(count) * row_bytes);
+    if (header.metric == kL2) {
+      for (std::size_t row = 0; row < scores.size(); ++row) {
+        float squares = 0;
+        for (std::size_t i = 0; i < query.size(); ++i) {
+          const float difference = rows[row * query.size() + i] - query[i];
+          squares += difference * difference;
+        }
+        scores[row] = -squares;
+      }
+    } else {
+      kernels::DotRows<float>({rows.data(), count, header.dimension, header.dimension}, query.data(), scores.data());
+    }
+    for (std::int64_t row = 0; row < count; ++row) {
+      const float score = scores[static_cast<std::size_t>(row)];
+      Check(std::isfinite(score), "{}: vector {}: its {} is {}: it has a number that is damaged", file.path(),
+            list.first + begin + row,
+            header.metric == kL2 ? "squared distance from the query" : "product with the query", std::abs(score));
+    }
+  }
+
   std::int64_t IdOf(std::int64_t row) const {
     const auto after = std::ranges::upper_bound(lists, row, {}, &List::first);
     const List& list = *std::prev(after);
@@ -251,42 +354,50 @@ std::int64_t FaissIndex::size() const { return state_->header.vectors; }
 std::int64_t FaissIndex::dimension() const { return state_->header.dimension; }
 std::int64_t FaissIndex::lists() const { return std::ssize(state_->lists); }
 
-std::vector<FaissIndex::Hit> FaissIndex::Search(std::span<const float> vector, std::int64_t top, std::int64_t probes,
-                                                const VectorIndex::Progress& progress) const {
+bool FaissIndex::by_l2() const { return state_->header.metric == kL2; }
+bool FaissIndex::has_graph() const { return state_->graph.has_value(); }
+
+std::vector<FaissIndex::Hit> FaissIndex::Search(std::span<const float> vector, std::int64_t top,
+                                                const Options& options) const {
   Check(std::ssize(vector) == dimension(), "the query's vector has {} numbers, and those of the index {}",
         vector.size(), dimension());
   Check(top >= 1, "top must be at least 1, not {}", top);
-  const std::size_t row_bytes = vector.size() * sizeof(float);
-  const auto block = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / row_bytes));
-  std::vector<float> rows(static_cast<std::size_t>(block) * vector.size()), products(static_cast<std::size_t>(block));
-  BestRows best(top);
-  std::int64_t done = 0;
-  for (const std::size_t number : state_->Nearest(vector, probes)) {
-    const List& list = state_->lists[number];
-    for (std::int64_t begin = 0; begin < list.rows; begin += block) {
-      const std::int64_t count = std::min(block, list.rows - begin);
-      std::memcpy(rows.data(), list.vectors.data() + static_cast<std::size_t>(begin) * row_bytes,
-                  static_cast<std::size_t>(count) * row_bytes);
-      kernels::DotRows<float>({rows.data(), count, dimension(), dimension()}, vector.data(), products.data());
-      for (std::int64_t row = 0; row < count; ++row) {
-        const float product = products[static_cast<std::size_t>(row)];
-        Check(std::isfinite(product),
-              "{}: vector {}: its product with the query is {}: it has a number that is damaged", state_->file.path(),
-              list.first + begin + row, product);
-        best.Add({list.first + begin + row, product});
+  std::vector<float> rows, scores;
+  std::vector<ScoredRow> found;
+  if (state_->graph) {
+    const FaissGraph& graph = *state_->graph;
+    const std::int64_t nodes = std::max<std::int64_t>(1, size());
+    const std::int64_t ef_search = options.ef_search > 0 ? options.ef_search : graph.ef_search;
+    found = SearchGraph(graph, std::min(top, nodes), std::min(ef_search, nodes), [&](std::int64_t node) {
+      state_->Compare(vector, state_->lists[0], node, 1, rows, scores);
+      return scores[0];
+    });
+  } else {
+    const auto block =
+        static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / (vector.size() * sizeof(float))));
+    BestRows best(top);
+    std::int64_t done = 0;
+    for (const std::size_t number : state_->Nearest(vector, options.probes)) {
+      const List& list = state_->lists[number];
+      for (std::int64_t begin = 0; begin < list.rows; begin += block) {
+        const std::int64_t count = std::min(block, list.rows - begin);
+        state_->Compare(vector, list, begin, count, rows, scores);
+        for (std::int64_t row = 0; row < count; ++row)
+          best.Add({list.first + begin + row, scores[static_cast<std::size_t>(row)]});
+        done += count;
+        if (options.progress) options.progress(done, size());
       }
-      done += count;
-      if (progress) progress(done, size());
     }
+    found = best.Take();
   }
   std::vector<Hit> hits;
-  for (const auto& [row, score] : best.Take()) hits.push_back({state_->IdOf(row), score});
+  for (const auto& [row, score] : found) hits.push_back({state_->IdOf(row), by_l2() ? -score : score});
   return hits;
 }
 
-void WriteFaiss(const VectorIndex& index, const std::string& path) {
+void WriteFaiss(const VectorIndex& index, const std::string& path, bool by_l2) {
   const std::int64_t dimension = index.model().dimension;
-  std::string bytes = "IxFI";
+  std::string bytes = by_l2 ? "IxF2" : "IxFI";
   const auto add = [&](auto number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof(number)); };
   constexpr std::int64_t kUnused = 1 << 20;  // as FAISS writes them
   add(static_cast<std::int32_t>(dimension));
@@ -294,7 +405,7 @@ void WriteFaiss(const VectorIndex& index, const std::string& path) {
   add(kUnused);
   add(kUnused);
   add(std::uint8_t{1});  // trained
-  add(kInnerProduct);
+  add(by_l2 ? kL2 : kInnerProduct);
   add(static_cast<std::uint64_t>(index.size() * dimension));
   AtomicFile file(path);
   for (std::int64_t row = 0; row < index.size(); ++row) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -32,12 +34,17 @@ TEST(FaissIndex, FindsWhatFaissFinds) {
   for (const JsonView& result : golden["results"].Items()) {
     const std::string name = result["file"].String();
     const FaissIndex index = FaissIndex::Open(kFolder + name + ".faiss");
-    EXPECT_EQ(index.size(), name == "sparse" ? 2 : 40);
+    const bool has_graph = name.starts_with("hnsw");
+    EXPECT_EQ(index.has_graph(), has_graph);
+    EXPECT_EQ(index.by_l2(), name == "l2" || name == "ivf_by_l2" || name == "hnsw_l2");
+    EXPECT_EQ(index.size(), name == "sparse" ? 2 : has_graph ? 300 : 40);
     EXPECT_EQ(index.dimension(), 6);
     EXPECT_EQ(index.lists(), name == "sparse" ? 8 : name.starts_with("ivf") ? 5 : 1);
     const std::vector<JsonView> ids = result["ids"].Items(), products = result["products"].Items();
     for (std::size_t query = 0; query < queries.size(); ++query) {
-      const auto hits = index.Search(Numbers(queries[query]), 5, result["probes"].Integer());
+      const auto hits =
+          index.Search(Numbers(queries[query]), 5,
+                       {.probes = result["probes"].Integer(), .ef_search = result["ef_search"].Integer()});
       const std::vector<float> expected = Numbers(products[query]);
       const std::vector<JsonView> rows = ids[query].Items();
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -52,7 +59,39 @@ TEST(FaissIndex, FindsWhatFaissFinds) {
       }
     }
   }
-  EXPECT_GT(compared, 250);
+  EXPECT_GT(compared, 600);
+}
+
+TEST(FaissIndex, FindsTheNearestOfAGraphWithManyCandidates) {
+  const JsonView golden = ReadJson(kFolder + "results.json");
+  std::vector<std::vector<float>> vectors;
+  for (const JsonView& vector : golden["many"].Items()) vectors.push_back(Numbers(vector));
+  for (const bool by_l2 : {false, true}) {
+    const FaissIndex index = FaissIndex::Open(kFolder + (by_l2 ? "hnsw_l2" : "hnsw") + ".faiss");
+    std::int64_t found = 0, found_by_few = 0, all = 0;
+    for (const JsonView& query : golden["queries"].Items()) {
+      const std::vector<float> wanted = Numbers(query);
+      std::vector<std::pair<double, std::int64_t>> exact;
+      for (std::size_t row = 0; row < vectors.size(); ++row) {
+        double score = 0;
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          score += by_l2 ? std::pow(vectors[row][i] - wanted[i], 2) : -vectors[row][i] * wanted[i];
+        exact.emplace_back(score, by_l2 ? 1000 + 3 * static_cast<std::int64_t>(row) : static_cast<std::int64_t>(row));
+      }
+      std::ranges::sort(exact);
+      const auto many = index.Search(wanted, 10, {.ef_search = 300}), few = index.Search(wanted, 10, {.ef_search = 1});
+      ASSERT_EQ(many.size(), 10U);
+      for (std::size_t i = 0; i < 10; ++i, ++all) {
+        const auto has = [&](const std::vector<FaissIndex::Hit>& hits) {
+          return std::ranges::count(hits, exact[i].second, &FaissIndex::Hit::id);
+        };
+        found += has(many);
+        found_by_few += has(few);
+      }
+    }
+    EXPECT_EQ(found, all);
+    EXPECT_LT(found_by_few, all);
+  }
 }
 
 TEST(FaissIndex, IsWrittenAsFaissWritesIt) {
@@ -70,6 +109,8 @@ TEST(FaissIndex, IsWrittenAsFaissWritesIt) {
   ASSERT_EQ(written.size(), own.size());
   const std::size_t header = own.size() - 40 * 6 * sizeof(float);
   EXPECT_EQ(written.substr(0, header), own.substr(0, header));
+  WriteFaiss(index, folder.File("l2.faiss"), /*by_l2=*/true);
+  EXPECT_EQ(ReadFile(folder.File("l2.faiss")).substr(0, header), ReadFile(kFolder + "l2.faiss").substr(0, header));
   const FaissIndex read = FaissIndex::Open(path);
   const std::vector<float> query = Numbers(golden["queries"].Items()[0]);
   const auto expected = index.Search(query, 7);
@@ -82,8 +123,7 @@ TEST(FaissIndex, IsWrittenAsFaissWritesIt) {
 
 TEST(FaissIndex, RefusesOtherKinds) {
   const auto refusal = [](const std::string& name) { return ErrorOf([&] { FaissIndex::Open(kFolder + name); }); };
-  EXPECT_THAT(refusal("l2.faiss"), HasSubstr("l2.faiss: byte 4: an index of kind \"IxF2\"; IndexFlatIP"));
-  EXPECT_THAT(refusal("pq.faiss"), HasSubstr("pq.faiss: byte 4: an index of kind \"IxPq\""));
+  EXPECT_THAT(refusal("pq.faiss"), HasSubstr("pq.faiss: byte 4: an index of kind \"IxPq\"; IndexFlatIP"));
   EXPECT_THAT(refusal("results.json"), HasSubstr("an index of kind"));
   EXPECT_THAT(refusal("none.faiss"), HasSubstr("none.faiss"));
   const FaissIndex index = FaissIndex::Open(kFolder + "flat.faiss");
@@ -115,17 +155,18 @@ TEST(FaissIndex, DistrustsFiles) {
     try {
       const FaissIndex index = FaissIndex::Open(path);
       index.Search(std::vector<float>(static_cast<std::size_t>(index.dimension()), 1), 100);
-      index.Search(std::vector<float>(static_cast<std::size_t>(index.dimension()), 1), 3, 2);
+      index.Search(std::vector<float>(static_cast<std::size_t>(index.dimension()), 1), 3,
+                   {.probes = 2, .ef_search = 2});
       ++read;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("damaged.faiss"));
       ++refused;
     }
   };
-  for (const char* name : {"flat", "idmap", "ivf", "ivf_l2", "sparse"}) {
+  for (const char* name : {"flat", "idmap", "ivf", "ivf_l2", "sparse", "l2", "ivf_by_l2", "hnsw", "hnsw_l2"}) {
     const std::string whole = ReadFile(kFolder + name + ".faiss");
     read = 0;
-    const std::size_t step = whole.size() < 500 ? 3 : 31;
+    const std::size_t step = whole.size() < 500 ? 3 : whole.size() < 5000 ? 31 : 499;
     for (std::size_t size = 0; size < whole.size(); size += step) open(whole.substr(0, size));
     EXPECT_EQ(read, 0) << name;
     open(whole + " ");

@@ -211,6 +211,9 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
   EXPECT_THAT(RefusalOf(with({"--probes", "2"})), HasSubstr("--probes 2: "));
   EXPECT_THAT(RefusalOf(with({"--out", faiss})), HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--names", names}), HasSubstr("are for an index of FAISS"));
+  EXPECT_THAT(RefusalOf({"search", index, "a", "--ef-search", "3"}), HasSubstr("are for an index of FAISS"));
+  EXPECT_THAT(RefusalOf({"search", faiss, "a", "--model", model, "--ef-search", "3"}),
+              HasSubstr("--ef-search is for an IndexHNSWFlat"));
   WriteFile(names, "one\n");
   EXPECT_THAT(RefusalOf(with({"--names", names})), HasSubstr("has no line among 1"));
   EXPECT_THAT(

@@ -30,7 +30,7 @@ namespace {
 
 struct Options {
   std::string index, query, model, names, out;
-  std::int64_t top = 10, probes = 0;
+  std::int64_t top = 10, probes = 0, ef_search = 0;
   std::optional<Compute> compute;
   bool json = false;
 };
@@ -91,9 +91,10 @@ void CheckPage(const Options& options, const std::string& model) {
 }
 
 std::vector<Result> SearchFolder(const Options& options) {
-  Check(options.names.empty() && options.probes == 0,
-        "--names and --probes are for an index of FAISS; {} has names, and all of its vectors are compared",
-        options.index);
+  Check(
+      options.names.empty() && options.probes == 0 && options.ef_search == 0,
+      "--names, --probes and --ef-search are for an index of FAISS; {} has names, and all of its vectors are compared",
+      options.index);
   const VectorIndex index = VectorIndex::Open(options.index);
   const std::string& folder = options.model.empty() ? index.model().folder : options.model;
   CheckPage(options, folder);
@@ -130,13 +131,18 @@ std::vector<Result> SearchFaiss(const Options& options) {
   const FaissIndex index = FaissIndex::Open(options.index);
   Check(options.probes <= index.lists(), "--probes {}: {} has {} list{}", options.probes, options.index, index.lists(),
         index.lists() == 1 ? "" : "s");
+  Check(options.ef_search == 0 || index.has_graph(), "--ef-search is for an IndexHNSWFlat, and {} is none",
+        options.index);
   const FolderEmbedder embedder = LoadEmbedder(options.model, options.compute);
   Check(embedder.dimension == index.dimension(), "{}: its vectors have {} numbers, and those of {} {}", options.model,
         embedder.dimension, options.index, index.dimension());
   const std::vector<float> query = UnitVector(QueryVector(embedder, options.query), "the query");
   Progress progress("searching");
   const std::vector<FaissIndex::Hit> hits = index.Search(
-      query, options.top, options.probes, [&](std::int64_t done, std::int64_t all) { progress.Show(done, all); });
+      query, options.top,
+      {.probes = options.probes, .ef_search = options.ef_search, .progress = [&](std::int64_t done, std::int64_t all) {
+         progress.Show(done, all);
+       }});
   std::vector<Result> results;
   if (options.names.empty()) {
     for (const auto& [id, product] : hits) results.push_back({std::to_string(id), "id", product});
@@ -168,8 +174,8 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "search", "Search images or texts by a text or an image", Run);
   command
       .Add("INDEX", options.index,
-           "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP or "
-           "IndexIVFFlat")
+           "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP, "
+           "IndexFlatL2, IndexIVFFlat or IndexHNSWFlat")
       .Required()
       .Check(NotEmpty());
   command.Add("QUERY", options.query, "A text, or the path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF)")
@@ -184,6 +190,9 @@ void Add(Command& program) {
                   "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
   command.Add("--probes", options.probes, AtLeast(1),
               "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
+  command.Add("--ef-search", options.ef_search, AtLeast(1),
+              "Of an IndexHNSWFlat: candidates that the search keeps (efSearch); more find more of the nearest [as the "
+              "index says]");
   command.Add("--top", options.top, AtLeast(1), "Results to print").ShowDefault();
   command.AddFile("--out", options.out, "Write a page of the results with the images", "FILE.html");
   command.Add("--json", options.json, "Print one JSON object per result: image or text (or id), and score, the cosine");
@@ -191,7 +200,7 @@ void Add(Command& program) {
   command.footer =
       "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared. Those of FAISS are as they were added: "
       "the\n"
-      "first number is the product with the query's vector of length 1.\n\n"
+      "first number is the product with the query's vector of length 1, or of an index by L2 the squared distance.\n\n"
       "Examples:\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
       "  headlight search photos.index 'a dog on the beach'\n"
