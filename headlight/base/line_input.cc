@@ -181,7 +181,7 @@ std::optional<std::string_view> LineInput::Next() {
       continue;
     }
     if (skipping_) begin_ = end_;
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= std::exchange(begin_, 0);
     searched = end_;
     if (end_ > kMaxLineBytes + 1) {

@@ -38,7 +38,7 @@ class HEADLIGHT_API ByteInput {
 HEADLIGHT_API std::string ReadInflated(const std::string& path, std::size_t limit);
 
 // A longer line is none of a text; refusing it bounds the memory that a file can ask for.
-inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 24;
 
 // The lines of a ByteInput, each as soon as it is complete. A line ends with "\n" or "\r\n", the last one perhaps with
 // the file. Throws Error naming the file, and the line (from 1) and byte (from 0), where a line holds a NUL or is

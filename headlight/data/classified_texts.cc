@@ -10,6 +10,7 @@
 #include "headlight/base/error.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
+#include "headlight/text/tokenizers/truncate.h"
 
 namespace headlight {
 namespace {
@@ -101,17 +102,19 @@ class ColumnCheck {
 
 TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                  std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
-                                 const TextShare& share) {
+                                 const TextShare& share, bool truncate) {
   TextExamples read;
   bool any = false;
   const auto add = [&](const ClassifiedText& text) {
     any = any || HasText(text.text);
     const std::int32_t label = NumberOfLabel(text.label, labels, rule, text.place);
     if (!share.Has(text.text)) return;  // its class is one of the model's all the same
-    const Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
-                                          : tokenizer.Encode(text.text, {.read_special = false});
-    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {}", text.place,
+    Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
+                                    : tokenizer.Encode(text.text, {.read_special = false});
+    Check(truncate || std::ssize(encoding.ids) <= longest,
+          "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end", text.place,
           encoding.ids.size(), longest);
+    if (Truncate(encoding, longest, tokenizer.cut_at())) ++read.truncated;
     Check(!encoding.ids.empty(), "{}: the text has no tokens", text.place);
     read.tokens += std::ssize(encoding.ids);
     read.texts.push_back({.ids = encoding.ids, .types = encoding.type_ids, .words = {}, .labels = {label}});

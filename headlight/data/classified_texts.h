@@ -20,6 +20,6 @@ namespace headlight {
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,
                                                std::vector<std::string>& labels, NewLabels rule,
-                                               const TextShare& share = {});
+                                               const TextShare& share = {}, bool truncate = false);
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/data/lines.h"
@@ -18,12 +19,14 @@ bool IsCsv(std::string_view path);
 // quotes, doubled; empty lines and a byte order mark are skipped.
 class CsvReader {
  public:
-  explicit CsvReader(std::string path) : lines_(std::move(path)) {}
+  explicit CsvReader(const std::string& path) : lines_(path) {}
+  explicit CsvReader(LineReader lines) : lines_(std::move(lines)) {}
 
   // The fields of the next row; nothing after the last. Throws Error as LineReader does, and naming the line where a
   // quote is never closed, text follows a closing quote, or a row is longer than kMaxLineBytes.
   std::optional<std::vector<std::string>> Next();
   std::string place() const;  // of the row that Next gave last: "train.csv:7", the line that it begins in
+  double share() const { return lines_.share(); }
 
  private:
   LineReader lines_;

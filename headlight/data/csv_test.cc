@@ -39,8 +39,9 @@ TEST_F(CsvTest, ReadsFieldsAsRfc4180HasThem) {
 TEST_F(CsvTest, NamesTheRowThatIsBroken) {
   EXPECT_EQ(Refused("a,b\n\nc,\"d\ne\nf"), "a.csv:3: a quote that is opened in this row is never closed");
   EXPECT_THAT(Refused("a,b\n\"c\"d,e\n"), HasSubstr("a.csv:2: text follows a closing quote"));
-  EXPECT_THAT(Refused("a,\"b\n" + std::string(1 << 19, 'x') + "\n" + std::string(1 << 19, 'x') + "\n\"\n"),
-              HasSubstr("a.csv:1: a row is longer than 1048576 bytes"));
+  EXPECT_THAT(
+      Refused("a,\"b\n" + std::string(kMaxLineBytes / 2, 'x') + "\n" + std::string(kMaxLineBytes / 2, 'x') + "\n\"\n"),
+      HasSubstr("a.csv:1: a row is longer than 16777216 bytes"));
   EXPECT_THAT(Refused("a,b\n\"c\n\xFF\"\n"), HasSubstr("a.csv: line 3: byte 0 is not UTF-8"));
 }
 

@@ -75,10 +75,10 @@ TEST_F(ReadLinesTest, NamesLineAndByteOfWhatIsNotText) {
 TEST_F(ReadLinesTest, BoundsALine) {
   const std::string longest(kMaxLineBytes, 'x');
   EXPECT_THAT(Read("a\n" + longest + "\r\nb"), ElementsAre("a", longest, "b"));
-  EXPECT_THAT(Failure("a\n" + longest + "x\nb"), HasSubstr("line 2: longer than 1048576 bytes"));
-  EXPECT_THAT(Failure(longest + longest + longest), HasSubstr("line 1: longer than 1048576 bytes"));
+  EXPECT_THAT(Failure("a\n" + longest + "x\nb"), HasSubstr("line 2: longer than 16777216 bytes"));
+  EXPECT_THAT(Failure(longest + longest + longest), HasSubstr("line 1: longer than 16777216 bytes"));
   // A gigabyte in a megabyte of gzip must not be inflated to find that out.
-  EXPECT_THAT(Failure(Gzip(std::string(8 * kMaxLineBytes, 'x'))), HasSubstr("line 1: longer than 1048576 bytes"));
+  EXPECT_THAT(Failure(Gzip(std::string(8 * kMaxLineBytes, 'x'))), HasSubstr("line 1: longer than 16777216 bytes"));
 }
 
 TEST_F(ReadLinesTest, NamesTheFileThatCannotBeRead) {

@@ -21,21 +21,44 @@ Json ObjectOf(const std::vector<std::string>& columns, std::vector<std::string> 
 
 }  // namespace
 
+std::string_view WithoutMark(std::string_view line) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  return line;
+}
+
 bool HasRecords(std::string_view path) {
   return IsCsv(path) || path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
 }
 
-Records::Records(const std::string& path) {
-  if (!IsCsv(path)) {
-    json_lines_.emplace(path);
+Records::Records(const std::string& path)
+    : Records(LineReader(path), IsCsv(path) ? RecordFormat::csv : RecordFormat::jsonl) {}
+
+Records::Records(LineReader lines, RecordFormat format) {
+  const std::string name = lines.name();
+  if (format == RecordFormat::csv) {
+    csv_.emplace(std::move(lines));
+    columns_ = csv_->Next().value_or(std::vector<std::string>());
+    CheckColumns(columns_.empty() ? name : csv_->place());
     return;
   }
-  csv_.emplace(path);
-  columns_ = csv_->Next().value_or(std::vector<std::string>());
-  Check(!columns_.empty(), "{}: there is no header, which names the columns", path);
+  lines_.emplace(std::move(lines));
+  if (format == RecordFormat::jsonl) return;
+  tabs_ = true;
+  if (const auto header = lines_->Next()) columns_ = ColumnsOf(WithoutMark(*header));
+  CheckColumns(name + ":1");
+}
+
+Records::Records(LineReader lines, std::vector<std::string> header) : columns_(std::move(header)), tabs_(true) {
+  lines_.emplace(std::move(lines));
+  CheckColumns(lines_->name() + ":1");
+}
+
+void Records::CheckColumns(const std::string& place) const {
+  Check(!columns_.empty(), "{}: there is no header, which names the columns", place);
   for (auto column = columns_.begin(); column != columns_.end(); ++column)
     Check(column->empty() || std::find(column + 1, columns_.end(), *column) == columns_.end(),
-          "{}: two columns are named {}", csv_->place(), Quoted(*column));
+          "{}: two columns are named {}", place, Quoted(*column));
 }
 
 std::optional<JsonView> Records::Next() {
@@ -45,10 +68,11 @@ std::optional<JsonView> Records::Next() {
     const std::string place = csv_->place();
     return JsonView(ObjectOf(columns_, *std::move(row), place), place);
   }
-  while (const auto line = json_lines_->Next()) {
+  while (const auto line = lines_->Next()) {
     if (line->empty()) continue;
-    std::string place = fmt::format("{}:{}", json_lines_->name(), json_lines_->line_number());
-    Json value = ParseJson(*line, place);
+    std::string place = fmt::format("{}:{}", lines_->name(), lines_->line_number());
+    if (tabs_) return JsonView(ObjectOf(columns_, ColumnsOf(*line), place), place);
+    Json value = ParseJson(lines_->line_number() == 1 ? WithoutMark(*line) : *line, place);
     JsonView object(std::move(value), std::move(place));
     object.Object();  // refuses any other value
     return object;

@@ -1,4 +1,4 @@
-// Files of records from users: JSON lines, and CSV with a header.
+// Files of records from users: JSON lines, and CSV or TSV with a header.
 #pragma once
 
 #include <initializer_list>
@@ -16,22 +16,34 @@ namespace headlight {
 // True for names that end in .jsonl, .jsonl.gz, .csv or .csv.gz.
 bool HasRecords(std::string_view path);
 
+enum class RecordFormat { jsonl, csv, tsv };
+
 // The records of such a file, plain or gzip, as objects. Empty lines are skipped. A row of CSV has the names of the
-// header's columns and strings; an empty field is left out. Places are "train.jsonl:7: key 'answers.text'".
+// header's columns and strings; an empty field is left out. So has a row
+// of TSV, whose fields are as they stand between tabs. Places are "train.jsonl:7: key 'answers.text'".
 class Records {
  public:
   explicit Records(const std::string& path);
+  Records(LineReader lines, RecordFormat format);
+  Records(LineReader lines, std::vector<std::string> header);  // of TSV, whose header has been read
 
   // The next object; nothing after the last. Throws Error as LineReader, ParseJson and CsvReader do, for JSON that is
   // no object, and for a row that has not as many fields as the header.
   std::optional<JsonView> Next();
-  const std::vector<std::string>& columns() const { return columns_; }  // of CSV
+  const std::vector<std::string>& columns() const { return columns_; }     // of CSV and TSV
+  double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as LineReader::share
 
  private:
-  std::optional<LineReader> json_lines_;
+  void CheckColumns(const std::string& place) const;
+
+  std::optional<LineReader> lines_;  // of JSON lines and TSV
   std::optional<CsvReader> csv_;
   std::vector<std::string> columns_;
+  bool tabs_ = false;  // TSV
 };
+
+// Without the byte order mark that some programs put at the start of a file.
+std::string_view WithoutMark(std::string_view line);
 
 // The first of these members that a record has, of which it must have one.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);

@@ -125,11 +125,11 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
   EXPECT_EQ(reader.Refused("x.conll", "dog O\x7F\n"),
             "x.conll:1: a label must have a name, without control characters");
   EXPECT_EQ(reader.Refused("x.conll", "dog \xFF\n"), "x.conll: line 1: byte 4 is not UTF-8");
-  EXPECT_THAT(reader.Refused("x.conll", std::string(2 << 20, 'x') + " O\n"), HasSubstr("line 1: longer than"));
+  EXPECT_THAT(reader.Refused("x.conll", std::string(kMaxLineBytes, 'x') + " O\n"), HasSubstr("line 1: longer than"));
   std::string endless;
-  for (int i = 0; i < 3000; ++i) endless += std::string(1000, 'x') + " O\n";
+  for (int i = 0; i < 17'000; ++i) endless += std::string(1000, 'x') + " O\n";
   EXPECT_THAT(reader.Refused("x.conll", endless),
-              HasSubstr(": a sentence is longer than 1048576 bytes; an empty line ends"));
+              HasSubstr(": a sentence is longer than 16777216 bytes; an empty line ends"));
   for (int i = 0; i < 1 << 14; ++i) reader.labels.push_back(fmt::format("T{}", i));
   EXPECT_THAT(ErrorOf([&] { reader.Read("x.conll", "dog New\n"); }), HasSubstr("more than 16384 different labels"));
 

@@ -7,9 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
-#include "headlight/data/lines.h"
 #include "headlight/data/records.h"
-#include "headlight/protein/sequences.h"
 
 namespace headlight {
 namespace {
@@ -40,26 +38,14 @@ std::vector<std::int32_t> WordsOf(std::string_view text, const Encoding& encodin
 
 }  // namespace
 
-bool HasSequences(std::string_view path) {
-  if (path.ends_with(".gz")) path.remove_suffix(3);
-  return path.ends_with(".fasta") || path.ends_with(".fa") || path.ends_with(".faa");
-}
-
-void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body) {
-  if (HasSequences(path)) {
-    FastaReader sequences(path);
-    while (const auto sequence = sequences.Next()) body(sequence->letters);
-  } else if (HasRecords(path)) {
-    Records records(path);
-    while (const auto record = records.Next()) body(TextOf((*record)["text"]));
-  } else {
-    LineReader lines(path);
-    while (const auto line = lines.Next()) body(*line);
-  }
+void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body,
+                 const TextSource& source) {
+  TextReader texts(path, source);
+  while (const auto text = texts.Next()) body(text->text);
 }
 
 TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer, std::int64_t longest,
-                       bool for_encoder, const TextShare& share) {
+                       bool for_encoder, const TextShare& share, const TextSource& source) {
   Check(longest >= 1, "texts cannot be cut into pieces of {} tokens", longest);
   TextExamples read;
   const EncodeOptions how{.add_special = for_encoder, .read_special = false};
@@ -87,7 +73,7 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
       read.texts.push_back(std::move(part));
     }
   };
-  for (const std::string& path : paths) ForEachText(path, add);
+  for (const std::string& path : paths) ForEachText(path, add, source);
   CheckAnyText(any || read.texts.empty(), paths);
   return read;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/data/text_share.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
@@ -27,20 +28,19 @@ struct TextExamples {
   std::int64_t bytes = 0;  // of the texts with their lines' ends
   std::int64_t tokens = 0;
   std::int64_t cut = 0;                    // texts that are in pieces
+  std::int64_t truncated = 0;              // texts whose ends are left out
   std::vector<std::string> warnings = {};  // of files that seem to be mistaken for something else
 };
 
-// True for names that end in .fasta, .fa or .faa, or these and .gz: sequences of residues (protein/sequences.h).
-HEADLIGHT_API bool HasSequences(std::string_view path);
-
-// Calls body(text) for each text of a file: a line, plain or gzip, or "text" of each record (HasRecords), or the
-// letters of each sequence (HasSequences). Throws Error as LineReader, Records and FastaReader do.
-HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body);
+// Calls body(text) for each text of a file. Throws Error as TextReader does.
+HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body,
+                               const TextSource& source = {});
 
 // The texts of files (ForEachText). One of more than `longest` tokens is cut into pieces; empty ones are none. For an
 // encoder with special tokens, segments and words. Throws Error as ForEachText.
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                     std::int64_t longest, bool for_encoder, const TextShare& share = {});
+                                     std::int64_t longest, bool for_encoder, const TextShare& share = {},
+                                     const TextSource& source = {});
 
 // A whole text for an encoder, with special tokens, segments and words.
 HEADLIGHT_API TextExample EncoderExample(std::string_view text, const PipelineTokenizer& tokenizer);

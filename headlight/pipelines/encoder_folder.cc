@@ -73,11 +73,11 @@ void CheckText(std::string_view text, const TextName& name, std::size_t index) {
   if (ValidUtf8(text) < text.size()) CheckUtf8(text, NameOf(name, index));
 }
 
-void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name) {
+void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name, std::string_view advice) {
   Check(!encoding.ids.empty(), "{}: it has no tokens", name);
   const std::int64_t longest = model.limits().positions;
-  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once", name,
-        encoding.ids.size(), longest);
+  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once{}", name,
+        encoding.ids.size(), longest, advice);
 }
 
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name) {

@@ -48,8 +48,10 @@ void CheckText(std::string_view text, const TextName& name, std::size_t index);
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
                             std::optional<std::string_view> second = {});
 
-// Throws Error for an encoding of no tokens, or of more than the model reads.
-void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name);
+// Throws Error for an encoding of no tokens, or of more than the model reads. `advice` ends the latter.
+void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name,
+                 std::string_view advice = "");
+inline constexpr std::string_view kTruncateAdvice = "; `truncate` leaves out its end";
 
 // Throws Error naming the model and `step`, such as "embedding text 3", where a number of the result is NaN or
 // infinite.

@@ -11,6 +11,7 @@
 #include "headlight/kinds/region_text_encoder.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/object_detector.h"
+#include "headlight/pipelines/read_at_once.h"
 #include "headlight/pipelines/region_answerer.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/pipelines/translator.h"
@@ -49,21 +50,21 @@ std::string SquadInput(const Question& question) {
 
 FolderAnswerer LoadWriting(const std::string& folder, const FolderAnswererOptions& options) {
   Check(!options.always, "`always` is for models that find an answer in the passage; this one always writes one");
+  const bool truncate = options.truncate;
   const Translator translator = Translator::Load(folder, options.load);
   const std::int64_t most = translator.model().limits().positions;
   TranslateOptions how;
   how.max_length = AnswerLength(options.max_length.value_or(0), most);
   return {.form = AnswerForm::written,
-          .passages = [translator, how, most](std::span<const Question> questions, const QuestionName& question_name) {
+          .passages = [translator, how, most, truncate, on_truncated = options.on_truncated](
+                          std::span<const Question> questions, const QuestionName& question_name) {
             std::vector<std::string> texts;
             for (std::size_t i = 0; i < questions.size(); ++i) {
               const auto name = [&] { return question_name ? question_name(i) : fmt::format("text {}", i + 1); };
               if (questions[i].context.empty()) Fail("{}: the passage has no tokens", name());
               texts.push_back(SquadInput(questions[i]));
-              const std::int64_t tokens = translator.CountTokens(texts.back(), how);
-              if (tokens > most)
-                Fail("{}: with the question {} tokens, and the model reads at most {}: the passage must be shortened",
-                     name(), tokens, most);
+              if (truncate && TruncateToRead(translator, texts.back(), how) && on_truncated) on_truncated(name(), most);
+              CheckReadAtOnce(translator, texts.back(), how, name());
             }
             std::vector<FolderAnswer> answers;
             for (const auto& found : translator.TranslateBatch(texts, how))
@@ -161,6 +162,8 @@ FolderAnswerer FolderAnswerer::Load(const std::string& folder, const FolderAnswe
   const AnsweringKind& kind = AnsweringKindOf(folder);
   Check(kind.from == AnswersFrom::images || options.detector.empty(),
         "`detector` is for models that read images; this one reads passages");
+  Check(kind.load == LoadWriting || !options.truncate,
+        "{}: `truncate` is for models that write answers; this one reads a long passage in windows", folder);
   Check(options.max_length.value_or(1) >= 1, "`max_length` must be at least 1, not {}", options.max_length.value_or(0));
   return kind.load(folder, options);
 }

@@ -29,6 +29,10 @@ struct FolderAnswererOptions {
   std::string detector = {};                    ///< the folder of a detector, for a model that reads regions of images
   std::optional<std::int64_t> max_length = {};  ///< tokens of an answer, at most, unless the model chooses one
   bool always = false;                          ///< of answers that are found: never "no answer"
+  /// Of a model that writes answers: leave out the end of a passage that it cannot read as a whole. `on_truncated`
+  /// receives the question's name and the tokens that the model reads.
+  bool truncate = false;
+  std::function<void(const std::string& question, std::int64_t longest)> on_truncated = {};
 };
 
 /// How a model answers: with a part of the passage, in its own words, or with one of the answers that it knows.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "headlight/base/error.h"
+#include "headlight/models/esm.h"
 #include "headlight/ops/embedding.h"
 #include "headlight/ops/softmax.h"
 #include "headlight/pipelines/encoder_folder.h"
@@ -38,9 +39,11 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CheckText(texts[i], options.name_of, i);
     encodings.push_back(loaded.tokenizer.Encode(texts[i]));
-    Check(std::ranges::find(encodings[i].ids, mask_id) != encodings[i].ids.end(), "{}: there is no {} in it",
-          NameOf(options.name_of, i), mask());
-    CheckLength(encodings[i], *loaded.model, NameOf(options.name_of, i));
+    const bool truncated = options.truncate && Truncate(encodings[i], longest(), loaded.tokenizer.cut_at());
+    Check(std::ranges::find(encodings[i].ids, mask_id) != encodings[i].ids.end(), "{}: there is no {} in {}",
+          NameOf(options.name_of, i), mask(), truncated ? "what the model reads of it" : "it");
+    CheckLength(encodings[i], *loaded.model, NameOf(options.name_of, i), kTruncateAdvice);
+    if (truncated && options.on_truncated) options.on_truncated(i);
   }
 
   std::vector<std::vector<FilledMask>> result(texts.size());
@@ -80,6 +83,9 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
   EncodeInBatches(*loaded.model, encodings, options.batch_tokens, fill);
   return result;
 }
+
+std::int64_t MaskFiller::longest() const { return state_->loaded.model->limits().positions; }
+bool MaskFiller::reads_proteins() const { return dynamic_cast<const Esm*>(state_->loaded.model.get()) != nullptr; }
 
 const std::string& MaskFiller::mask() const { return state_->loaded.tokenizer.Piece(state_->mask_id); }
 

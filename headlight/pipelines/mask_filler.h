@@ -18,9 +18,11 @@
 namespace headlight {
 
 struct FillOptions {
-  std::int64_t top_k = 5;                                     ///< predictions for each mask, at least 1
-  std::int64_t batch_tokens = 512;                            ///< tokens that are encoded at once, at least 1
+  std::int64_t top_k = 5;           ///< predictions for each mask, at least 1
+  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
+  bool truncate = false;            ///< cuts the end of a text that has too many tokens; otherwise an Error
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each text that is cut
 };
 
 /// A token that may replace a mask.
@@ -51,6 +53,8 @@ class HEADLIGHT_API MaskFiller {
   }
 
   const std::string& mask() const;  ///< the mask as texts write it, such as [MASK]
+  std::int64_t longest() const;     ///< tokens of a text, special ones included
+  bool reads_proteins() const;      ///< an ESM, whose texts are sequences of proteins
 
  private:
   struct State;

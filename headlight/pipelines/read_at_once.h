@@ -13,4 +13,7 @@ namespace headlight {
 HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
                                    const TranslateOptions& options, const std::string& place);
 
+/// Leaves out the end of a text of more tokens than the model reads, and returns whether it did.
+HEADLIGHT_API bool TruncateToRead(const Translator& translator, std::string& text, const TranslateOptions& options);
+
 }  // namespace headlight

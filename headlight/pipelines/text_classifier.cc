@@ -37,7 +37,7 @@ Tensor TextClassifier::Scores(std::span<const TextOrPair> texts, const ClassifyO
     encodings.push_back(second ? tokenizer.EncodePair(first, *second, plain) : tokenizer.Encode(first, plain));
     if (options.truncate && Truncate(encodings[i], longest(), tokenizer.cut_at()) && options.on_truncated)
       options.on_truncated(i);
-    CheckLength(encodings[i], model, NameOf(options.name_of, i));
+    CheckLength(encodings[i], model, NameOf(options.name_of, i), kTruncateAdvice);
   }
   const auto classify = [&](Context& context, const Tensor& hidden, const Sequences& places,
                             std::span<const std::size_t> which) {

@@ -49,10 +49,19 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
 }
 
 // Appends the letters of a text, which may be a part of a sequence. `place()` begins errors, and `stopped` says that a
-// * has been read.
+// * has been read. Masks are appended as they are.
 template <typename Place>
-void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped) {
-  for (const char c : text) {
+void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped,
+                   std::string_view mask = "") {
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (!mask.empty() && !stopped && text.starts_with(mask)) {
+      if (letters.size() + mask.size() > kMostResidues)
+        Fail("{}: a sequence of more than {} residues", place(), kMostResidues);
+      letters += mask;
+      text.remove_prefix(mask.size() - 1);
+      continue;
+    }
+    const char c = text.front();
     if (IsBlank(c)) continue;
     if (stopped) Fail("{}: letters after the * that ends a sequence", place());
     stopped = c == '*';
@@ -121,7 +130,7 @@ std::optional<ProteinSequence> FastaReader::NextRow() {
     if (sequence.line == 0)
       Fail("{}: not FASTA: {} stands before the first line that begins with >", place(), Quoted(text));
     if (IsAnnotation(sequence.name)) continue;
-    AppendLetters(text, place, sequence.letters, stopped);
+    AppendLetters(text, place, sequence.letters, stopped, mask_);
   }
   if (sequence.line > 0 && !IsAnnotation(sequence.name))
     Check(!sequence.letters.empty(), "{}: line {}: {} has no residues", name(), sequence.line, Quoted(sequence.name));

@@ -45,7 +45,8 @@ HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view plac
 class HEADLIGHT_API FastaReader {
  public:
   explicit FastaReader(const std::string& path);  // - is standard input
-  explicit FastaReader(LineInput lines) : lines_(std::move(lines)) {}
+  // `mask`: what may stand between letters, such as <mask>, and is kept as it is; empty: nothing.
+  explicit FastaReader(LineInput lines, std::string mask = "") : lines_(std::move(lines)), mask_(std::move(mask)) {}
 
   std::optional<ProteinSequence> Next();  // nothing after the last
   const std::string& name() const { return lines_.name(); }
@@ -55,6 +56,7 @@ class HEADLIGHT_API FastaReader {
   std::optional<ProteinSequence> NextRow();  // annotations included
 
   LineInput lines_;
+  std::string mask_;
   std::string header_;  // of the next sequence, where it has been read
   std::int64_t header_line_ = 0;
   bool failed_ = false;  // within a sequence, whose rest is to be skipped

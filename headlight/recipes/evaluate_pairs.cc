@@ -15,6 +15,7 @@
 #include "headlight/pipelines/translator.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
+#include "headlight/recipes/text_training.h"
 #include "headlight/recipes/translation_metrics.h"
 #include "headlight/text/metrics/rouge.h"
 #include "headlight/text/metrics/text_groups.h"
@@ -161,7 +162,7 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   Check(!options.metrics.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
   const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(options.metrics, 1);
   if (!options.output.empty()) const AtomicFile probe(options.output);  // throws Error if it cannot be written
-  const Texts texts = ReadTestSet(options);
+  Texts texts = ReadTestSet(options);
   std::vector<std::string> known;
   for (const std::string& path : options.train)
     for (std::string& line : ReadLines(path)) known.push_back(std::move(line));
@@ -169,6 +170,10 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   const Translator translator = Loaded(observer, [&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},
         "{}: the loss of a model whose texts end with more than one token is not supported", options.folder);
+  std::int64_t truncated = 0;
+  for (std::string& source : texts.sources)
+    if (options.truncate && TruncateToRead(translator, source, options.translate)) ++truncated;
+  if (truncated > 0) Note(observer, TruncatedNote(truncated));
   for (std::size_t i = 0; options.rouge && i < texts.sources.size(); ++i)
     CheckReadAtOnce(translator, texts.sources[i], options.translate, texts.places[i]);
   const std::vector<std::string> written = WriteTexts(translator, texts, options, observer);

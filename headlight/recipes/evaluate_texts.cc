@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/data/classified_texts.h"
+#include "headlight/models/esm.h"
 #include "headlight/pipelines/encoder_folder.h"
 #include "headlight/pipelines/text_generator.h"
 #include "headlight/recipes/evaluate_kinds.h"
@@ -23,6 +24,7 @@ namespace {
 
 void NoteWarnings(const TextExamples& read, const Evaluation& options, const EvaluationObserver& observer) {
   Check(!read.texts.empty(), "{}: there is no text in it", fmt::join(options.files, ", "));
+  if (read.truncated > 0) Note(observer, TruncatedNote(read.truncated));
   for (const std::string& warning : read.warnings) Note(observer, "warning: " + warning);
 }
 
@@ -41,9 +43,13 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
   Check(options.train.empty() || heads.masked_words, "{}: `train` is for encoders with a head for masked words",
         options.folder);
   const PassWatch watch = Watch(observer, "texts evaluated");
+  const bool labelled = heads.sequence_classes || heads.token_classes || heads.question_spans;
+  Check(!labelled || (!options.source_of_texts.format && options.source_of_texts.columns.empty()),
+        "{}: `format` and `text_column` are for texts without labels; this model's test set has labels",
+        options.folder);
   if (heads.sequence_classes) {
-    const TextExamples texts =
-        ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
+    const TextExamples texts = ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels,
+                                                   NewLabels::refused_but_numbers, {}, options.truncate);
     NoteWarnings(texts, options, observer);
     return result({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
   }
@@ -66,13 +72,15 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
       options.folder);
   MaskingOptions masking;
   SetSpecialTokens(encoder.tokenizer, options.folder, masking);
-  const TextExamples texts = ReadTexts(options.files, encoder.tokenizer, longest, /*for_encoder=*/true);
+  TextSource source = options.source_of_texts;
+  source.proteins = dynamic_cast<const Esm*>(&model) != nullptr;
+  const TextExamples texts = ReadTexts(options.files, encoder.tokenizer, longest, /*for_encoder=*/true, {}, source);
   NoteWarnings(texts, options, observer);
   ValidationReport report = ValidateMaskedWords(model, texts.texts, masking, watch);
   const auto masked = static_cast<std::size_t>(report.labels);
   Evaluated evaluated = {"masked-language-model", std::move(report), "masked_tokens", masked, "masked tokens"};
   if (!options.train.empty()) {
-    const TextExamples train = ReadTexts(options.train, encoder.tokenizer, longest, /*for_encoder=*/true);
+    const TextExamples train = ReadTexts(options.train, encoder.tokenizer, longest, /*for_encoder=*/true, {}, source);
     const MaskBaselines bits = ScoreMaskBaselines(train.texts, texts.texts, masking, model.limits().vocabulary);
     evaluated.lines = fmt::format("bits per mask {:.4f} by frequencies, {:.4f} by both neighbours\n", bits.by_frequency,
                                   bits.by_neighbours);
@@ -98,11 +106,14 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
     batch.clear();
   };
   for (const std::string& path : options.files)
-    ForEachText(path, [&](std::string_view text) {
-      if (text.empty()) return;
-      batch.emplace_back(text);
-      if (batch.size() == 64) score();
-    });
+    ForEachText(
+        path,
+        [&](std::string_view text) {
+          if (text.empty()) return;
+          batch.emplace_back(text);
+          if (batch.size() == 64) score();
+        },
+        options.source_of_texts);
   score();
   Check(all.scored > 0, "{}: there is no text in it whose tokens can be scored", fmt::join(options.files, ", "));
   const double loss = -all.log_probability / static_cast<double>(all.scored);

@@ -32,14 +32,15 @@ struct EvaluatedKind {
 
 const std::vector<EvaluatedKind>& EvaluatedKinds() {
   static const std::vector<EvaluatedKind> kinds = {
-      {TextEncoder::kKind, EvaluateTextEncoder, "texts", {"--train"}},
-      {LanguageModel::kKind, EvaluateLanguageModel, "texts", {"--end"}},
+      {TextEncoder::kKind, EvaluateTextEncoder, "texts", {"--train", "--format", "--text-column", "--truncate"}},
+      {LanguageModel::kKind, EvaluateLanguageModel, "texts", {"--end", "--format", "--text-column"}},
       {EncoderDecoder::kKind,
        EvaluatePairs,
        nullptr,
        {"--train",
         "--source",
         "--reference",
+        "--truncate",
         "--rouge",
         "--stemmer",
         "--metric",
@@ -83,6 +84,8 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
 // Whose an option is that models of pairs of texts do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
+  if (option == "--format" || option == "--text-column") return "language models and masked words";
+  if (option == "--truncate") return "encoders with classes of texts";
   if (option == "--images") return "detectors and models of images with texts";
   if (option == "--most-pixels") return "models of images";
   if (option == "--zero-shot" || option == "--template") return "CLIP and SigLIP";
@@ -153,6 +156,10 @@ void Describe(OptionTable& table, Evaluation& options) {
       .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),
            "Models of images: refuse images with more pixels than this")
       .Default(fmt::format("{}", kMostPixels));
+  Describe(table, options.source_of_texts);
+  table.Add("--truncate", options.truncate,
+            "Classes of texts, encoder and decoder: leave out the end of a text that is too long for the model, "
+            "instead of refusing it");
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
   table.AddFile("--reference", options.reference, "Their reference translations or summaries");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/image/image_files.h"
 #include "headlight/pipelines/load_options.h"
 #include "headlight/pipelines/translation.h"
@@ -20,6 +21,7 @@ struct Evaluation {
   std::string folder = {};              ///< the model's
   std::vector<std::string> files = {};  ///< the test set, in the formats that the training of the model's task reads
   LoadOptions load = {};
+  TextSource source_of_texts = {};  ///< of language models and masked words: where the texts are in the files
 
   // For models of images.
   std::vector<std::string> images = {};          ///< folders of the images, unless they lie next to the files
@@ -44,7 +46,8 @@ struct Evaluation {
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< or the folder of a detector that finds them
 
-  bool end = false;  ///< of a language model: the token that ends each text is counted
+  bool truncate = false;  ///< of classes of texts: the end of a text that is too long is left out
+  bool end = false;       ///< of a language model: the token that ends each text is counted
 
   // Of a model that reads one text and writes another.
   std::string source = {},

@@ -61,12 +61,17 @@ void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& fol
     if (tokenizer.IsSpecial(id)) masking.special_ids.push_back(id);
 }
 
+std::string TruncatedNote(std::int64_t texts) {
+  return fmt::format("{} texts are longer than the model reads at once: their ends are left out", texts);
+}
+
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read) {
   CheckNotEmpty(read.texts.size(), "texts", paths, share);
   Note(observer,
        fmt::format("{}: {} texts, {} tokens{}", fmt::join(paths, ", "), read.texts.size(), read.tokens,
                    read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
+  if (read.truncated > 0) Note(observer, TruncatedNote(read.truncated));
   for (const std::string& warning : read.warnings) Note(observer, "warning: " + warning);
 }
 

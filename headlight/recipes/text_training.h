@@ -22,6 +22,7 @@ namespace headlight {
 struct TextTraining : ModelTraining {
   std::string tokenizer;                  ///< the folder of the tokenizer for a model from scratch
   std::optional<std::int64_t> positions;  ///< tokens of the longest text, of a model from scratch [512]
+  TextSource source;                      ///< of texts without labels: where they are in the files
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
   std::int64_t longest() const { return positions.value_or(512); }
@@ -48,6 +49,9 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
 
 /// The mask, and the tokens that none is replaced by. Throws Error if the tokenizer has no mask.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
+
+/// Says that the ends of so many texts are left out.
+std::string TruncatedNote(std::int64_t texts);
 
 /// Reports what was read. Throws Error if that is nothing.
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,

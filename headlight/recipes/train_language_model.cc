@@ -57,7 +57,8 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
 }  // namespace
 
 void Describe(OptionTable& table, LanguageModelTraining& options) {
-  Describe(table, options, kTextDefaults, "one text per line, or JSON lines of {\"text\"}");
+  Describe(table, options, kTextDefaults, "one text per line or as records (`format`)");
+  Describe(table, options.source);
   Option& from = table.Get("--from");
   const std::vector<std::string> families = FamilyNames();
   const auto usual = static_cast<std::size_t>(std::ranges::find(families, options.family) - families.begin());
@@ -94,7 +95,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   const std::int64_t longest = (model ? model->limits().positions : options.longest()) - 1;
   Check(longest >= 1, "`positions` {}: after the token that begins a text there is no room for more", longest + 1);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
-    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share, options.source);
     NoteTexts(observer, paths, share, found);
     return found;
   };

@@ -144,7 +144,7 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   const std::int64_t longest = std::min(options.longest(), model.limits().positions) - taken;
   Check(longest >= 1, "`positions` {}: with what stands around a text there is no room for one", options.longest());
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
-    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share);
+    TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share, options.source);
     CheckNotEmpty(found.texts.size(), "texts", paths, share);
     Note(observer,
          fmt::format(
@@ -190,7 +190,8 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
 
 // `positions` cuts texts into pieces, with `from` too.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
-  DescribeSequences(table, options, "one text per line");
+  DescribeSequences(table, options, "one text per line or as records (`format`)");
+  Describe(table, options.source);
   table.Get("--positions")
       .Describe("Tokens of the longest text; a longer one is cut into pieces")
       .StopExcluding(table.Get("--from"));

@@ -9,6 +9,7 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/data/classified_texts.h"
 #include "headlight/models/bert.h"
+#include "headlight/models/esm.h"
 #include "headlight/models/family.h"
 #include "headlight/recipes/esm_training.h"
 #include "headlight/text/tokenizers/esm_tokenizer.h"
@@ -71,7 +72,8 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
   EncoderTraining& options = reading.options;
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths, const TextShare& share) {
-    TextExamples found = ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true, share);
+    TextExamples found =
+        ReadTexts(paths, reading.tokenizer, reading.longest, /*for_encoder=*/true, share, options.source);
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
@@ -91,7 +93,8 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
-    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share,
+                                             reading.options.truncate);
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
@@ -157,6 +160,7 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
   TextHeadsConfig heads;
   heads.*task.has = true;
   if (has_head) heads.labels = model->heads().labels;
+  options.source.proteins = esm || dynamic_cast<const Esm*>(model.get()) != nullptr;
   const std::int64_t longest = model ? model->limits().positions : options.longest();
   const PreparedTask prepared = task.read({options, plan, tokenizer, longest, heads.labels,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::added,
@@ -186,7 +190,8 @@ void DescribeClassWeights(OptionTable& table, std::string& rule) {
 }  // namespace
 
 void Describe(OptionTable& table, MaskedLanguageModelTraining& options) {
-  Describe(table, options, kTextDefaults, "one text per line, JSON lines of {\"text\"}, or FASTA (.fasta, .fa, .faa)");
+  Describe(table, options, kTextDefaults, "one text per line or as records (`format`), or of an ESM also FASTA");
+  Describe(table, options.source);
   AddEsmPresets(table, options.preset);
   table.Add("--mask-share", options.masking.share, NumberAbove(0, 1), "Share of the tokens that are masked")
       .ShowDefault()
@@ -198,6 +203,8 @@ void Describe(OptionTable& table, TextClassifierTraining& options) {
   Describe(table, options, kTextDefaults,
            "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}");
   DescribeClassWeights(table, options.class_weights);
+  table.Add("--truncate", options.truncate,
+            "Leave out the end of a text that is too long for the model, instead of refusing it");
 }
 
 void Describe(OptionTable& table, TokenClassifierTraining& options) {

@@ -13,6 +13,7 @@ struct EncoderTraining : TextTraining {
   std::string preset;  ///< of a masked language model: the published size of an ESM-2, such as esm2-8m
   MaskingOptions masking;
   std::string class_weights;  ///< balanced, or LABEL=WEIGHT,...
+  bool truncate = false;      ///< of classes of texts: the end of a text that is too long is left out
 };
 
 struct MaskedLanguageModelTraining : EncoderTraining {};

@@ -7,13 +7,13 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/in_file.h"
 #include "headlight/base/option_checks.h"
-#include "headlight/data/lines.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -40,12 +40,14 @@ TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrai
   { const AtomicFile probe(path); }  // throws Error if it cannot be written
 
   std::size_t file = 0;
-  std::optional<LineReader> lines;
-  const auto next = [&](std::string_view& line) {
-    for (; file < options.files.size(); ++file, lines.reset()) {
-      if (!lines) lines.emplace(options.files[file]);
-      if (const std::optional<std::string_view> found = lines->Next()) {
-        line = *found;
+  std::optional<TextReader> texts;
+  SourceText held;  // while its text is used
+  const auto next = [&](std::string_view& text) {
+    for (; file < options.files.size(); ++file, texts.reset()) {
+      if (!texts) texts.emplace(options.files[file], options.source);
+      if (std::optional<SourceText> found = texts->Next()) {
+        held = *std::move(found);
+        text = held.text;
         return true;
       }
     }
@@ -64,7 +66,10 @@ TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrai
 
 void Describe(OptionTable& table, TokenizerTraining& options) {
   TokenizerTrainingOptions& how = options.tokenizer;
-  table.Add("FILES", options.files, "Texts, plain or gzip").Required().Type("");
+  table.Add("FILES", options.files, "Texts, one per line or as records (see --format), plain or gzip")
+      .Required()
+      .Type("");
+  Describe(table, options.source);
   AddChoice<TokenizerAlgorithm>(table, "--algorithm", how.algorithm,
                                 {{"bpe", TokenizerAlgorithm::bpe},
                                  {"wordpiece", TokenizerAlgorithm::wordpiece},

@@ -8,12 +8,14 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/option_table.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
 
 namespace headlight {
 
 struct TokenizerTraining {
   std::vector<std::string> files;  ///< texts, plain or gzip
+  TextSource source = {};          ///< where in the files the texts are
   std::string out;                 ///< the folder for tokenizer.json
   TokenizerTrainingOptions tokenizer = {};
   std::int32_t sentinels = 0;  ///< of T5, <extra_id_0> and on, after the other special tokens
@@ -32,7 +34,7 @@ struct TrainedTokenizer {
 /// Describes the options, which must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, TokenizerTraining& options);
 
-/// Trains a tokenizer on the files' lines, and writes tokenizer.json and tokenizer_config.json to the folder, which is
+/// Trains a tokenizer on the files' texts, and writes tokenizer.json and tokenizer_config.json to the folder, which is
 /// made if there is none. A trained tokenizer alone is replaced. Throws Error if a file or an option is wrong, and if
 /// the folder has part of a model or of another tokenizer.
 HEADLIGHT_API TrainedTokenizer TrainTokenizer(const TokenizerTraining& options,

@@ -106,7 +106,10 @@ void Run(const Options& options) {
         "{}: --context is for models that read passages, and this one reads images", options.folder);
   Check(!passages || (options.image.empty() && options.answerer.detector.empty()),
         "{}: --image and --detector are for models that read images, and this one reads passages", options.folder);
-  const FolderAnswerer answerer = Loaded([&] { return FolderAnswerer::Load(options.folder, options.answerer); });
+  FolderAnswererOptions how = options.answerer;
+  how.truncate = options.truncate;
+  how.on_truncated = NoteTruncated;
+  const FolderAnswerer answerer = Loaded([&] { return FolderAnswerer::Load(options.folder, how); });
   if (!options.context.empty() || !options.image.empty())
     return WriteResult(Row(1, AnswerOne(answerer, options), answerer.form, options.json));
   const auto rows = [&](const LineBatch& batch) {
@@ -125,11 +128,10 @@ void Add(Command& program) {
       command, options.folder,
       "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT, "
       "VisualBERT or ViLT with answers");
-  Option& input =
-      command.Add("FILE", options.input,
-                  "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with an image's "
-                  "path, plain or gzip, or records of a .jsonl or .csv file with question and context; - is "
-                  "standard input [-]");
+  Option& input = command.Add("FILE", options.input,
+                              "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with an image's "
+                              "path, or records with question and context or image (see --format), plain or gzip; - is "
+                              "standard input [-]");
   Option& question = command.Add("--question", options.question, "One question, instead of a file's");
   Option& context = command.Add("--context", options.context, "The passage: this whole file; - is standard input");
   Option& image =
@@ -145,6 +147,9 @@ void Add(Command& program) {
               "Most tokens per answer [15; of a written answer the model's]");
   command.Add("--always", options.answerer.always, "Answer even where \"no answer\" is more probable");
   command.Add("--json", options.json, "Print one JSON object per answer");
+  options.source.pairs = true;
+  Describe(command, options.source);
+  AddTruncate(command, options);
   AddSkipErrors(command, options).Excludes(question);
   AddComputeOption(command, options.answerer.load.compute);
   command.footer =
@@ -157,7 +162,9 @@ void Add(Command& program) {
       "any\n"
       "counts, and the lowest score of no answer.\n\n"
       "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
-      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part.\n"
+      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part; "
+      "--truncate leaves out\n"
+      "its end.\n"
       "A BLIP looks at an image, and writes an answer, too. A ViLT chooses one of those that it knows, which is "
       "printed\n"
       "with its probability and a tab before it; so does a ViLBERT, LXMERT or VisualBERT, which reads what a detector\n"

@@ -23,7 +23,6 @@ struct Options : LineOptions {
   std::vector<std::string> inputs, labels, templates;
   std::int64_t top = 0;  // 0: as the problem type asks for
   std::optional<Compute> compute;
-  bool truncate = false;
   const Option* most_pixels = nullptr;
 };
 
@@ -56,12 +55,8 @@ void ClassifyTexts(const Options& options) {
   const auto rows = [&](const LineBatch& batch) {
     std::vector<TextOrPair> texts;
     for (std::size_t line = 0; line < batch.lines.size(); ++line) {
-      const std::string& text = batch.lines[line];
-      const std::size_t tab = text.find('\t');
-      Check(tab == std::string::npos || text.find('\t', tab + 1) == std::string::npos,
-            "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
-      texts.push_back({text.substr(0, tab)});
-      if (tab != std::string::npos) texts.back().second = text.substr(tab + 1);
+      auto [text, second] = OneOrTwoTexts(batch, line);
+      texts.push_back({std::move(text), std::move(second)});
     }
     std::vector<std::size_t> truncated;
     const auto classified =
@@ -69,8 +64,7 @@ void ClassifyTexts(const Options& options) {
                                     .truncate = options.truncate,
                                     .name_of = batch.name_of,
                                     .on_truncated = [&](std::size_t i) { truncated.push_back(i); }});
-    for (const std::size_t text : truncated)
-      Note("{}: the model reads {} tokens at once: its end is left out", batch.name_of(text), classifier.longest());
+    for (const std::size_t text : truncated) NoteTruncated(batch.name_of(text), classifier.longest());
     std::vector<std::string> printed;
     for (const std::vector<LabelScore>& labels : classified) {
       Row row = RowOf(labels, classifier.problem(), options);
@@ -136,8 +130,8 @@ void Add(Command& program) {
             "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
   command.Add(
       "FILE", options.inputs,
-      "Of an encoder of texts: a text per line, or two with a tab between them, plain or gzip, or the records of "
-      "a .jsonl or .csv file. Of "
+      "Of an encoder of texts: a text per line, or two with a tab between them, or records of one or two texts (see "
+      "--format), plain or gzip. Of "
       "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns. - is standard input [-]");
   Option& labels =
       command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
@@ -154,10 +148,11 @@ void Add(Command& program) {
   command.Add("--top", options.top, AtLeast(1),
               "Print the N most probable classes [the best, with --json all; with several labels those of at least "
               "0.5; of a regression all]");
-  command.Add("--truncate", options.truncate,
-              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  AddTruncate(command, options);
   command.Add("--json", options.json, "Print one JSON object per line or image");
   options.most_pixels = &AddMostPixels(command);
+  options.source.pairs = true;
+  Describe(command, options.source);
   AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
   command.footer =

@@ -16,7 +16,7 @@
 #include "headlight/cli/terminal/image_sheet.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
-#include "headlight/data/lines.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/pipelines/image_text_embedder.h"
 #include "headlight/pipelines/text_to_image.h"
@@ -29,6 +29,7 @@ constexpr std::size_t kAtOnce = 256;  // drawings in memory
 
 struct Options : SheetOptions {
   std::string folder, from, ranker, texts_file;
+  TextSource source;
   std::vector<std::string> texts;
   std::optional<std::int64_t> rows, best;
   std::int64_t count = 1;
@@ -45,7 +46,8 @@ struct Options : SheetOptions {
 std::vector<std::string> TextsOf(const Options& options) {
   std::vector<std::string> texts = options.texts;
   if (options.texts_file.empty()) return texts;
-  for (std::string& line : ReadLines(Input(options.texts_file))) texts.push_back(std::move(line));
+  TextReader reader(Input(options.texts_file), options.source);
+  while (std::optional<SourceText> text = reader.Next()) texts.push_back(std::move(text->text));
   Check(texts.size() > options.texts.size(), "--texts {}: has no lines", options.texts_file);
   return texts;
 }
@@ -166,7 +168,10 @@ void Add(Command& program) {
   AddFolder(command, options.folder,
             "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
   command.Add("TEXT", options.texts, "Text to draw; several are drawn one after another").Check(NotEmpty());
-  command.AddFile("--texts", options.texts_file, "Draw each line of this file, too; - is standard input", "FILE");
+  command.AddFile("--texts", options.texts_file,
+                  "Draw each text of this file, too: a line or a record each (see --format); - is standard input",
+                  "FILE");
+  Describe(command, options.source);
   Option& out = command.AddFile("--out", options.out,
                                 "PNG file to write: the image, or a sheet of all; or a folder, in which the text's "
                                 "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",

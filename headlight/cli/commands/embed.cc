@@ -41,7 +41,6 @@ struct Options : LineOptions {
   std::vector<std::string> inputs;
   std::int64_t top = 10;
   std::optional<Compute> compute;
-  bool truncate = false;
   EmbedPooling pooling = EmbedPooling::folder;
   const Option* most_pixels = nullptr;
 };
@@ -152,7 +151,7 @@ class Vectors {
 
 void EmbedTexts(Options options) {
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
-  options.proteins = embedder.proteins;
+  options.source.proteins = embedder.proteins;
   const bool each = options.pooling == EmbedPooling::none;
   Check(options.pooling == EmbedPooling::folder || embedder.proteins,
         "{}: --pool is for models of proteins, such as ESM-2, whose tokens are residues", options.folder);
@@ -177,8 +176,7 @@ void EmbedTexts(Options options) {
                 .purpose = to.index() != nullptr || to.has_query() ? EmbedAs::document : EmbedAs::text,
                 .prompt_name = options.prompt_name.empty() ? std::nullopt : std::optional(options.prompt_name)});
     for (const std::int64_t text : embeddings.truncated)
-      Note("{}: the model reads {} tokens at once: its end is left out",
-           batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
+      NoteTruncated(batch.name_of(places[static_cast<std::size_t>(text)]), embedder.longest);
     std::int64_t row = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::int64_t vectors = each ? embeddings.residues[i] : 1;
@@ -199,10 +197,9 @@ void EmbedTexts(Options options) {
   const LineCount count = ForEachLineBatch(options, "lines embedded", BytesAhead(EmbedOptions().batch_tokens), rows,
                                            a_row_a_line ? "\n" : "");
   to.Finish(count.begin, count.end, [&](const Found& found) {
-    return options.json
-               ? Json(Json::Object{{"line", found.place + 1}, {"text", found.text}, {"score", found.score}}).Line() +
-                     "\n"
-               : fmt::format("{:.4f}\t{}\t{}\n", found.score, found.place + 1, found.text);
+    if (options.json)
+      return Json(Json::Object{{"line", found.place + 1}, {"text", found.text}, {"score", found.score}}).Line() + "\n";
+    return fmt::format("{:.4f}\t{}\t{}\n", found.score, found.place + 1, OnOneLine(found.text));
   });
 }
 
@@ -314,7 +311,7 @@ void Add(Command& program) {
             "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of images, such as "
             "DINO, or of both, such as CLIP");
   command.Add("FILE", options.inputs,
-              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, of an ESM also FASTA; or "
+              "Texts, one per line or as records (see --format), plain or gzip, of an ESM also FASTA; or "
               "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of "
               "images, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
               "input [-]");
@@ -355,8 +352,7 @@ void Add(Command& program) {
       .Type("NAME")
       .Excludes(search)
       .Excludes(index);
-  command.Add("--truncate", options.truncate,
-              "Leave out the end of a text that is too long for the model, with a warning, instead of refusing it");
+  AddTruncate(command, options);
   command
       .Add("--json", options.json,
            "Print one JSON object per line: line and vector, or with --search line, text and score, the similarity; "
@@ -368,6 +364,7 @@ void Add(Command& program) {
       "How a protein's vector is made: as the folder says (its mean includes <cls> and <eos>), as the mean of its "
       "residues alone, or not, so that each residue's vector is printed");
   options.most_pixels = &AddMostPixels(command);
+  Describe(command, options.source);
   AddSkipErrors(command, options, ReadBy::either);
   AddShard(command, options.shard).Excludes(search);
   AddComputeOption(command, options.compute);
@@ -376,7 +373,8 @@ void Add(Command& program) {
       "that\n"
       "file it is their mean. An image's vector is the state of its class token after the last norm, or of a model\n"
       "without one the mean of all states. A model of both, such as CLIP, takes folders and files that are named as\n"
-      "images are for images and others for texts; --search is then the path of an image or a text.\n\n"
+      "images are for images and others for texts. --search is then a text, or the path of an image: a query without\n"
+      "spaces that ends as an image's name is an image, which must exist.\n\n"
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"

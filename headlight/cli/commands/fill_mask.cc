@@ -21,10 +21,17 @@ struct Options : LineOptions {
   std::optional<Compute> compute;
 };
 
-void Run(const Options& options) {
+void Run(const Options& given) {
+  Options options = given;
   const MaskFiller filler = Loaded([&] { return MaskFiller::Load(options.folder, {.compute = options.compute}); });
+  options.source.proteins = filler.reads_proteins();
+  options.source.mask = filler.mask();
   const auto rows = [&](const LineBatch& batch) {
-    const auto filled = filler.Fill(batch.lines, {.top_k = options.top, .name_of = batch.name_of});
+    const auto filled = filler.Fill(
+        batch.lines, {.top_k = options.top,
+                      .truncate = options.truncate,
+                      .name_of = batch.name_of,
+                      .on_truncated = [&](std::size_t i) { NoteTruncated(batch.name_of(i), filler.longest()); }});
     std::vector<std::string> printed(filled.size());
     for (std::size_t line = 0; line < filled.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
@@ -51,15 +58,18 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
   command.Add("FILE", options.input,
-              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
+              "Texts, one per line or as records (see --format), plain or gzip, of an ESM also FASTA; - is "
+              "standard input [-]");
   command.Add("--top", options.top, AtLeast(1), "Words per mask").ShowDefault();
   command.Add("--json", options.json, "Print one JSON object per line of input");
+  Describe(command, options.source);
+  AddTruncate(command, options);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
       "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Prints "
       "LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
-      "best word first. Text without a mask, or of more tokens than the model reads, is refused.\n\n"
+      "best word first. Text without a mask, or without --truncate of more tokens than the model reads, is refused.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
       "  headlight fill-mask roberta-base texts.txt --top 1 --json";

@@ -152,7 +152,8 @@ void Add(Command& program) {
   Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue; may be empty");
   command
       .AddFile("--prompts", options.input,
-               "Instead of PROMPT: texts to continue, one per line, plain or gzip; - is standard input [-]")
+               "Instead of PROMPT: texts to continue, one per line or as records (see --format), plain or gzip; - is "
+               "standard input [-]")
       .Excludes(prompt);
   command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
   command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
@@ -172,6 +173,7 @@ void Add(Command& program) {
   command.Add("--json", options.json,
               "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
               "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+  Describe(command, options.source);
   AddSkipErrors(command, options).Excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);

@@ -62,9 +62,9 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
     return object.Line() + "\n";
   }
   if (!options.tokens)
-    return score.scored == 0 ? fmt::format("0.0000\t-\t-\t{}\n", text)
+    return score.scored == 0 ? fmt::format("0.0000\t-\t-\t{}\n", OnOneLine(text))
                              : fmt::format("{:.4f}\t{:.4f}\t{:.4f}\t{}\n", score.log_probability, score.perplexity(),
-                                           score.bits_per_byte(), text);
+                                           score.bits_per_byte(), OnOneLine(text));
   std::string rows;
   for (const TokenScore& token : score.tokens)
     rows += fmt::format("{}\t{}\t{}\n", line,
@@ -142,10 +142,9 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(
       program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
-  command.Add(
-      "FILE", options.input,
-      "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file, or for --variant FASTA; - is "
-      "standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line or as records (see --format), plain or gzip, or for --variant FASTA; - is "
+              "standard input [-]");
   Option& variant =
       command
           .Add("--variant", options.variants,
@@ -172,6 +171,7 @@ void Add(Command& program) {
       "--start-token", {"yes", "no"}, std::nullopt,
       [&start = options.start_token](std::size_t index) { start = index == 0; },
       "Whether the model's first token (bos_token_id) is put before each text [if it has one]");
+  Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =

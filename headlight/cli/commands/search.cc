@@ -178,7 +178,11 @@ void Add(Command& program) {
            "IndexFlatL2, IndexIVFFlat or IndexHNSWFlat")
       .Required()
       .Check(NotEmpty());
-  command.Add("QUERY", options.query, "A text, or the path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF)")
+  command
+      .Add("QUERY", options.query,
+           "A text, or the path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF). For a model of both, a query without "
+           "spaces "
+           "that ends as an image's name is an image, which must exist")
       .Required()
       .Check(NotEmpty());
   command

@@ -34,7 +34,7 @@ void Run(const Options& options) {
       for (const NamedSpan& span : tagged[line]) {
         if (!options.json)
           printed[line] += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{}\n", number, span.start, span.end, InRow(span.label),
-                                       span.score, span.text);
+                                       span.score, OnOneLine(span.text));
         json.push_back(Json::Object{{"text", span.text},
                                     {"label", span.label},
                                     {"score", span.score},
@@ -54,7 +54,7 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "tag", "Find named entities and other spans in texts", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a token-classification head, such as BERT's");
   command.Add("FILE", options.input,
-              "Texts, one per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
+              "Texts, one per line or as records (see --format), plain or gzip; - is standard input [-]");
   command.Add("--json", options.json, "Print one JSON object per line of input");
   AddChoice<TagAggregation>(command, "--aggregation", options.aggregation,
                             {{"first", TagAggregation::first},
@@ -63,6 +63,7 @@ void Add(Command& program) {
                              {"simple", TagAggregation::simple}},
                             "Label of a word: its first token's, that of the mean probabilities, or its most probable "
                             "token's; simple labels tokens [first; simple for labels S-X and E-X]");
+  Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =

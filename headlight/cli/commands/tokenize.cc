@@ -104,7 +104,8 @@ void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
   AddFolder(command, options.folder, "Folder with a tokenizer, such as a model's");
-  command.Add("FILE", options.input, "Text, plain or gzip; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, one per line or as records (see --format), plain or gzip; - is standard input [-]");
   Option& ids = command.Add("--ids", options.ids, "Print token ids instead of tokens");
   Option& json = command.Add(
       "--json", options.json,
@@ -126,6 +127,7 @@ void Add(Command& program) {
   AddChoice<Side>(command, "--side", options.side, {{"source", Side::source}, {"target", Side::target}},
                   "In a MarianMT folder, tokenize as a text to translate or as a translation")
       .Excludes(decode);
+  Describe(command, options.source);
   AddSkipErrors(command, options);
   command.footer =
       "\nExamples:\n"

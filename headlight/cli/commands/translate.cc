@@ -9,9 +9,8 @@ namespace headlight::translate {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
   AddFolder(command, options.folder, "The model's folder");
-  command.Add(
-      "FILE", options.input,
-      "Text, a sentence per line, plain or gzip, or the records of a .jsonl or .csv file; - is standard input [-]");
+  command.Add("FILE", options.input,
+              "Texts, a sentence per line or as records (see --format), plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   command.Add("--n-best", options.translate.n_best, Between(1, 1024),
@@ -38,6 +37,7 @@ void Add(Command& program) {
               "Print one JSON object per translation: line, text, score, complete (false where --max-length cut "
               "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
               "log_probabilities, of each token");
+  Describe(command, options.source);
   Option& skip = AddSkipErrors(command, options);
   Option& shard = AddShard(command, options.shard);
   command

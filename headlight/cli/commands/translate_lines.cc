@@ -169,6 +169,16 @@ bool DraftHelps(const Translator& translator, const LineTranslation& options) {
          translator.model().parameters().count() >= kManyWeights;
 }
 
+// The texts of a batch, without the ends that the model cannot read.
+std::vector<std::string> Truncated(const Translator& translator, const LineBatch& batch,
+                                   const TranslateOptions& options) {
+  std::vector<std::string> texts(batch.lines.begin(), batch.lines.end());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (TruncateToRead(translator, texts[i], options))
+      NoteTruncated(batch.name_of(i), translator.model().limits().positions);
+  return texts;
+}
+
 void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options) {
   if (best.parts > 1)
     Note("{}: {} tokens, of which the model reads {} at once: translated in {} parts{}", place, best.tokens, positions,
@@ -196,11 +206,14 @@ void TranslateLines(const LineTranslation& options) {
   std::int64_t alone = 0;  // lines that were a batch of their own
   const auto rows = [&](const LineBatch& batch) {
     if (batch.lines.size() == 1) ++alone;
-    for (std::size_t i = 0; options.summarize && i < batch.lines.size(); ++i)
-      CheckReadAtOnce(translator, batch.lines[i], translate, batch.name_of(i));
+    std::span<const std::string> texts = batch.lines;
+    std::vector<std::string> truncated;
+    if (options.truncate) texts = truncated = Truncated(translator, batch, translate);
+    for (std::size_t i = 0; options.summarize && i < texts.size(); ++i)
+      CheckReadAtOnce(translator, texts[i], translate, batch.name_of(i));
     prefixes.Read(batch, translate);
     translate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
-    const auto translations = translator.TranslateBatch(batch.lines, translate);
+    const auto translations = translator.TranslateBatch(texts, translate);
     std::vector<std::string> printed(translations.size());
     for (std::size_t i = 0; i < translations.size(); ++i) {
       const std::int64_t line = batch.first + static_cast<std::int64_t>(i);

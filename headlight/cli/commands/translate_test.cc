@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "headlight/base/json.h"
+#include "headlight/base/line_input.h"
 #include "headlight/cli/program/testing.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/pipelines/translator.h"
@@ -138,7 +139,7 @@ TEST_F(TranslateTest, NamesLinesThatAreTooLong) {
   std::string book;
   for (int i = 0; i < 60; ++i) book += sentence + " ";
   EXPECT_THAT(RunProgram({"translate", model, "--beam-size", "1"}, book).err, HasSubstr("parts"));
-  EXPECT_THAT(RefusalOf({"translate", model}, std::string(2 << 20, 'a')), HasSubstr("line 1: longer than"));
+  EXPECT_THAT(RefusalOf({"translate", model}, std::string(kMaxLineBytes + 1, 'a')), HasSubstr("line 1: longer than"));
 }
 
 TEST_F(TranslateTest, NamesTranslationsThatAreCut) {

@@ -12,9 +12,6 @@
 #include "headlight/cli/terminal/line_queue.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
-#include "headlight/data/records.h"
-#include "headlight/data/text_examples.h"
-#include "headlight/protein/sequences.h"
 
 namespace headlight {
 namespace {
@@ -28,10 +25,14 @@ void CheckSeekable(const std::string& path) {
 
 class LinePrinter {
  public:
-  // `unit`: of what is counted, "line" or "sequence".
-  LinePrinter(const LineOptions& options, std::string name, const char* unit, const LineRows& rows,
-              const std::string& error_row, std::int64_t before = 0)
-      : options_(options), name_(std::move(name)), unit_(unit), rows_(rows), error_row_(error_row) {
+  LinePrinter(const LineOptions& options, const TextReader& reader, const LineRows& rows, const std::string& error_row,
+              std::int64_t before = 0)
+      : options_(options),
+        name_(reader.name()),
+        unit_(reader.unit()),
+        tabbed_(reader.has_lines()),
+        rows_(rows),
+        error_row_(error_row) {
     count_.lines = before;
   }
 
@@ -41,21 +42,21 @@ class LinePrinter {
     const std::span<const std::string> lines = queued.lines;
     for (std::size_t begin = 0, end; begin < lines.size(); begin = end) {
       for (end = begin; end < lines.size() && (queued.errors.empty() || queued.errors[end].empty()); ++end) continue;
-      PrintTexts(lines.subspan(begin, end - begin));
+      PrintTexts(lines.subspan(begin, end - begin), std::span(queued.seconds).subspan(begin, end - begin));
       if (end < lines.size()) PrintError(queued.errors[end++]);
     }
   }
 
  private:
   // Halves of a batch that fails are tried until the bad lines are alone.
-  void PrintTexts(std::span<const std::string> lines) {
+  void PrintTexts(std::span<const std::string> lines, std::span<const std::optional<std::string>> seconds) {
     if (lines.empty()) return;
     std::vector<std::string> printed;
     std::string error;
     try {
       const std::int64_t first = count_.lines + 1;
       const auto name_of = [this, first](std::size_t line) { return NameOf(first + static_cast<std::int64_t>(line)); };
-      printed = rows_({lines, first, name_of});
+      printed = rows_({lines, seconds, tabbed_, first, name_of});
     } catch (const Error& bad) {
       if (!options_.skip_errors || bad.blame() != Blame::user) throw;
       error = bad.what();
@@ -66,8 +67,9 @@ class LinePrinter {
       return;
     }
     if (lines.size() == 1) return PrintError(error);
-    PrintTexts(lines.first(lines.size() / 2));
-    PrintTexts(lines.subspan(lines.size() / 2));
+    const std::size_t half = lines.size() / 2;
+    PrintTexts(lines.first(half), seconds.first(half));
+    PrintTexts(lines.subspan(half), seconds.subspan(half));
   }
 
   void PrintError(std::string error) {
@@ -84,74 +86,31 @@ class LinePrinter {
   const LineOptions& options_;
   const std::string name_;
   const char* const unit_;
+  const bool tabbed_;
   const LineRows& rows_;
   const std::string& error_row_;
   LineCount count_;
 };
 
-// Prints the rows of items such as sequences or records. `read` returns the next item, or nothing after the last. If
-// errors are skipped, a broken item is passed on as its error. `share` is the share of the file that has been read.
-void PrintItems(LinePrinter& printer, const std::function<std::optional<std::string>()>& read,
-                const std::function<double()>& share, const LineOptions& options, std::size_t bytes_ahead,
-                const std::string& label) {
-  Progress progress(label);
-  std::string last_error;
-  for (bool more = true; more;) {
-    QueuedLines next;
-    for (std::size_t bytes = 0; more && bytes < bytes_ahead;) {
-      try {
-        std::optional<std::string> item = read();
-        more = item.has_value();
-        if (!more) break;
-        bytes += item->size();
-        next.lines.push_back(std::move(*item));
-        next.errors.emplace_back();
-      } catch (const Error& bad) {
-        // The same error again is the file's, not an item's: reading does not go on.
-        if (!options.skip_errors || bad.blame() != Blame::user || bad.what() == last_error) throw;
-        last_error = bad.what();
-        next.lines.emplace_back();
-        next.errors.emplace_back(bad.what());
-      }
-    }
-    printer.Print(next);
-    FlushResults();
-    progress.ShowShare(printer.count().lines, share());
-  }
-}
-
-// A record's text, or its two texts with a tab between, as a line has them.
-std::string LineOf(const JsonView& record) {
-  static constexpr std::pair<const char*, const char*> pairs[] = {
-      {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
-      {"question", "context"}, {"question", "passage"},    {"question", "sentence"}};
-  for (const auto& [first, second] : pairs) {
-    if (!record[first].present() || !record[second].present()) continue;
-    const std::string texts[] = {TextOf(record[first]), TextOf(record[second])};
-    for (const std::string& text : texts)
-      Check(text.find('\t') == std::string::npos, "{}: one of two texts has a tab in it", record.place());
-    return texts[0] + "\t" + texts[1];
-  }
-  return TextOf(record["text"]);
-}
-
-// Reads past a line; false at the end.
-bool Skip(LineReader& reader, bool keep_errors) {
+// Reads past a text; false at the end.
+bool Skip(TextReader& reader, bool keep_errors) {
+  const std::int64_t before = reader.count();
   try {
     return reader.Next().has_value();
   } catch (const Error&) {
-    if (!keep_errors) throw;
+    if (!keep_errors || reader.count() == before) throw;
     return true;
   }
 }
 
+// Of the shard's lines or records, which are counted first.
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
-  LineReader all(options.input), reader(options.input);
+  TextReader all(options.input, options.source), reader(options.input, options.source);
   while (Skip(all, options.skip_errors)) continue;
-  const std::int64_t lines = all.line_number(), begin = shard.begin(lines), end = shard.end(lines);
-  while (reader.line_number() < begin) Skip(reader, options.skip_errors);
-  LinePrinter printer(options, reader.name(), "line", rows, error_row, begin);
+  const std::int64_t lines = all.count(), begin = shard.begin(lines), end = shard.end(lines);
+  while (reader.count() < begin) Skip(reader, options.skip_errors);
+  LinePrinter printer(options, reader, rows, error_row, begin);
   LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
   Progress progress(label);
   while (printer.count().lines < end) {
@@ -159,7 +118,6 @@ LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::
     if (next.lines.empty()) break;
     const auto most = static_cast<std::size_t>(end - printer.count().lines);
     if (next.lines.size() > most) next.lines.resize(most);
-    if (next.errors.size() > most) next.errors.resize(most);
     printer.Print(next);
     FlushResults();
     progress.Show(printer.count().lines - begin, end - begin);
@@ -181,13 +139,36 @@ Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
                                  what, place));
 }
 
+Option& AddTruncate(OptionTable& command, LineOptions& options) {
+  return command.Add("--truncate", options.truncate,
+                     "Leave out the end of a text that is too long for the model, with a warning, instead of refusing "
+                     "it");
+}
+
+void NoteTruncated(const std::string& place, std::int64_t longest) {
+  Note("{}: the model reads {} tokens at once: its end is left out", place, longest);
+}
+
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs) {
   Check(inputs.size() <= 1, "{}: this model reads texts, from one FILE; {} are given", folder, inputs.size());
   return inputs.empty() ? "-" : inputs[0];
 }
 
+SourceText OneOrTwoTexts(const LineBatch& batch, std::size_t line) {
+  const std::string& text = batch.lines[line];
+  const std::size_t tab = batch.tabbed ? text.find('\t') : std::string::npos;
+  if (tab == std::string::npos) return {text, batch.seconds[line]};
+  Check(text.find('\t', tab + 1) == std::string::npos,
+        "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
+  return {text.substr(0, tab), text.substr(tab + 1)};
+}
+
 std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns) {
   const std::string& text = batch.lines[line];
+  if (!batch.tabbed) {
+    Check(batch.seconds[line].has_value(), "{}: it has one text, and {} are needed", batch.name_of(line), columns);
+    return {text, *batch.seconds[line]};
+  }
   const std::size_t tab = text.find('\t');
   Check(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos,
         "{}: a line is {} with a tab between them", batch.name_of(line), columns);
@@ -201,39 +182,14 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
     return count;
   };
-  const auto whole = [&](const LineCount& count) { return closing({count.lines, count.skipped, 0, count.lines}); };
   const Shard shard = ShardOfRun(options.shard);
   if (shard.count > 1) CheckSeekable(options.input);
-  const bool sequences = HasSequences(options.input) || options.proteins;
-  LineInput lines(ByteInput(Input(options.input)), sequences ? LineInput::Marks::skipped : LineInput::Marks::kept);
-  if (HasSequences(options.input) ||
-      (options.proteins && (lines.BeginsWith(">") || lines.BeginsWith("\xEF\xBB\xBF>")))) {
-    Check(shard.count == 1, "{}: --shard divides lines or images, not sequences", options.input);
-    FastaReader reader(std::move(lines));
-    LinePrinter printer(options, reader.name(), "sequence", rows, error_row);
-    const auto read = [&] {
-      std::optional<ProteinSequence> sequence = reader.Next();
-      return sequence ? std::optional(std::move(sequence->letters)) : std::nullopt;
-    };
-    PrintItems(
-        printer, read, [&] { return reader.share(); }, options, bytes_ahead, progress);
-    return whole(printer.count());
+  TextReader reader(Input(options.input), options.source);
+  if (shard.count > 1) {
+    Check(!reader.has_sequences(), "{}: --shard divides lines or images, not sequences", options.input);
+    return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
   }
-  if (HasRecords(options.input)) {
-    Check(ShardOfRun(options.shard).count == 1, "{}: --shard divides lines or images, not records", options.input);
-    Records records(options.input);
-    LinePrinter printer(options, options.input, "record", rows, error_row);
-    const auto read = [&] {
-      const std::optional<JsonView> record = records.Next();
-      return record ? std::optional(LineOf(*record)) : std::nullopt;
-    };
-    PrintItems(
-        printer, read, [] { return -1.0; }, options, bytes_ahead, progress);
-    return whole(printer.count());
-  }
-  if (shard.count > 1) return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
-  LineReader reader(std::move(lines));
-  LinePrinter printer(options, reader.name(), "line", rows, error_row);
+  LinePrinter printer(options, reader, rows, error_row);
   // At a terminal a person types, and sees how far they are.
   const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;
   LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
@@ -245,7 +201,7 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     if (shown) shown->ShowShare(printer.count().lines, next.share);
   }
   shown.reset();
-  return whole(printer.count());
+  return closing({printer.count().lines, printer.count().skipped, 0, printer.count().lines});
 }
 
 }  // namespace headlight

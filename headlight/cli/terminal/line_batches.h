@@ -12,6 +12,7 @@
 
 #include "headlight/base/option_table.h"
 #include "headlight/cli/commands/shard.h"
+#include "headlight/data/text_reader.h"
 
 namespace CLI {
 class App;
@@ -24,7 +25,8 @@ namespace headlight {
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
-  bool proteins = false;  // the model's texts are sequences of proteins: an input that begins with > is FASTA
+  bool truncate = false;  // texts that are too long
+  TextSource source;      // where the texts are in the input
   Shard shard;            // of the lines or images
 };
 
@@ -33,17 +35,27 @@ enum class ReadBy { line, image, either };
 // Binds --skip-errors to `options`, which must outlive the program.
 Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit = ReadBy::line);
 
+// Binds --truncate.
+Option& AddTruncate(OptionTable& command, LineOptions& options);
+// Says that the end of the text at `place` is left out.
+void NoteTruncated(const std::string& place, std::int64_t longest);
+
 // The input of a command that reads several files where they are images, and of texts one: - where there is none.
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);
 
-// Lines of the input that stand together.
+// Texts of the input, one after another.
 struct LineBatch {
   std::span<const std::string> lines;
-  std::int64_t first = 1;                           // number of the first line
-  std::function<std::string(std::size_t)> name_of;  // "FILE: line 7" for a line by its index in the batch
+  std::span<const std::optional<std::string>> seconds;  // of each, the second text of a record that has two
+  bool tabbed = false;                                  // the texts are lines, in which a tab divides two texts
+  std::int64_t first = 1;                               // number of the first line
+  std::function<std::string(std::size_t)> name_of;      // "FILE: line 7" for a line by its index in the batch
 };
 
-// The columns before and after a line's tab. Throws Error naming the line unless it has exactly one; `columns` names
+// A text, or two of a record or with a tab between them. Throws Error naming the line for more.
+SourceText OneOrTwoTexts(const LineBatch& batch, std::size_t line);
+
+// Two texts of a record or with a tab between them. Throws Error naming the line unless there are two; `columns` names
 // them in that error, such as "a question and a passage".
 std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size_t line, std::string_view columns);
 
@@ -59,10 +71,9 @@ inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<st
 // threw Error, and so must have no effect before it throws.
 using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
 
-// Reads options.input, plain or gzip, or standard input where it is -, and prints `rows` of its lines as they come. Of
-// FASTA (HasSequences, or options.proteins) each sequence counts as a line, of its letters; of .jsonl and .csv files
-// (HasRecords) each record does, of its "text", or of its two texts, such as "question" and "context", with a tab
-// between. Results are flushed after each batch. `progress` labels the progress line, such as "lines tagged".
+// Reads the texts of options.input (TextReader), or of standard input where it is -, and prints their `rows` as they
+// come; a text counts as a line. Results are flushed after each batch. `progress` labels the progress line, such as
+// "lines tagged".
 //
 // With options.skip_errors a line for which `rows` throws Error, or which is no text, does not end the run: its error
 // is printed in its place, as an object with `line` and `error`, or else to standard error with `error_row` in its

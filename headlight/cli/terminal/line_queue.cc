@@ -4,7 +4,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -14,15 +13,16 @@ namespace headlight {
 
 namespace {
 
-std::optional<std::string_view> NextOrError(LineReader& reader, bool keep_errors, std::string& error) {
-  error.clear();
-  const std::int64_t before = reader.line_number();
+// The same error again, or one that takes no line, is the file's: reading does not go on.
+std::optional<SourceText> NextOrError(TextReader& reader, bool keep_errors, std::string& error) {
+  const std::int64_t before = reader.count();
+  const std::string last = std::exchange(error, "");
   try {
     return reader.Next();
   } catch (const Error& bad) {
-    if (!keep_errors || reader.line_number() == before) throw;
+    if (!keep_errors || bad.blame() != Blame::user || reader.count() == before || bad.what() == last) throw;
     error = bad.what();
-    return "";
+    return SourceText();
   }
 }
 
@@ -37,21 +37,22 @@ struct LineQueue::State {
   std::exception_ptr failure;
   bool stopping = false;
 
-  void Read(LineReader reader, std::size_t most_bytes, bool keep_errors) {
+  void Read(TextReader reader, std::size_t most_bytes, bool keep_errors) {
     std::exception_ptr caught;
     try {
       std::string error;
-      while (const auto line = NextOrError(reader, keep_errors, error)) {
+      while (auto text = NextOrError(reader, keep_errors, error)) {
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return bytes <= most_bytes || stopping; });
         if (stopping) return;
-        queued.lines.emplace_back(*line);
+        bytes += text->text.size() + (text->second ? text->second->size() : 0) + 1;
+        queued.lines.push_back(std::move(text->text));
+        queued.seconds.push_back(std::move(text->second));
         if (!error.empty()) {
           queued.errors.resize(queued.lines.size());
           queued.errors.back() = error;
         }
         queued.share = reader.share();
-        bytes += line->size() + 1;
         changed.notify_all();
       }
     } catch (...) {
@@ -64,7 +65,7 @@ struct LineQueue::State {
   }
 };
 
-LineQueue::LineQueue(LineReader reader, std::size_t most_bytes, bool keep_errors) : state_(std::make_shared<State>()) {
+LineQueue::LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors) : state_(std::make_shared<State>()) {
   std::thread([state = state_, reader = std::move(reader), most_bytes, keep_errors]() mutable {
     state->Read(std::move(reader), most_bytes, keep_errors);
   }).detach();

@@ -23,7 +23,7 @@ struct LineQueueTest : testing::Test {
     close(ends[1]);
     ends[1] = -1;
   }
-  LineQueue Queue(std::size_t most_bytes) const { return {LineReader(ends[0], "pipe"), most_bytes}; }
+  LineQueue Queue(std::size_t most_bytes) const { return {TextReader(LineReader(ends[0], "pipe")), most_bytes}; }
 
   int ends[2] = {};
 };
@@ -62,7 +62,7 @@ TEST_F(LineQueueTest, ThrowsAfterTheLinesBeforeTheFault) {
 TEST_F(LineQueueTest, HandsOutErrorsInTheirPlaces) {
   Type("one\n\xff\nthree\n");
   End();
-  LineQueue queue(LineReader(ends[0], "pipe"), 1000, /*keep_errors=*/true);
+  LineQueue queue(TextReader(LineReader(ends[0], "pipe")), 1000, /*keep_errors=*/true);
   std::vector<std::string> lines, errors;
   for (QueuedLines next; !(next = queue.Next()).lines.empty();) {
     next.errors.resize(next.lines.size());
