@@ -10,6 +10,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/parallel.h"
+#include "headlight/data/image_errors.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
 
@@ -149,19 +150,14 @@ std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& so
   return all;
 }
 
-namespace {
-
-// Throws what is wrong with images, of at most five of them.
-void FailWith(const std::vector<std::string>& errors) {
-  constexpr std::size_t most = 5;
+void ThrowImageErrors(const std::vector<std::string>& errors) {
+  constexpr std::size_t most = 20;
   if (errors.empty()) return;
   std::string all = errors.front();
   for (std::size_t i = 1; i < std::min(most, errors.size()); ++i) all += "; " + errors[i];
   if (errors.size() > most) all += fmt::format("; {} more images cannot be read", errors.size() - most);
   Fail("{}", all);
 }
-
-}  // namespace
 
 ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, std::int64_t memory,
                    std::vector<std::string>* skipped)
@@ -199,7 +195,7 @@ ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, s
     }
   });
   std::erase(errors, "");
-  if (skipped == nullptr) FailWith(errors);
+  if (skipped == nullptr) ThrowImageErrors(errors);
   if (skipped != nullptr) *skipped = std::move(errors);
   Hash64 hash;
   for (std::size_t i = 0; i < count; ++i) {

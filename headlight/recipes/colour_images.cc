@@ -1,9 +1,11 @@
 #include "headlight/recipes/colour_images.h"
 
 #include <string_view>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/parallel.h"
+#include "headlight/data/image_errors.h"
 #include "headlight/data/images.h"
 #include "headlight/image/colours.h"
 #include "headlight/image/decoding/decode.h"
@@ -12,16 +14,27 @@
 namespace headlight {
 
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
-                                    std::int64_t most_pixels, const TextShare& share) {
+                                    std::int64_t most_pixels, const TextShare& share,
+                                    std::vector<std::string>* skipped) {
   const std::vector<ImageSource> listed = ListUnlabelledImages(sources);
   std::vector<Image> images(listed.size());
+  std::vector<std::string> errors(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
     const auto index = static_cast<std::size_t>(i);
-    images[index] = processor.Fit(ReadImage(listed[index], most_pixels));
+    try {
+      images[index] = processor.Fit(ReadImage(listed[index], most_pixels));
+    } catch (const Error& error) {
+      if (error.blame() != Blame::user) throw;
+      errors[index] = error.what();
+    }
   });
+  std::erase(errors, "");
+  if (skipped == nullptr) ThrowImageErrors(errors);
   std::erase_if(images, [&](const Image& image) {
-    return !share.Has({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
+    return image.pixels.empty() ||
+           !share.Has({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
   });
+  if (skipped != nullptr) *skipped = std::move(errors);
   CheckNotEmpty(images.size(), "images", sources, share);
   return images;
 }

@@ -53,6 +53,7 @@ void Describe(OptionTable& table, ImageGenerationTraining& options) {
   AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColours),
                  "Colours, learned from the images by k-means");
   DescribeMostPixels(table, options.most_pixels);
+  DescribeSkipErrors(table, options.skip_errors);
   table.Add("--flip", options.flip, "Mirror a random half of the images, left to right, in each epoch")
       .Group("Training");
 }
@@ -66,9 +67,15 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   ImageProcessor processor =
       options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
 
-  std::vector<Image> train = ReadFittedImages(options.train, processor, options.most_pixels, options.learned()),
-                     valid =
-                         ReadFittedImages(options.validation(), processor, options.most_pixels, options.validated());
+  const auto read_images = [&](const std::vector<std::string>& paths, const TextShare& share) {
+    std::vector<std::string> skipped;
+    std::vector<Image> images =
+        ReadFittedImages(paths, processor, options.most_pixels, share, options.skip_errors ? &skipped : nullptr);
+    for (const std::string& error : skipped) Note(observer, "warning: left out: " + error);
+    return images;
+  };
+  std::vector<Image> train = read_images(options.train, options.learned()),
+                     valid = read_images(options.validation(), options.validated());
   Json config;
   if (options.from_scratch()) {
     ColourCounts counts;

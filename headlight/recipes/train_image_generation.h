@@ -12,6 +12,7 @@ namespace headlight {
 struct ImageGenerationTraining : ModelTraining {
   std::int64_t image_size = 32, clusters = 64;  ///< of a model from scratch: pixels of a side, and colours
   bool flip = false;                            ///< mirrors a random half of the images in each epoch
+  bool skip_errors = false;                     ///< whether damaged images are left out
   std::int64_t most_pixels = kMostPixels;       ///< larger images are refused before they are decoded
 };
 

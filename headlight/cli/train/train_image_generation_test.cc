@@ -102,6 +102,12 @@ TEST_F(TrainImageGeneration, RefusesWhatItCannotLearnFrom) {
   WriteFile(images + "/bad.png", "no image");
   EXPECT_THAT(RefusalOf(FromScratch("a", {"--steps", "1"})), HasSubstr("bad.png: not an image"));
   EXPECT_FALSE(std::filesystem::exists(folder.File("a")));
+  WriteFile(images + "/worse.png", "");
+  EXPECT_THAT(RefusalOf(FromScratch("a", {"--steps", "1"})), testing::ContainsRegex("bad.png: .*; .*worse.png: "));
+  const Outcome outcome = RunProgram(FromScratch("a", {"--steps", "1", "--skip-errors"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + images + "/worse.png: "));
+  EXPECT_THAT(outcome.err, HasSubstr("12 images to train on"));
 }
 
 }  // namespace
