@@ -8,16 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/data/lines.h"
 
 namespace headlight {
 
 // True for names that end in .csv or .csv.gz.
-bool IsCsv(std::string_view path);
+HEADLIGHT_API bool IsCsv(std::string_view path);
 
 // The rows of a file, plain or gzip. A field in double quotes may hold commas, line ends (which become "\n") and
 // quotes, doubled; empty lines and a byte order mark are skipped.
-class CsvReader {
+class HEADLIGHT_API CsvReader {
  public:
   explicit CsvReader(const std::string& path) : lines_(path) {}
   explicit CsvReader(LineReader lines) : lines_(std::move(lines)) {}

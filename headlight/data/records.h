@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/data/csv.h"
 
 namespace headlight {
 
 // True for names that end in .jsonl, .jsonl.gz, .csv or .csv.gz.
-bool HasRecords(std::string_view path);
+HEADLIGHT_API bool HasRecords(std::string_view path);
 
 enum class RecordFormat { jsonl, csv, tsv };
 

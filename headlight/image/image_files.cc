@@ -75,14 +75,18 @@ bool IsImagePath(std::string_view path) {
   return std::ranges::find(endings, ending) != std::end(endings);
 }
 
-std::int64_t CountOtherImages(std::span<const std::string> sources) {
+bool IsUnreadImagePath(std::string_view path) {
   constexpr std::string_view endings[] = {"avif", "heic", "heif", "ico", "jp2", "pgm", "ppm", "psd", "svg", "tga"};
+  return std::ranges::find(endings, EndingOf(path)) != std::end(endings);
+}
+
+std::int64_t CountOtherImages(std::span<const std::string> sources) {
   std::int64_t count = 0;
   for (const std::string& source : sources) {
     std::error_code ignored;
     if (!fs::is_directory(source, ignored)) continue;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source, ignored))
-      count += std::ranges::find(endings, EndingOf(entry.path().string())) != std::end(endings);
+      count += IsUnreadImagePath(entry.path().string()) ? 1 : 0;
   }
   return count;
 }

@@ -27,12 +27,15 @@ struct ImageSource {
 // True if a file's name ends as those of JPEG, PNG, WebP, BMP, GIF and TIFF do, in small letters or capitals.
 HEADLIGHT_API bool IsImagePath(std::string_view path);
 
+// True if it ends as those of images in formats that are not read do, such as .heic, .avif and .svg.
+HEADLIGHT_API bool IsUnreadImagePath(std::string_view path);
+
 // The files below a folder whose names end so, at any depth, in the order of their paths' bytes. Hidden files and
 // folders, whose names begin with a dot, are left out; a link to a folder is not followed. Throws Error where there is
 // none.
 HEADLIGHT_API std::vector<std::string> ImageFilesIn(const std::string& folder);
 
-// How many files below these folders have names of images in formats that are not read, such as .heic, .avif and .svg.
+// How many files below these folders are such.
 HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources);
 
 // The images of all sources, in their order: of a folder those of ImageFilesIn, of an IDX file each of its

@@ -1,5 +1,6 @@
 #include "headlight/recipes/image_training.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -98,6 +99,11 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share) {
   return ReadSet<ImageTextSet>(std::move(list), skip_errors, most_pixels, observer, share);
+}
+
+bool IsNameOfSet(std::string_view label) {
+  constexpr std::string_view sets[] = {"train", "training", "val", "valid", "validation", "dev", "test", "testing"};
+  return std::ranges::find(sets, label) != std::end(sets);
 }
 
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer) {

@@ -56,6 +56,9 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
 
+/// Whether a class has the name of a set of images, such as train or test.
+bool IsNameOfSet(std::string_view label);
+
 /// Notes how many files of these folders are images in formats that are not read.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
 

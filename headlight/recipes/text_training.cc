@@ -10,6 +10,7 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kinds/text_inputs.h"
+#include "headlight/recipes/check_data.h"
 #include "headlight/text/tokenizers/fast_tokenizer_config.h"
 
 namespace headlight {
@@ -53,6 +54,10 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
   for (const char* name : names)
     if (const std::optional<std::int32_t> id = tokenizer.Find(name)) return *id;
   Fail("{}: the tokenizer has no {}: none of {}", folder, what, fmt::join(names, ", "));
+}
+
+void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format) {
+  if (const std::string summary = CheckSummary(files, format); !summary.empty()) Note(observer, summary);
 }
 
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking) {

@@ -47,6 +47,9 @@ void SetSizes(const TrainingPlan& plan, BertConfig& config);
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
+/// Notes CheckSummary of the files to train on, if it says anything.
+void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format);
+
 /// The mask, and the tokens that none is replaced by. Throws Error if the tokenizer has no mask.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 

@@ -72,9 +72,8 @@ std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, s
 
 // A folder of sets that was given instead of one of classes.
 void NoteNamesOfSets(const std::vector<std::string>& labels, const TrainingObserver& observer) {
-  constexpr std::string_view sets[] = {"train", "training", "val", "valid", "validation", "dev", "test", "testing"};
   for (const std::string& label : labels)
-    if (std::ranges::find(sets, label) != std::end(sets))
+    if (IsNameOfSet(label))
       Note(observer,
            fmt::format("warning: \"{}\" is a class, by the name of its folder; if it is a set of images, give "
                        "its folder with `train` or `valid`",

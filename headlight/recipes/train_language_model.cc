@@ -99,6 +99,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
     NoteTexts(observer, paths, share, found);
     return found;
   };
+  NoteCheck(observer, options.train, "texts");
   TextSets texts;
   texts.train = read(options.train, options.learned()).texts;
   TextExamples valid = read(options.validation(), options.validated());

@@ -103,6 +103,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
                                tokens[0], tokens[1]));
     return examples;
   };
+  NoteCheck(observer, options.train, "pairs");
   SequenceSets& sets = prepared.pairs;
   sets.train = read(options.train, options.learned(), nullptr);
   sets.valid = read(options.validation(), options.validated(), &sets.valid_sources);
@@ -152,6 +153,7 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
              found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
     return std::move(found.texts);
   };
+  NoteCheck(observer, options.train, "texts");
   prepared.texts.train = read(options.train, options.learned());
   prepared.texts.valid = read(options.validation(), options.validated());
   prepared.hash = HashOfTexts(prepared.texts.train);

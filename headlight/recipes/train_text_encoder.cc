@@ -77,6 +77,7 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
+  NoteCheck(reading.observer, options.train, "texts");
   sets->train = read(options.train, options.learned());
   sets->valid = read(options.validation(), options.validated());
   SetSpecialTokens(reading.tokenizer, options.tokenizer_folder(), options.masking);
@@ -98,6 +99,7 @@ PreparedTask ReadClasses(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
+  NoteCheck(reading.observer, reading.options.train, "labels");
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   return {&sets->train,

@@ -13,6 +13,7 @@
 #include "headlight/base/in_file.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/lines.h"
+#include "headlight/recipes/text_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/train/checkpoint.h"
 #include "headlight/train/objectives/translation.h"
@@ -242,6 +243,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
   const TrainingFolder held(options.out, options.resume, options.ranks);
   CheckText(options.train[0], options.train[1]);
   if (!splits) CheckText(options.valid[0], options.valid[1]);
+  NoteCheck(observer, options.train, "parallel");
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
   const bool learned = HasCheckpoint(CheckpointOf(options.out));  // else it may be half of one, or of other settings

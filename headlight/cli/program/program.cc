@@ -19,6 +19,7 @@
 #include "headlight/cli/program/command_line.h"
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/commands.h"
+#include "headlight/cli/program/exit_code.h"
 #include "headlight/cli/program/mpi_ranks.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/train/training_command.h"
@@ -77,11 +78,16 @@ int Run(const std::vector<std::string>& arguments) {
     CheckRanks(*command);
     ParseOptions(*command, arguments);
     RewriteNotes([command](const std::string& note) { return NameFlags(*command, note); });
-    command->run();
+    int exit_code = 0;
+    try {
+      command->run();
+    } catch (const EndedWith& end) {
+      exit_code = end.exit_code;
+    }
     GatherResults();
     FlushResults();
     LeaveRanks();
-    return 0;
+    return exit_code;
   } catch (const EndedBySignal& signal) {  // on all ranks
     LeaveRanks();
     return 128 + signal.signal;
@@ -111,7 +117,8 @@ std::unique_ptr<Command> MakeProgram() {
   AddCommonOptions(*program);
   program->footer =
       "headlight help COMMAND, or headlight COMMAND --help, explains a command and gives examples.\n\n"
-      "Exit codes: 0 success; 1 a fault of headlight itself; 2 a mistake in the command line, a file or a text, or "
+      "Exit codes: 0 success; 1 a fault of headlight itself, or a finding of `headlight check`; 2 a mistake in the "
+      "command line, a file or a text, or "
       "too\n"
       "little memory or disk space; 128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, "
       "after it is saved.";

@@ -5,15 +5,17 @@
 #include <string_view>
 #include <vector>
 
+#include "headlight/base/export.h"
+
 namespace headlight {
 
 // All of these take UTF-8 and throw an internal Error for anything else.
 
 // Lower case by Unicode's full mapping, in no particular language (final sigma included).
-std::string LowerCase(std::string_view text);
+HEADLIGHT_API std::string LowerCase(std::string_view text);
 
 // The words between Unicode's white space; pieces of `text`.
-std::vector<std::string_view> SplitAtSpaces(std::string_view text);
+HEADLIGHT_API std::vector<std::string_view> SplitAtSpaces(std::string_view text);
 
 // The words and marks of a text by the rules of 13a for Western languages, without those for its ends and for entities.
 std::vector<std::string> SeparateMarks(std::string_view text);

@@ -1,0 +1,71 @@
+// headlight check: what is wrong with a corpus or with folders of images.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "headlight/cli/program/commands.h"
+#include "headlight/cli/program/exit_code.h"
+#include "headlight/cli/terminal/output.h"
+#include "headlight/cli/terminal/progress.h"
+#include "headlight/recipes/check_data.h"
+#include "headlight/text/printable.h"
+
+namespace headlight::check {
+namespace {
+
+struct Options : DataCheck {
+  bool json = false;
+};
+
+std::string TextOf(const CheckResult& result) {
+  std::string text = fmt::format("{} {}\n", result.count, result.unit);
+  for (const Finding& finding : result.findings) {
+    text += fmt::format("{}: {} {}\n", finding.kind, finding.count, finding.text);
+    for (const std::string& example : finding.examples) text += "  " + InRow(example) + "\n";
+    if (const std::int64_t more = finding.count - std::ssize(finding.examples); more > 0 && !finding.examples.empty())
+      if (finding.kind != "left_out" && finding.kind != "line_counts" && finding.kind != "many_labels")
+        text += fmt::format("  and {} more\n", more);
+  }
+  return text + (result.findings.empty() ? "nothing found\n" : "");
+}
+
+void Run(const Options& options) {
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), options.valid.begin(), options.valid.end());
+  CheckOutputs({}, inputs);
+  for (const std::string& path : inputs) Input(path);
+  CheckResult result;
+  {
+    Progress progress("checking");
+    result = CheckData(options, {.progress = [&](std::int64_t done) { progress.Show(done, 0); }});
+  }
+  WriteResult(options.json ? ToJson(result).Line() + "\n" : TextOf(result));
+  if (!result.findings.empty()) throw EndedWith{1};
+}
+
+}  // namespace
+
+void Add(Command& program) {
+  const auto [command, options] =
+      NewCommand(program, "check", "Find mistakes in a corpus or in folders of images before a training", Run);
+  Describe(command, options);
+  command.Add("--json", options.json, "Print one JSON object");
+  command.footer =
+      "\nText: duplicates, empty and very long texts, bytes that are not UTF-8, control characters, rows with a wrong\n"
+      "number of columns, and validation rows that are also in the training data. Of pairs: targets equal to their\n"
+      "source, and lengths that differ too much. Of parallel files: the line from which on they are out of step. Of\n"
+      "labels: names that differ only by spaces or case, a single class, and validation classes that are new.\n"
+      "Images: damaged files (all are listed), duplicate files, also between classes and with the validation images,\n"
+      "formats that are left out, extensions of another format, very small images, and mistaken class folders.\n\n"
+      "The exit code is 0 if nothing is found, 1 if anything is, and 2 for a mistake in the command line or a file\n"
+      "that cannot be read.\n\n"
+      "Examples:\n"
+      "  headlight check corpus.txt --tokenizer gpt2 --max-tokens 1024\n"
+      "  headlight check train.de train.en --format parallel --valid val.de val.en\n"
+      "  headlight check train.tsv --format labels --valid valid.tsv --json\n"
+      "  headlight check train.jsonl\n"
+      "  headlight check photos/train --valid photos/valid --min-side 32";
+}
+
+}  // namespace headlight::check

@@ -1,0 +1,203 @@
+#include "headlight/recipes/check_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/base/line_input.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/recipes/check_findings.h"
+
+namespace headlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kFormats = {"texts", "parallel", "pairs", "labels"};
+
+struct KindWords {
+  const char* name;
+  const char* text;  // after a count
+};
+
+KindWords WordsOf(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::unreadable:
+      return {"unreadable", "unreadable lines or records"};
+    case FindingKind::invalid_utf8:
+      return {"invalid_utf8", "lines that are not UTF-8"};
+    case FindingKind::control_characters:
+      return {"control_characters", "texts with control characters"};
+    case FindingKind::empty:
+      return {"empty", "empty texts"};
+    case FindingKind::long_texts:
+      return {"long_texts", "very long texts"};
+    case FindingKind::columns:
+      return {"columns", "rows with a wrong number of columns"};
+    case FindingKind::line_counts:
+      return {"line_counts", "lines that one of the parallel files has more"};
+    case FindingKind::shifts:
+      return {"shifts", "likely shifts: from some line on, the lines are out of step"};
+    case FindingKind::copies:
+      return {"copies", "targets that are equal to their source"};
+    case FindingKind::length_ratio:
+      return {"length_ratio", "pairs of very different lengths"};
+    case FindingKind::duplicates:
+      return {"duplicates", "duplicates of an earlier row"};
+    case FindingKind::leaks:
+      return {"leaks", "validation rows that are also in the training data"};
+    case FindingKind::empty_labels:
+      return {"empty_labels", "empty labels"};
+    case FindingKind::similar_labels:
+      return {"similar_labels", "groups of labels that differ only by spaces or case"};
+    case FindingKind::many_labels:
+      return {"many_labels", "different labels, more than half as many as there are rows"};
+    case FindingKind::one_class:
+      return {"one_class", "class only"};
+    case FindingKind::damaged:
+      return {"damaged", "damaged images"};
+    case FindingKind::wrong_extension:
+      return {"wrong_extension", "images with the extension of another format"};
+    case FindingKind::left_out:
+      return {"left_out", "images that are left out, by their extension"};
+    case FindingKind::outside_classes:
+      return {"outside_classes", "images that are in no class folder"};
+    case FindingKind::empty_classes:
+      return {"empty_classes", "class folders without images"};
+    case FindingKind::classes_named_as_sets:
+      return {"classes_named_as_sets", "class folders with the name of a set of images"};
+    case FindingKind::unknown_classes:
+      return {"unknown_classes", "validation classes that are not in the training data"};
+    case FindingKind::small_images:
+      return {"small_images", "very small images"};
+    case FindingKind::duplicate_images:
+      return {"duplicate_images", "duplicate files in one class"};
+    case FindingKind::duplicates_between_classes:
+      return {"duplicates_between_classes", "duplicate files in different classes"};
+    case FindingKind::leaked_images:
+      return {"leaked_images", "validation files that are also training files"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Finding& FindingCollector::Count(FindingKind kind, std::int64_t count) {
+  Finding& finding = findings_[kind];
+  finding.count += count;
+  return finding;
+}
+
+void FindingCollector::Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples) {
+  if (count == 0) return;
+  Finding& finding = Count(kind, count);
+  for (std::string& example : examples)
+    if (std::ssize(finding.examples) < examples_) finding.examples.push_back(std::move(example));
+}
+
+std::vector<Finding> FindingCollector::Take() {
+  std::vector<Finding> all;
+  for (auto& [kind, finding] : findings_) {
+    const KindWords words = WordsOf(kind);
+    finding.kind = words.name;
+    finding.text = words.text;
+    all.push_back(std::move(finding));
+  }
+  return all;
+}
+
+void Describe(OptionTable& table, DataCheck& options) {
+  table
+      .AddFile("FILE", options.files,
+               "Text (plain, .tsv, .csv, .jsonl, perhaps .gz), or folders with a folder of images for each class")
+      .Required();
+  table.AddFile("--valid", options.valid, "Validation data, likewise: rows that are also in FILE are leaks");
+  table
+      .Add("--format", options.format, OneOf(kFormats),
+           "What a row holds: a text; of two parallel files, a source and its target; a pair in two columns; or "
+           "texts and, in the last column, their label [texts, or what the names in .csv and .jsonl say]")
+      .Type("texts|parallel|pairs|labels");
+  table.Add("--max-characters", options.max_characters, AtLeast(1), "Find texts of more characters").ShowDefault();
+  Option& tokenizer = table.Add("--tokenizer", options.tokenizer, ExistingFolder(), "Folder of a tokenizer");
+  tokenizer.Type("DIR");
+  table.Add("--max-tokens", options.max_tokens, AtLeast(1), "Find texts of more tokens").ShowDefault().Needs(tokenizer);
+  table
+      .Add("--max-ratio", options.max_ratio, NumberFrom(1),
+           "Find pairs whose lengths in characters differ by a larger factor")
+      .ShowDefault();
+  table.Add("--min-side", options.min_side, AtLeast(1), "Find images with fewer pixels on a side").ShowDefault();
+  table
+      .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),
+           "Images with more pixels than this count as damaged")
+      .ShowDefault();
+  table
+      .Add("--examples", options.examples, Between(0, 1'000'000),
+           "Examples of each finding; damaged images are all listed")
+      .ShowDefault();
+}
+
+CheckResult CheckData(const DataCheck& options, const CheckObserver& observer) {
+  Check(!options.files.empty(), "there is no file to check");
+  Check(options.format.empty() || std::ranges::find(kFormats, options.format) != kFormats.end(),
+        "`format` must be {}, not {}", Alternatives(kFormats), Quoted(options.format));
+  Check(options.max_characters >= 1 && options.max_tokens >= 1 && options.max_ratio >= 1 && options.min_side >= 1 &&
+            options.most_pixels >= 1 && options.examples >= 0,
+        "`max_characters`, `max_tokens`, `max_ratio`, `min_side` and `most_pixels` must be at least 1, and `examples` "
+        "0");
+  std::vector<std::string> all = options.files;
+  all.insert(all.end(), options.valid.begin(), options.valid.end());
+  std::int64_t folders = 0;
+  for (const std::string& path : all) {
+    std::error_code ignored;
+    Check(path == "-" || fs::exists(path, ignored), "{}: no such file or folder", path);
+    folders += fs::is_directory(path, ignored) ? 1 : 0;
+  }
+  Check(folders == 0 || folders == std::ssize(all), "{}: files of text and folders of images are checked separately",
+        fmt::join(all, ", "));
+  if (folders == 0) return CheckTextFiles(options, observer);
+  Check(options.format.empty() && options.tokenizer.empty(), "`{}` is for text, and {} is a folder of images",
+        options.format.empty() ? "tokenizer" : "format", all.front());
+  return CheckImageFolders(options, observer);
+}
+
+Json ToJson(const CheckResult& result) {
+  Json::Array findings;
+  for (const Finding& finding : result.findings) {
+    Json::Array examples;
+    for (const std::string& example : finding.examples) examples.emplace_back(example);
+    findings.emplace_back(Json::Object{
+        {"kind", finding.kind}, {"count", finding.count}, {"text", finding.text}, {"examples", std::move(examples)}});
+  }
+  return Json::Object{{"unit", result.unit}, {"count", result.count}, {"findings", std::move(findings)}};
+}
+
+std::string CheckSummary(const std::vector<std::string>& files, const std::string& format) {
+  for (const std::string& path : files) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return "";
+  }
+  DataCheck options;
+  options.files = files;
+  options.format = format;
+  options.examples = 0;
+  options.max_characters = kMaxLineBytes;  // the training says what it leaves out or cuts
+  options.shifts = false;
+  CheckResult result;
+  try {
+    result = CheckData(options);
+  } catch (const Error& error) {
+    if (error.blame() != Blame::user) throw;
+    return "";  // the training says what is wrong
+  }
+  std::string found;
+  for (const Finding& finding : result.findings)
+    found += fmt::format("{}{} {}", found.empty() ? "" : ", ", finding.count, finding.text);
+  return fmt::format("{}: {} {} checked: {}", fmt::join(files, ", "), result.count, result.unit,
+                     found.empty() ? "nothing found" : "warning: " + found + "; headlight check names them");
+}
+
+}  // namespace headlight

@@ -1,0 +1,78 @@
+// The findings of a check while they are collected.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/recipes/check_data.h"
+
+namespace headlight {
+
+/// The kinds of findings, in the order in which they are printed.
+enum class FindingKind {
+  unreadable,
+  invalid_utf8,
+  control_characters,
+  empty,
+  long_texts,
+  columns,
+  line_counts,
+  shifts,
+  copies,
+  length_ratio,
+  duplicates,
+  leaks,
+  empty_labels,
+  similar_labels,
+  many_labels,
+  one_class,
+  damaged,
+  wrong_extension,
+  left_out,
+  outside_classes,
+  empty_classes,
+  classes_named_as_sets,
+  unknown_classes,
+  small_images,
+  duplicate_images,
+  duplicates_between_classes,
+  leaked_images,
+};
+
+/// Counts findings, and keeps the first examples of each kind.
+class FindingCollector {
+ public:
+  explicit FindingCollector(std::int64_t examples) : examples_(examples) {}
+
+  /// `example()` makes the text of an example, if one more is kept.
+  template <typename Example>
+  void Add(FindingKind kind, const Example& example) {
+    Finding& finding = Count(kind, 1);
+    if (kind == FindingKind::damaged || std::ssize(finding.examples) < examples_) finding.examples.push_back(example());
+  }
+  /// As many at once; more examples than are kept are dropped.
+  void Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples);
+  std::vector<Finding> Take();
+
+ private:
+  Finding& Count(FindingKind kind, std::int64_t count);
+
+  std::int64_t examples_;
+  std::map<FindingKind, Finding> findings_;
+};
+
+/// Whether two hashes of 64 bits are equal by chance is left open: of 10^9 rows this has a probability of 0.03.
+struct HashedRow {
+  std::uint64_t hash, place;
+  auto operator<=>(const HashedRow&) const = default;
+};
+
+/// A texts' check and an images' check.
+CheckResult CheckTextFiles(const DataCheck& options, const CheckObserver& observer);
+CheckResult CheckImageFolders(const DataCheck& options, const CheckObserver& observer);
+
+}  // namespace headlight

@@ -1,0 +1,207 @@
+#include "headlight/recipes/find_shifts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "headlight/base/hash.h"
+#include "headlight/text/characters.h"
+
+namespace headlight {
+namespace {
+
+constexpr int kOffsets = 2 * kLargestOffset + 1;
+// The cost of a change, in nats: none is found by chance in 10^6 lines, and about 30 to 60 lines tell it.
+constexpr double kChange = 30;
+constexpr int kLengthBins = 25, kDigitBins = 4, kWordBins = 8;
+
+bool IsWordByte(unsigned char c) {
+  return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+// The features of a pair of lines.
+struct Bins {
+  int length, digits, words;
+};
+
+Bins BinsOf(const LineTraits& source, const LineTraits& target, double mean_difference) {
+  const double difference = (target.length - source.length - mean_difference) / 256;
+  const int length = std::clamp(static_cast<int>(std::lround(difference * 10)), -12, 12) + 12;
+  const int digits = source.digits == 0 && target.digits == 0   ? 0
+                     : source.digits == target.digits           ? 1
+                     : source.digits == 0 || target.digits == 0 ? 2
+                                                                : 3;
+  // Words that are there by chance are taken off: long lines have more.
+  const int shared = std::popcount(source.words & target.words);
+  const double chance = std::popcount(source.words) * std::popcount(target.words) / 32.0;
+  const int words = std::clamp(static_cast<int>(std::lround((shared - chance) * 1.5)), -2, 5) + 2;
+  return {length, digits, words};
+}
+
+// The log-odds that two lines belong together, by each feature.
+struct LogOdds {
+  std::array<double, kLengthBins> length = {};
+  std::array<double, kDigitBins> digits = {};
+  std::array<double, kWordBins> words = {};
+
+  double operator()(const Bins& bins) const {
+    return length[static_cast<std::size_t>(bins.length)] + digits[static_cast<std::size_t>(bins.digits)] +
+           words[static_cast<std::size_t>(bins.words)];
+  }
+};
+
+// The log-odds of a feature's bins, of which `in` were counted in step and `out` far apart.
+template <std::size_t size>
+std::array<double, size> OddsOf(const std::array<double, size>& in, const std::array<double, size>& out) {
+  double all_in = 0, all_out = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    all_in += in[i];
+    all_out += out[i];
+  }
+  std::array<double, size> odds{};
+  if (all_in == 0 || all_out == 0) return odds;
+  constexpr double prior = 20;  // as many pairs are added to both, so that rare bins say nothing
+  for (std::size_t i = 0; i < size; ++i) {
+    const double share = (in[i] + out[i]) / (all_in + all_out);
+    if (share > 0)
+      odds[i] = std::log((in[i] + prior * share) / (all_in + prior) * (all_out + prior) / (out[i] + prior * share));
+  }
+  return odds;
+}
+
+// The offset of each stretch of lines on the best path, by Viterbi's algorithm.
+std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
+                            const LogOdds& odds, double mean_difference) {
+  const std::size_t lines = source.size();
+  const auto targets = static_cast<std::int64_t>(target.size());
+  std::array<double, kOffsets> score;
+  score.fill(-kChange);
+  score[kLargestOffset] = 0;
+  // Which offsets a change has led to at each line, and from which one.
+  std::vector<std::uint16_t> changed(lines);
+  std::vector<std::uint8_t> changed_from(lines);
+  for (std::size_t line = 0; line < lines; ++line) {
+    const auto best = static_cast<std::size_t>(std::ranges::max_element(score) - score.begin());
+    const double change = score[best] - kChange;
+    changed_from[line] = static_cast<std::uint8_t>(best);
+    for (int i = 0; i < kOffsets; ++i) {
+      const auto state = static_cast<std::size_t>(i);
+      if (line > 0 && change > score[state]) {
+        score[state] = change;
+        changed[line] = static_cast<std::uint16_t>(changed[line] | (1U << i));
+      }
+      const std::int64_t other = static_cast<std::int64_t>(line) + i - kLargestOffset;
+      if (other >= 0 && other < targets)
+        score[state] += odds(BinsOf(source[line], target[static_cast<std::size_t>(other)], mean_difference));
+    }
+  }
+  auto state = static_cast<std::size_t>(std::ranges::max_element(score) - score.begin());
+  std::vector<Shift> path;
+  for (std::size_t line = lines; line-- > 0;) {
+    if ((changed[line] >> state & 1U) == 0) continue;
+    path.push_back({static_cast<std::int64_t>(line), static_cast<int>(state) - kLargestOffset});
+    state = changed_from[line];
+  }
+  path.push_back({0, static_cast<int>(state) - kLargestOffset});
+  std::ranges::reverse(path);
+  return path;
+}
+
+struct LearnedOdds {
+  LogOdds odds;
+  double information = 0;  // nats that they tell of all pairs of the path
+};
+
+// From the pairs of the path, and pairs of lines that are far apart.
+LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
+                       const std::vector<Shift>& path, double mean_difference) {
+  LogOdds in{}, out{};  // counts
+  const auto lines = static_cast<std::int64_t>(source.size()), targets = static_cast<std::int64_t>(target.size());
+  const auto count = [&](LogOdds& counts, std::int64_t line, std::int64_t other) {
+    if (other < 0 || other >= targets) return;
+    const Bins bins =
+        BinsOf(source[static_cast<std::size_t>(line)], target[static_cast<std::size_t>(other)], mean_difference);
+    ++counts.length[static_cast<std::size_t>(bins.length)];
+    ++counts.digits[static_cast<std::size_t>(bins.digits)];
+    ++counts.words[static_cast<std::size_t>(bins.words)];
+  };
+  std::size_t part = 0;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    while (part + 1 < path.size() && path[part + 1].line <= line) ++part;
+    count(in, line, line + path[part].offset);
+    for (const int apart : {-29, 23}) count(out, line, line + apart);
+  }
+  LearnedOdds learned{.odds = {.length = OddsOf(in.length, out.length),
+                               .digits = OddsOf(in.digits, out.digits),
+                               .words = OddsOf(in.words, out.words)}};
+  const auto add = [&](const auto& counts, const auto& odds) {
+    for (std::size_t i = 0; i < counts.size(); ++i) learned.information += counts[i] * odds[i];
+  };
+  add(in.length, learned.odds.length);
+  add(in.digits, learned.odds.digits);
+  add(in.words, learned.odds.words);
+  return learned;
+}
+
+// Those of the one offset for all lines that tells most: of a file with a shift, lines on one of its sides. All are 0
+// if the lines of the two files have nothing to do with each other.
+LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
+                         double mean_difference) {
+  LearnedOdds best{};
+  for (int offset = -kLargestOffset; offset <= kLargestOffset; ++offset) {
+    const LearnedOdds learned = OddsOfPath(source, target, {{0, offset}}, mean_difference);
+    if (learned.information > best.information) best = learned;
+  }
+  // Of unrelated lines the best offset tells about 30 nats: half a nat for each free bin, and a choice of 15 offsets.
+  constexpr double least = 80;
+  return best.information < least ? LogOdds{} : best.odds;
+}
+
+double MeanLength(const std::deque<LineTraits>& lines) {
+  double sum = 0;
+  for (const LineTraits& line : lines) sum += line.length;
+  return sum / static_cast<double>(lines.size());
+}
+
+}  // namespace
+
+LineTraits TraitsOf(std::string_view text) {
+  LineTraits traits;
+  traits.length = static_cast<std::uint16_t>(std::lround(256 * std::log1p(static_cast<double>(CountCharacters(text)))));
+  std::string word;
+  const auto end_word = [&] {
+    if (word.size() >= 4) traits.words |= 1U << (HashOf(std::string_view(word).substr(0, 5)) & 31);
+    word.clear();
+  };
+  std::string number;
+  const auto end_number = [&] {
+    if (!number.empty()) traits.digits = static_cast<std::uint16_t>(traits.digits + (HashOf(number) | 1));
+    number.clear();
+  };
+  for (const char c : text) {
+    if (c >= '0' && c <= '9')
+      number += c;
+    else
+      end_number();
+    if (!IsWordByte(static_cast<unsigned char>(c)))
+      end_word();
+    else if (word.size() < 8)
+      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  end_number();
+  end_word();
+  return traits;
+}
+
+std::vector<Shift> FindShifts(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target) {
+  if (source.empty() || target.empty()) return {};
+  const double difference = MeanLength(target) - MeanLength(source);
+  std::vector<Shift> path = BestPath(source, target, OddsOfBestOffset(source, target, difference), difference);
+  if (path.size() > 1) path = BestPath(source, target, OddsOfPath(source, target, path, difference).odds, difference);
+  if (path.front().offset == 0) path.erase(path.begin());
+  return path;
+}
+
+}  // namespace headlight
