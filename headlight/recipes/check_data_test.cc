@@ -234,6 +234,13 @@ TEST_F(CheckDataTest, FindsShifts) {
   EXPECT_THAT(shifts(equal, equal), IsEmpty());
   for (const std::uint64_t seed : {4, 6, 8})
     EXPECT_THAT(shifts(ParallelLines(2000, seed).first, ParallelLines(2000, seed + 1).second), IsEmpty());
+  // Nor do those that alternate in the same way.
+  std::vector<std::string> source = ParallelLines(2000, 4).first, target = ParallelLines(2000, 5).second;
+  for (std::size_t i = 0; i < source.size(); i += 2) {
+    source[i] += " and so on";
+    target[i] += " und so fort";
+  }
+  EXPECT_THAT(shifts(source, target), IsEmpty());
 }
 
 TEST_F(CheckDataTest, FindsNothingInCleanImages) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "headlight/base/hash.h"
 #include "headlight/text/characters.h"
@@ -131,7 +132,8 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   for (std::int64_t line = 0; line < lines; ++line) {
     while (part + 1 < path.size() && path[part + 1].line <= line) ++part;
     count(in, line, line + path[part].offset);
-    for (const int apart : {-29, 23}) count(out, line, line + apart);
+    for (const int apart : {-29, 24})  // odd and even, as lines may alternate
+      count(out, line, line + apart);
   }
   LearnedOdds learned{.odds = {.length = OddsOf(in.length, out.length),
                                .digits = OddsOf(in.digits, out.digits),
@@ -150,13 +152,17 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
 LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                          double mean_difference) {
   LearnedOdds best{};
+  std::vector<double> information;
   for (int offset = -kLargestOffset; offset <= kLargestOffset; ++offset) {
-    const LearnedOdds learned = OddsOfPath(source, target, {{0, offset}}, mean_difference);
-    if (learned.information > best.information) best = learned;
+    LearnedOdds learned = OddsOfPath(source, target, {{0, offset}}, mean_difference);
+    information.push_back(learned.information);
+    if (learned.information > best.information) best = std::move(learned);
   }
-  // Of unrelated lines the best offset tells about 30 nats: half a nat for each free bin, and a choice of 15 offsets.
-  constexpr double least = 80;
-  return best.information < least ? LogOdds{} : best.odds;
+  // Every offset tells something by chance, or if long and short lines alternate in both files.
+  std::ranges::nth_element(information, information.begin() + kLargestOffset);
+  constexpr double least = 25;
+  const double usual = information[kLargestOffset];
+  return best.information < 1.2 * usual + least ? LogOdds{} : best.odds;
 }
 
 double MeanLength(const std::deque<LineTraits>& lines) {
