@@ -76,8 +76,7 @@ TEST_F(Images, OfTables) {
   EXPECT_EQ(set[2].pixels[0], 'b');
   EXPECT_EQ(set.label(3), 0);
   Write("bad.csv", "path,label\nimages/3.png,9\n");
-  EXPECT_THAT(Refusal({"bad.csv"}),
-              testing::testing::AllOf(HasSubstr("bad.csv:2"), HasSubstr("images/3.png: no such file")));
+  EXPECT_THAT(Refusal({"bad.csv"}), testing::AllOf(HasSubstr("bad.csv:2"), HasSubstr("images/3.png: no such file")));
   Write("bad.csv", "path,label\nimages/1.png,11\n");
   EXPECT_THAT(Refusal({"bad.csv"}), HasSubstr("'11' is none of the labels that are known: 9, 10"));
   Write("bad.tsv", "images/1.png 9\n");

@@ -196,7 +196,7 @@ std::string CheckSummary(const std::vector<std::string>& files, const std::strin
   std::string found;
   for (const Finding& finding : result.findings)
     found += fmt::format("{}{} {}", found.empty() ? "" : ", ", finding.count, finding.text);
-  return fmt::format("{}: {} {} checked: {}", fmt::join(files, ", "), result.count, result.unit,
+  return fmt::format("checked {} ({} {}): {}", fmt::join(files, ", "), result.count, result.unit,
                      found.empty() ? "nothing found" : "warning: " + found + "; headlight check names them");
 }
 

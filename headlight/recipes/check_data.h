@@ -60,7 +60,7 @@ HEADLIGHT_API CheckResult CheckData(const DataCheck& options, const CheckObserve
 /// The result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and `examples`.
 HEADLIGHT_API Json ToJson(const CheckResult& result);
 
-/// The findings in one line, as a training notes them: "200 pairs checked: 2 copies; headlight check names them".
+/// The findings in one line, as a training notes them: "checked de, en (200 pairs): nothing found".
 /// Shifts are not searched for. Empty for a pipe, which can be read once, and for files that CheckData does not read.
 std::string CheckSummary(const std::vector<std::string>& files, const std::string& format);
 

@@ -324,10 +324,10 @@ TEST_F(CheckDataTest, RefusesWhatItCannotCheck) {
 TEST_F(CheckDataTest, SummarizesInOneLine) {
   const std::string source = Write("de", "ein Hund\nWort\n"), target = Write("en", "a dog\nWort\n");
   EXPECT_EQ(CheckSummary({source, target}, "parallel"),
-            fmt::format("{}, {}: 2 pairs checked: warning: 1 targets that are equal to their source; headlight check "
+            fmt::format("checked {}, {} (2 pairs): warning: 1 targets that are equal to their source; headlight check "
                         "names them",
                         source, target));
-  EXPECT_EQ(CheckSummary({source}, "texts"), source + ": 2 lines checked: nothing found");
+  EXPECT_EQ(CheckSummary({source}, "texts"), "checked " + source + " (2 lines): nothing found");
   EXPECT_EQ(CheckSummary({Write("a.fasta", ">a\nMK\n")}, "texts"), "");
   EXPECT_EQ(CheckSummary({"/dev/null"}, "texts"), "");
 }
