@@ -1,56 +1,18 @@
 // What is wrong with a corpus or with folders of images, before a model is trained on them.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/base/option_table.h"
-#include "headlight/image/decoding/decode.h"
+#include "headlight/recipes/check_options.h"
 
 namespace headlight {
 
-struct DataCheck {
-  /// Text: plain, .tsv, .csv or .jsonl, perhaps .gz; or folders with a folder of images for each class.
-  std::vector<std::string> files, valid;
-  /// What a row holds: texts, parallel (line i of two files: a source and its target), pairs (a source and its target
-  /// in columns) or labels (texts and, in the last column, their class). Empty: what the names of a record's members
-  /// say, and texts for plain files.
-  std::string format;
-  std::int64_t max_characters = 5000;  ///< of a text; longer ones are found
-  std::string tokenizer;               ///< the folder of one, which counts the tokens for `max_tokens`
-  std::int64_t max_tokens = 512;
-  double max_ratio = 9;                    ///< of the characters of a pair's longer text to those of its shorter one
-  std::int64_t min_side = 16;              ///< pixels; images of a shorter side are found
-  std::int64_t most_pixels = kMostPixels;  ///< images of more are damaged
-  std::int64_t examples = 5;               ///< places that are named of each finding; of damaged images all are
-  bool shifts = true;                      ///< whether lines out of step are searched for
-};
-
 /// Describes the options except `shifts`. They must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, DataCheck& options);
-
-/// One kind of mistake.
-struct Finding {
-  std::string kind;                   ///< a name in snake_case, such as "duplicates"
-  std::string text;                   ///< what is counted, such as "duplicates of an earlier line"
-  std::int64_t count = 0;             ///< at least 1
-  std::vector<std::string> examples;  ///< places and what is there: the first ones
-};
-
-struct CheckResult {
-  std::string unit;        ///< "lines", "rows", "pairs" or "images"
-  std::int64_t count = 0;  ///< how many there are, without those of `valid`
-  std::vector<Finding> findings;
-};
-
-/// Is told of the check. The function may be empty.
-struct CheckObserver {
-  std::function<void(std::int64_t done)> progress = {};  ///< units so far
-};
 
 /// Looks for all mistakes at once. Memory of a text corpus: 16 bytes a row, also for each of `valid`, and 19 more for
 /// each pair while shifts are searched for. Throws Error for a file that cannot be read, and for options that do not

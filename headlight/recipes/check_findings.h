@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "headlight/recipes/check_data.h"
+#include "headlight/recipes/check_options.h"
 
 namespace headlight {
 
@@ -65,13 +64,13 @@ class FindingCollector {
   std::map<FindingKind, Finding> findings_;
 };
 
-/// Whether two hashes of 64 bits are equal by chance is left open: of 10^9 rows this has a probability of 0.03.
+/// Two different rows of 10^9 have equal hashes with a probability of 0.03.
 struct HashedRow {
   std::uint64_t hash, place;
   auto operator<=>(const HashedRow&) const = default;
 };
 
-/// A texts' check and an images' check.
+/// The checks of text and of images, as CheckData.
 CheckResult CheckTextFiles(const DataCheck& options, const CheckObserver& observer);
 CheckResult CheckImageFolders(const DataCheck& options, const CheckObserver& observer);
 

@@ -1,0 +1,97 @@
+#include "headlight/recipes/check_findings.h"
+
+namespace headlight {
+namespace {
+
+struct KindWords {
+  const char* name;
+  const char* text;  // after a count
+};
+
+KindWords WordsOf(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::unreadable:
+      return {"unreadable", "unreadable lines or records"};
+    case FindingKind::invalid_utf8:
+      return {"invalid_utf8", "lines that are not UTF-8"};
+    case FindingKind::control_characters:
+      return {"control_characters", "texts with control characters"};
+    case FindingKind::empty:
+      return {"empty", "empty texts"};
+    case FindingKind::long_texts:
+      return {"long_texts", "very long texts"};
+    case FindingKind::columns:
+      return {"columns", "rows with a wrong number of columns"};
+    case FindingKind::line_counts:
+      return {"line_counts", "lines that one of the parallel files has more"};
+    case FindingKind::shifts:
+      return {"shifts", "likely shifts: from some line on, the lines are out of step"};
+    case FindingKind::copies:
+      return {"copies", "targets that are equal to their source"};
+    case FindingKind::length_ratio:
+      return {"length_ratio", "pairs of very different lengths"};
+    case FindingKind::duplicates:
+      return {"duplicates", "duplicates of an earlier row"};
+    case FindingKind::leaks:
+      return {"leaks", "validation rows that are also in the training data"};
+    case FindingKind::empty_labels:
+      return {"empty_labels", "empty labels"};
+    case FindingKind::similar_labels:
+      return {"similar_labels", "groups of labels that differ only by spaces or case"};
+    case FindingKind::many_labels:
+      return {"many_labels", "different labels, more than half as many as there are rows"};
+    case FindingKind::one_class:
+      return {"one_class", "class only"};
+    case FindingKind::damaged:
+      return {"damaged", "damaged images"};
+    case FindingKind::wrong_extension:
+      return {"wrong_extension", "images with the extension of another format"};
+    case FindingKind::left_out:
+      return {"left_out", "images that are left out, by their extension"};
+    case FindingKind::outside_classes:
+      return {"outside_classes", "images that are in no class folder"};
+    case FindingKind::empty_classes:
+      return {"empty_classes", "class folders without images"};
+    case FindingKind::classes_named_as_sets:
+      return {"classes_named_as_sets", "class folders with the name of a set of images"};
+    case FindingKind::unknown_classes:
+      return {"unknown_classes", "validation classes that are not in the training data"};
+    case FindingKind::small_images:
+      return {"small_images", "very small images"};
+    case FindingKind::duplicate_images:
+      return {"duplicate_images", "duplicate files in one class"};
+    case FindingKind::duplicates_between_classes:
+      return {"duplicates_between_classes", "duplicate files in different classes"};
+    case FindingKind::leaked_images:
+      return {"leaked_images", "validation files that are also training files"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Finding& FindingCollector::Count(FindingKind kind, std::int64_t count) {
+  Finding& finding = findings_[kind];
+  finding.count += count;
+  return finding;
+}
+
+void FindingCollector::Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples) {
+  if (count == 0) return;
+  Finding& finding = Count(kind, count);
+  for (std::string& example : examples)
+    if (std::ssize(finding.examples) < examples_) finding.examples.push_back(std::move(example));
+}
+
+std::vector<Finding> FindingCollector::Take() {
+  std::vector<Finding> all;
+  for (auto& [kind, finding] : findings_) {
+    const KindWords words = WordsOf(kind);
+    finding.kind = words.name;
+    finding.text = words.text;
+    all.push_back(std::move(finding));
+  }
+  return all;
+}
+
+}  // namespace headlight
