@@ -19,30 +19,30 @@
 
 namespace headlight {
 
-// Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend on
-// what it is embedded with.
+/// Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend
+/// on what it is embedded with.
 class HEADLIGHT_API Embedder {
  public:
-  // A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives the pooling and what
-  // follows; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
-  // is wrong with it or not supported, and where the processor has no instructions for `compute`.
+  /// A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives the pooling and what
+  /// follows; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
+  /// is wrong with it or not supported, and where the processor has no instructions for `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  // Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, for a
-  // name of a prompt that the model does not have, and with another pooling than the folder's where a residue's letter
-  // is not a token of its own, as ESM's are.
+  /// Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, for a
+  /// name of a prompt that the model does not have, and with another pooling than the folder's where a residue's letter
+  /// is not a token of its own, as ESM's are.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);
   }
 
-  // The vector of one text, [dimension].
+  /// The vector of one text, [dimension].
   std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
 
-  std::int64_t dimension() const;  // numbers of a vector
-  Similarity similarity() const;   // cosine, unless the folder names another
-  std::int64_t longest() const;    // tokens of a text, [CLS] and [SEP] included
-  bool reads_proteins() const;     // an ESM, whose texts are sequences of proteins
+  std::int64_t dimension() const;  ///< numbers of a vector
+  Similarity similarity() const;   ///< cosine, unless the folder names another
+  std::int64_t longest() const;    ///< tokens of a text, [CLS] and [SEP] included
+  bool reads_proteins() const;     ///< an ESM, whose texts are sequences of proteins
 
  private:
   struct State;
