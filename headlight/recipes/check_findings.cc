@@ -80,7 +80,7 @@ void FindingCollector::Add(FindingKind kind, std::int64_t count, std::vector<std
   if (count == 0) return;
   Finding& finding = Count(kind, count);
   for (std::string& example : examples)
-    if (std::ssize(finding.examples) < examples_) finding.examples.push_back(std::move(example));
+    if (Keeps(kind, finding)) finding.examples.push_back(std::move(example));
 }
 
 std::vector<Finding> FindingCollector::Take() {

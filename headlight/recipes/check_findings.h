@@ -51,7 +51,7 @@ class FindingCollector {
   template <typename Example>
   void Add(FindingKind kind, const Example& example) {
     Finding& finding = Count(kind, 1);
-    if (kind == FindingKind::damaged || std::ssize(finding.examples) < examples_) finding.examples.push_back(example());
+    if (Keeps(kind, finding)) finding.examples.push_back(example());
   }
   /// As many at once; more examples than are kept are dropped.
   void Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples);
@@ -59,6 +59,10 @@ class FindingCollector {
 
  private:
   Finding& Count(FindingKind kind, std::int64_t count);
+  // Damaged images are all named, and the extensions of those that are left out.
+  bool Keeps(FindingKind kind, const Finding& finding) const {
+    return kind == FindingKind::damaged || kind == FindingKind::left_out || std::ssize(finding.examples) < examples_;
+  }
 
   std::int64_t examples_;
   std::map<FindingKind, Finding> findings_;
