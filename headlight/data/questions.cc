@@ -137,7 +137,8 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     const std::string& passage = question.passage;
     if (!share.Has(passage)) return;
     const std::vector<RightAnswer>& answers = question.answers;
-    PassageWindows cut = CutPassage(tokenizer, question.question, passage, longest, kAnswerOverlap, question.place);
+    PassageWindows cut = CutPassage(tokenizer, question.question, passage, std::min(longest, kLongestAnswerWindow),
+                                    OverlapOf(std::min(longest, kLongestAnswerWindow)), question.place);
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);
     TokenRange tokens;
     for (const RightAnswer& answer : answers) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "headlight/base/file.h"
 #include "headlight/base/json.h"
@@ -211,6 +212,54 @@ TEST(TokenClassifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "answer"); }), HasSubstr("no head for classes of tokens"));
 }
 
+// Tokens alone, and long texts in windows (tools/make_pipeline_goldens.py).
+TEST(TokenClassifier, EqualsTransformersPipelineInTokensAndWindows) {
+  const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
+  const JsonView golden = ReadJson(kFolders + "tag/pipelines.json");
+  const std::vector<std::string> texts = Strings(golden["texts"]);
+  const std::vector<JsonView> alone = golden["none"].Items();
+  for (std::size_t text = 0; text < alone.size(); ++text)
+    ExpectSpans(tagger.Tag(texts[text], {.aggregation = TagAggregation::none}), alone[text]);
+  const std::map<std::string, TagAggregation> strategies = {{"simple", TagAggregation::simple},
+                                                            {"first", TagAggregation::first},
+                                                            {"average", TagAggregation::average},
+                                                            {"max", TagAggregation::max}};
+  for (const JsonView& windows : golden["windows"].Items()) {
+    const auto tagged = tagger.Tag(
+        texts, {.stride = windows["stride"].Integer(), .aggregation = strategies.at(windows["aggregation"].String())});
+    const std::vector<JsonView> expected = windows["expected"].Items();
+    for (std::size_t text = 0; text < texts.size(); ++text) ExpectSpans(tagged[text], expected[text]);
+  }
+}
+
+TEST(TokenClassifier, GivesTheBestLabelsOfTokens) {
+  const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
+  const std::string text = "Two men, two dögs.";
+  const std::vector<NamedSpan> best = tagger.Tag(text, {.top_k = 1, .aggregation = TagAggregation::none});
+  const std::vector<NamedSpan> all = tagger.Tag(text, {.top_k = 9, .aggregation = TagAggregation::none});
+  ASSERT_EQ(all.size(), 5 * best.size());
+  for (std::size_t token = 0; token < best.size(); ++token) {
+    EXPECT_EQ(all[5 * token].label, best[token].label);
+    float sum = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const NamedSpan& one = all[5 * token + i];
+      EXPECT_EQ(one.start, best[token].start);
+      EXPECT_EQ(one.text, best[token].text);
+      EXPECT_LE(one.score, best[token].score);
+      sum += one.score;
+    }
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+  const auto refused = [&](const TagOptions& options) { return ErrorOf([&] { tagger.Tag(text, options); }); };
+  EXPECT_THAT(refused({.top_k = 2}), HasSubstr("`top_k` is for tokens without aggregation"));
+  EXPECT_THAT(refused({.top_k = 0, .aggregation = TagAggregation::none}), HasSubstr("`top_k` must be at least 1"));
+  EXPECT_THAT(refused({.max_length = 25}), HasSubstr("`max_length` is 25: the model reads 1 to 24"));
+  EXPECT_THAT(refused({.max_length = 2}), HasSubstr("the model reads 2 tokens at once, of which 2 go with"));
+  EXPECT_THAT(refused({.max_length = 8, .stride = 8}), HasSubstr("`stride` is 8: windows of 8 tokens share 0 to 7"));
+  EXPECT_THAT(refused({.max_length = 8, .stride = 6}), HasSubstr("`stride` is 6: windows of 8 tokens share at most 5"));
+  EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
+}
+
 // The model reads 24 tokens, [CLS] and [SEP] with them: a long text is 22 of them, then others.
 TEST(TokenClassifier, ReadsLongTextsInWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
@@ -245,8 +294,11 @@ TEST(QuestionAnswerer, EqualsTransformersPipeline) {
     questions.push_back({parts[0], parts[1]});
   }
   for (const bool may_decline : {true, false}) {
-    const std::vector<AnswerSpan> answers =
-        answerer.Answer(questions, {.longest_answer = 5, .may_decline = may_decline});
+    std::vector<AnswerSpan> answers;
+    for (const auto& best : answerer.Answer(questions, {.longest_answer = 5, .may_decline = may_decline})) {
+      EXPECT_EQ(best.size(), 1U);
+      answers.push_back(best.front());
+    }
     const std::vector<JsonView> expected = golden[may_decline ? "expected" : "always"].Items();
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const std::vector<JsonView> span = expected[i].Items();
@@ -259,12 +311,47 @@ TEST(QuestionAnswerer, EqualsTransformersPipeline) {
                                             static_cast<std::size_t>(answers[i].end - answers[i].start)));
     }
   }
-  const AnswerSpan one = answerer.Answer(questions[0].question, questions[0].context, {.longest_answer = 5});
-  EXPECT_EQ(one.answer, answerer.Answer({questions[0]}, {.longest_answer = 5})[0].answer);
+  const AnswerSpan one = answerer.Answer(questions[0].question, questions[0].context, {.longest_answer = 5})[0];
+  EXPECT_EQ(one.answer, answerer.Answer({questions[0]}, {.longest_answer = 5})[0][0].answer);
   const std::vector<Question> empty = {{"dogs?", " "}}, long_one = {{std::string(30, '.'), "dog"}};
   EXPECT_THAT(ErrorOf([&] { answerer.Answer(empty); }), HasSubstr("text 1: the passage has no tokens"));
   EXPECT_THAT(ErrorOf([&] { answerer.Answer(long_one); }), HasSubstr("the question has 33 tokens"));
   EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
+}
+
+// Several answers, windows of other sizes and parts of words (tools/make_pipeline_goldens.py).
+TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
+  const QuestionAnswerer answerer = QuestionAnswerer::Load(kFolders + "answer");
+  const JsonView golden = ReadJson(kFolders + "answer/pipelines.json");
+  std::vector<Question> questions;
+  for (const JsonView& item : golden["questions"].Items()) {
+    const std::vector<std::string> parts = Strings(item);
+    questions.push_back({parts[0], parts[1]});
+  }
+  for (const JsonView& one : golden["cases"].Items()) {
+    const auto answers = answerer.Answer(questions, {.top_k = one["top_k"].Integer(),
+                                                     .longest_answer = 5,
+                                                     .align_words = one["align_words"].Bool(),
+                                                     .max_input_length = one["max_input_length"].Integer(),
+                                                     .stride = one["stride"].Integer()});
+    const std::vector<JsonView> expected = one["expected"].Items();
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const std::vector<JsonView> spans = expected[i].Items();
+      ASSERT_EQ(answers[i].size(), spans.size()) << expected[i].place();
+      for (std::size_t place = 0; place < spans.size(); ++place) {
+        const std::vector<JsonView> span = spans[place].Items();
+        EXPECT_NEAR(answers[i][place].score, span[0].Number(), 1e-5) << spans[place].place();
+        EXPECT_EQ(answers[i][place].start, span[1].Integer()) << spans[place].place();
+        EXPECT_EQ(answers[i][place].end, span[2].Integer()) << spans[place].place();
+      }
+    }
+  }
+  const auto refused = [&](const AnswerOptions& options) {
+    return ErrorOf([&] { answerer.Answer(questions, options); });
+  };
+  EXPECT_THAT(refused({.top_k = 101}), HasSubstr("`top_k` must be 1 to 100, not 101"));
+  EXPECT_THAT(refused({.max_input_length = 25}), HasSubstr("`max_input_length` is 25: the model reads 1 to 24"));
+  EXPECT_THAT(refused({.stride = 24}), HasSubstr("`stride` is 24: windows of 24 tokens share 0 to 23"));
 }
 
 TEST(EncoderFolder, DividesAndTruncatesTexts) {

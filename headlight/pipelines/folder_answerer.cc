@@ -24,8 +24,24 @@ std::int32_t AnswerLength(std::int64_t max_length, std::int64_t most) {
   return static_cast<std::int32_t>(max_length);
 }
 
+// One that is given of the options that only models that find answers have, or "".
+std::string_view FindingOptionOf(const FolderAnswererOptions& options) {
+  if (options.always) return "always";
+  if (!options.align_words) return "align_words";
+  if (options.top_k) return "top_k";
+  return options.max_input_length ? "max_input_length" : options.stride ? "stride" : "";
+}
+
+FolderAnswer FoundAnswerOf(const AnswerSpan& span) {
+  return {.answer = span.answer, .score = span.score, .start = span.start, .end = span.end, .found = span.found};
+}
+
 FolderAnswerer LoadFinding(const std::string& folder, const FolderAnswererOptions& options) {
-  AnswerOptions ask{.may_decline = !options.always};
+  AnswerOptions ask{.may_decline = !options.always,
+                    .align_words = options.align_words,
+                    .max_input_length = options.max_input_length,
+                    .stride = options.stride};
+  ask.top_k = options.top_k.value_or(ask.top_k);
   ask.longest_answer = options.max_length.value_or(ask.longest_answer);
   const QuestionAnswerer answerer = QuestionAnswerer::Load(folder, options.load);
   return {.form = AnswerForm::found,
@@ -33,9 +49,10 @@ FolderAnswerer LoadFinding(const std::string& folder, const FolderAnswererOption
             AnswerOptions how = ask;
             how.name_of = question_name;
             std::vector<FolderAnswer> answers;
-            for (const AnswerSpan& one : answerer.Answer(questions, how))
-              answers.push_back(
-                  {.answer = one.answer, .score = one.score, .start = one.start, .end = one.end, .found = one.found});
+            for (const std::vector<AnswerSpan>& best : answerer.Answer(questions, how)) {
+              answers.push_back(FoundAnswerOf(best.front()));
+              for (std::size_t i = 1; i < best.size(); ++i) answers.back().further.push_back(FoundAnswerOf(best[i]));
+            }
             return answers;
           }};
 }
@@ -49,7 +66,8 @@ std::string SquadInput(const Question& question) {
 }
 
 FolderAnswerer LoadWriting(const std::string& folder, const FolderAnswererOptions& options) {
-  Check(!options.always, "`always` is for models that find an answer in the passage; this one always writes one");
+  const std::string_view other = FindingOptionOf(options);
+  Check(other.empty(), "`{}` is for models that find an answer in the passage; this one always writes one", other);
   const bool truncate = options.truncate;
   const Translator translator = Translator::Load(folder, options.load);
   const std::int64_t most = translator.model().limits().positions;
@@ -75,7 +93,8 @@ FolderAnswerer LoadWriting(const std::string& folder, const FolderAnswererOption
 
 FolderAnswerer LoadLooking(const std::string& folder, const FolderAnswererOptions& options) {
   Check(options.detector.empty(), "`detector` is for models that read regions; this one reads the whole image");
-  Check(!options.always, "`always` is for models that find an answer or none; this one writes one always");
+  const std::string_view other = FindingOptionOf(options);
+  Check(other.empty(), "`{}` is for models that find an answer or none; this one writes one always", other);
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(folder, options.load);
   CaptionOptions ask;
   if (options.max_length) ask.max_length = AnswerLength(*options.max_length, answerer.model().limits().positions);
@@ -97,8 +116,8 @@ FolderAnswerer LoadLooking(const std::string& folder, const FolderAnswererOption
 }
 
 FolderAnswerer LoadChoosing(const std::string& folder, const FolderAnswererOptions& options) {
-  Check(!options.always && !options.max_length,
-        "`always` and `max_length` are for models that read passages; this one chooses one of the answers it knows");
+  const std::string_view other = options.max_length ? "max_length" : FindingOptionOf(options);
+  Check(other.empty(), "`{}` is for models that read passages; this one chooses one of the answers it knows", other);
   const RegionAnswerer answerer = RegionAnswerer::Load(folder, options.load);
   Check(answerer.reads_boxes() || options.detector.empty(),
         "`detector` is for models that read regions; this one reads the whole image");

@@ -28,7 +28,12 @@ struct FolderAnswererOptions {
   LoadOptions load = {};
   std::string detector = {};                    ///< the folder of a detector, for a model that reads regions of images
   std::optional<std::int64_t> max_length = {};  ///< tokens of an answer, at most, unless the model chooses one
-  bool always = false;                          ///< of answers that are found: never "no answer"
+  // Of answers that are found:
+  bool always = false;                                ///< never "no answer"
+  std::optional<std::int64_t> top_k = {};             ///< answers to each question, 1 to 100 [1]
+  bool align_words = true;                            ///< as that of AnswerOptions, as are the two that follow
+  std::optional<std::int64_t> max_input_length = {};  ///< tokens of a window: of the question and a part of the passage
+  std::optional<std::int64_t> stride = {};            ///< tokens that neighbouring windows share
   /// Of a model that writes answers: leave out the end of a passage that it cannot read as a whole. `on_truncated`
   /// receives the question's name and the tokens that the model reads.
   bool truncate = false;
@@ -43,6 +48,8 @@ struct FolderAnswer {
   std::optional<double> score = {};  ///< as that of AnswerSpan or VisualAnswer; none of a T5 or a BART
   std::int32_t start = 0, end = 0;   ///< of a found one, [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
+  /// With `top_k` the answers that follow it, the best first; they have no further ones.
+  std::vector<FolderAnswer> further = {};
 };
 
 /// Name a text or an image by its index, in errors. An empty one leaves the name out or, of passages, gives "text 1".

@@ -1,12 +1,13 @@
 // Answers to questions, as spans of a context (extractive question answering).
 //   const QuestionAnswerer answerer = QuestionAnswerer::Load("bert-squad");
-//   const AnswerSpan span = answerer.Answer("Who slept?", "The dog ran. The cat slept.");  // span.answer is "The cat"
+//   const auto answers = answerer.Answer("Who slept?", "The dog ran. The cat slept.");  // answers[0].answer: "The cat"
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,10 +21,14 @@ namespace headlight {
 struct EncoderFolder;
 
 struct AnswerOptions {
+  std::int64_t top_k = 1;            ///< answers to each question, 1 to 100; a short context may have fewer
   std::int64_t longest_answer = 15;  ///< tokens of an answer, at least 1
   bool may_decline = true;           ///< allows "no answer"; otherwise the best span is given, whatever its score
-  std::int64_t overlap = 128;       ///< tokens that neighbouring windows over a long context share; at most half of one
-  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
+  bool align_words = true;           ///< an answer begins and ends with whole words; otherwise with tokens
+  /// Tokens of a window: of the question and a part of the context [384, or as many as the model reads].
+  std::optional<std::int64_t> max_input_length = {};
+  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of one]
+  std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a question in errors; "text 1" by default
 };
 
@@ -46,17 +51,21 @@ class HEADLIGHT_API QuestionAnswerer {
   /// the file and what is wrong with it or not supported.
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The best answer to each question. A span's score is the probability that an answer begins with its first token
-  /// times the probability that it ends with its last. Both are among the tokens of the context and the first token of
-  /// the input, which stands for no answer. A context that has more tokens with its question than the model reads, or
-  /// more than 384, is read in windows: the best span of all windows counts, and the lowest score of no answer. Throws
-  /// Error that names the question if a text is not UTF-8, the context has no tokens, or the question leaves no room.
-  std::vector<AnswerSpan> Answer(std::span<const Question> questions, const AnswerOptions& options = {}) const;
-  std::vector<AnswerSpan> Answer(std::initializer_list<Question> questions, const AnswerOptions& options = {}) const {
+  /// The best answers to each question, the best first; "no answer" is one of them. A span's score is the probability
+  /// that an answer begins with its first token times the probability that it ends with its last. Both are among the
+  /// tokens of the context and the first token of the input, which stands for no answer. The scores of spans in the
+  /// same words add up. A context that has more tokens with its question than a window is read in windows: the spans of
+  /// all windows count, and the lowest score of no answer. Throws Error for an option out of its range, and naming the
+  /// question if a text is not UTF-8, the context has no tokens, or the question leaves no room.
+  std::vector<std::vector<AnswerSpan>> Answer(std::span<const Question> questions,
+                                              const AnswerOptions& options = {}) const;
+  std::vector<std::vector<AnswerSpan>> Answer(std::initializer_list<Question> questions,
+                                              const AnswerOptions& options = {}) const {
     return Answer(std::span(questions.begin(), questions.size()), options);
   }
-  /// The best answer to one question.
-  AnswerSpan Answer(std::string_view question, std::string_view context, const AnswerOptions& options = {}) const {
+  /// The best answers to one question.
+  std::vector<AnswerSpan> Answer(std::string_view question, std::string_view context,
+                                 const AnswerOptions& options = {}) const {
     return Answer({Question{std::string(question), std::string(context)}}, options).front();
   }
 

@@ -113,7 +113,7 @@ TEST(FourThreads, Tag) {
 TEST(FourThreads, Answer) {
   const QuestionAnswerer answerer = QuestionAnswerer::Load(kEncoders + "answer");
   const std::vector<Question> questions = {{"dogs?", "A dog in the park and two men."}};
-  ExpectSameFromFourThreads([&] { return answerer.Answer(questions).front().score; });
+  ExpectSameFromFourThreads([&] { return answerer.Answer(questions).front().front().score; });
 }
 
 TEST(FourThreads, FillMasks) {

@@ -1,6 +1,10 @@
 #include "headlight/pipelines/token_classifier.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/ops/softmax.h"
@@ -41,10 +45,19 @@ TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, st
   return MostProbable(mean);
 }
 
-// A text's words with their labels, or tokens if the labels are not aggregated.
-std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Encoding& encoding,
-                                    std::span<const TokenLabel> tokens, TagAggregation aggregation,
-                                    std::span<const float> probabilities) {
+// Tokens that are read as one text: a text's, or a window's.
+struct Reading {
+  std::size_t text;          // its number
+  const Encoding* encoding;  // of these tokens
+  std::vector<TokenLabel> tokens;
+  std::vector<float> all;  // [tokens, labels]: for what needs more than the most probable label
+};
+
+// The words with their labels, or tokens if the labels are not aggregated.
+std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
+                                    TagAggregation aggregation) {
+  const Encoding& encoding = *reading.encoding;
+  const std::span<const TokenLabel> tokens = reading.tokens;
   std::vector<Labelled> words;
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
@@ -55,9 +68,20 @@ std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::str
     if (aggregation != TagAggregation::simple)
       while (end < tokens.size() && continues(end)) ++end;
     words.push_back({{encoding.spans[begin].begin, encoding.spans[end - 1].end},
-                     LabelOfWord(tokens, begin, end, aggregation, probabilities)});
+                     LabelOfWord(tokens, begin, end, aggregation, reading.all)});
   }
   return words;
+}
+
+// Where the spans stand, in characters, and their texts.
+void SetPlaces(const std::string& text, std::vector<TextSpan> bytes, std::vector<NamedSpan>& spans) {
+  for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
+  const std::vector<TextSpan> characters = CharacterSpans(text, bytes);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    spans[i].start = characters[i].begin;
+    spans[i].end = characters[i].end;
+    spans[i].text = text.substr(bytes[i].begin, bytes[i].end - bytes[i].begin);
+  }
 }
 
 std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled>& words,
@@ -82,15 +106,67 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
     spans.back().score += token.probability;
     ++counts.back();
   }
-  for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
-  const std::vector<TextSpan> characters = CharacterSpans(text, bytes);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    spans[i].start = characters[i].begin;
-    spans[i].end = characters[i].end;
-    spans[i].score /= static_cast<float>(counts[i]);
-    spans[i].text = text.substr(bytes[i].begin, bytes[i].end - bytes[i].begin);
-  }
+  for (std::size_t i = 0; i < spans.size(); ++i) spans[i].score /= static_cast<float>(counts[i]);
+  SetPlaces(text, std::move(bytes), spans);
   return spans;
+}
+
+// A span for each token, or several.
+std::vector<NamedSpan> TokensAlone(const std::string& text, const Reading& reading,
+                                   const std::vector<std::string>& labels, std::optional<std::int64_t> top_k) {
+  std::vector<NamedSpan> spans;
+  std::vector<TextSpan> bytes;
+  const auto add = [&](std::size_t token, std::size_t label, float score) {
+    spans.emplace_back();
+    spans.back().label = labels[label];
+    spans.back().score = score;
+    bytes.push_back(reading.encoding->spans[token]);
+  };
+  std::vector<std::size_t> order(labels.size());
+  for (std::size_t token = 0; token < reading.tokens.size(); ++token) {
+    const auto [label, probability] = reading.tokens[token];
+    if (label < 0) continue;
+    if (!top_k) {
+      const auto best = static_cast<std::size_t>(label);
+      if (labels[best] != "O") add(token, best, probability);
+      continue;
+    }
+    const std::span probabilities = std::span(reading.all).subspan(token * labels.size(), labels.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t one) { return probabilities[one]; });
+    for (std::size_t i = 0; i < labels.size() && std::cmp_less(i, *top_k); ++i)
+      add(token, order[i], probabilities[order[i]]);
+  }
+  SetPlaces(text, std::move(bytes), spans);
+  return spans;
+}
+
+// Of spans that overlap, the longest, or of equally long ones that of the highest score.
+std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
+  std::ranges::stable_sort(spans, {}, &NamedSpan::start);
+  std::vector<NamedSpan> kept;
+  for (NamedSpan& span : spans) {
+    if (kept.empty() || span.start >= kept.back().end) {
+      kept.push_back(std::move(span));
+      continue;
+    }
+    const std::int32_t length = span.end - span.start, before = kept.back().end - kept.back().start;
+    if (length > before || (length == before && span.score > kept.back().score)) kept.back() = std::move(span);
+  }
+  return kept;
+}
+
+void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions) {
+  const std::int64_t longest = options.max_length.value_or(positions), stride = options.stride.value_or(0);
+  Check(longest >= 1 && longest <= positions, "`max_length` is {}: the model reads 1 to {} tokens at once", longest,
+        positions);
+  Check(stride >= 0 && stride < longest, "`stride` is {}: windows of {} tokens share 0 to {}", stride, longest,
+        longest - 1);
+  Check(!options.stride || aggregation != TagAggregation::none,
+        "`stride` is for aggregated labels: without it each token has the label of one window");
+  Check(!options.top_k || aggregation == TagAggregation::none,
+        "`top_k` is for tokens without aggregation: a span has one label");
+  Check(options.top_k.value_or(1) >= 1, "`top_k` must be at least 1, not {}", options.top_k.value_or(1));
 }
 
 }  // namespace
@@ -105,7 +181,14 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
                                                          const TagOptions& options) const {
   const TextEncoder& model = *loaded_->model;
   const PipelineTokenizer& tokenizer = loaded_->tokenizer;
-  const std::int64_t longest = model.limits().positions;
+  const std::vector<std::string>& labels = model.heads().labels;
+  const TagAggregation aggregation = options.aggregation.value_or(
+      std::ranges::any_of(labels, [](const std::string& label) { return MeaningOfTag(label).ends; })
+          ? TagAggregation::simple
+          : TagAggregation::first);
+  CheckOptions(options, aggregation, model.limits().positions);
+  const std::int64_t longest = options.max_length.value_or(model.limits().positions);
+  const bool each_window = options.stride.has_value();  // is a reading of its own
   std::vector<Encoding> encodings;
   std::vector<Window> windows;
   std::vector<std::size_t> text_of, first_of;  // each window's text, and that text's first window
@@ -114,23 +197,25 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
     CheckText(texts[i], options.name_of, i);
     encodings.push_back(tokenizer.Encode(texts[i], {.read_special = false}));
     if (encodings[i].ids.empty()) continue;
-    const std::vector<Window> of_text = SlidingWindows(encodings[i], 0, longest, longest / 4);
+    const std::int64_t others = std::ranges::count(encodings[i].texts, -1), stride = options.stride.value_or(0);
+    Check(stride == 0 || stride < longest - others, "`stride` is {}: windows of {} tokens share at most {}", stride,
+          longest, longest - others - 1);
+    const std::vector<Window> of_text = SlidingWindows(encodings[i], 0, longest, options.stride.value_or(longest / 4));
     window_of[i] = WindowOfEachToken(of_text);
     text_of.insert(text_of.end(), of_text.size(), i);
     first_of.insert(first_of.end(), of_text.size(), windows.size());
     windows.insert(windows.end(), of_text.begin(), of_text.end());
   }
-  const std::vector<std::string>& labels = model.heads().labels;
-  const TagAggregation aggregation = options.aggregation.value_or(
-      std::ranges::any_of(labels, [](const std::string& label) { return MeaningOfTag(label).ends; })
-          ? TagAggregation::simple
-          : TagAggregation::first);
-  std::vector<std::vector<TokenLabel>> tokens;
-  std::vector<std::vector<float>> all(texts.size());  // of each text, for `average`
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    tokens.emplace_back(encodings[i].ids.size());
-    if (aggregation == TagAggregation::average) all[i].resize(encodings[i].ids.size() * labels.size());
-  }
+  const bool keeps_all = aggregation == TagAggregation::average || options.top_k;
+  std::vector<Reading> readings;
+  const auto add_reading = [&](std::size_t text, const Encoding& encoding) {
+    readings.push_back({text, &encoding, std::vector<TokenLabel>(encoding.ids.size()), {}});
+    if (keeps_all) readings.back().all.resize(encoding.ids.size() * labels.size());
+  };
+  if (each_window)
+    for (std::size_t i = 0; i < windows.size(); ++i) add_reading(text_of[i], windows[i].encoding);
+  else
+    for (std::size_t i = 0; i < texts.size(); ++i) add_reading(i, encodings[i]);
   std::vector<const Encoding*> inputs;
   for (const Window& window : windows) inputs.push_back(&window.encoding);
 
@@ -143,22 +228,30 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
       const Window& window = windows[which[i]];
       const std::size_t text = text_of[which[i]], number = which[i] - first_of[which[i]];
       const std::int32_t first = windows[first_of[which[i]]].begin;
+      Reading& reading = readings[each_window ? which[i] : text];
       for (std::int32_t token = 0; token < window.count; ++token) {
         const std::int32_t place = window.begin + token;
-        if (window_of[text][static_cast<std::size_t>(place - first)] != static_cast<std::int32_t>(number)) continue;
+        if (!each_window &&
+            window_of[text][static_cast<std::size_t>(place - first)] != static_cast<std::int32_t>(number))
+          continue;
         const std::span row(probabilities.matrix<float>().row(places[i].begin + window.first + token), labels.size());
-        const auto at = static_cast<std::size_t>(place);
-        tokens[text][at] = MostProbable(row);
-        if (aggregation == TagAggregation::average)
-          std::ranges::copy(row, all[text].begin() + static_cast<std::ptrdiff_t>(at * labels.size()));
+        const auto at = static_cast<std::size_t>(each_window ? window.first + token : place);
+        reading.tokens[at] = MostProbable(row);
+        if (keeps_all) std::ranges::copy(row, reading.all.begin() + static_cast<std::ptrdiff_t>(at * labels.size()));
       }
     }
   };
   EncodeInBatches(model, inputs, options.batch_tokens, label);
-  std::vector<std::vector<NamedSpan>> spans;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    spans.push_back(
-        Merge(texts[i], LabelledWords(tokenizer, texts[i], encodings[i], tokens[i], aggregation, all[i]), labels));
+  std::vector<std::vector<NamedSpan>> spans(texts.size());
+  for (const Reading& reading : readings) {
+    const std::string& text = texts[reading.text];
+    std::vector<NamedSpan> found = aggregation == TagAggregation::none
+                                       ? TokensAlone(text, reading, labels, options.top_k)
+                                       : Merge(text, LabelledWords(tokenizer, text, reading, aggregation), labels);
+    std::ranges::move(found, std::back_inserter(spans[reading.text]));
+  }
+  if (each_window)
+    for (std::vector<NamedSpan>& of_text : spans) of_text = WithoutOverlaps(std::move(of_text));
   return spans;
 }
 

@@ -20,12 +20,24 @@ namespace headlight {
 
 struct EncoderFolder;
 
-/// How the labels of the tokens of a word become the label of the word, as the `aggregation_strategy` of Transformers'
-/// pipeline: not at all, or the first token's, that of the mean probabilities, or the most probable of its tokens'.
-enum class TagAggregation { simple, first, average, max };
+/// How labels of tokens become spans, as the `aggregation_strategy` of Transformers' pipeline.
+enum class TagAggregation {
+  none,     ///< each token is a span, with its whole label
+  simple,   ///< tokens with labels of one name are a span, which may begin or end within a word
+  first,    ///< words are: a word's label is its first token's
+  average,  ///< that of the mean probabilities of its tokens
+  max,      ///< that of its most probable token
+};
 
 struct TagOptions {
-  std::int64_t batch_tokens = 512;                 ///< tokens that are encoded at once, at least 1
+  std::int64_t batch_tokens = 512;              ///< tokens that are encoded at once, at least 1
+  std::optional<std::int64_t> max_length = {};  ///< tokens of a window, at most those that the model reads [these]
+  /// Tokens that neighbouring windows share. If it is set, each window's spans are found alone. Of those that overlap
+  /// the longest counts, then the one with the highest score, as in Transformers' pipeline. Not for `none`.
+  std::optional<std::int64_t> stride = {};
+  /// With `none` alone: so many spans for each token, the most probable label first, O among them. Without it one
+  /// for each token whose most probable label is not O.
+  std::optional<std::int64_t> top_k = {};
   std::optional<TagAggregation> aggregation = {};  ///< default: first, or simple if labels are S-X or E-X (BIOES)
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
 };
@@ -33,7 +45,7 @@ struct TagOptions {
 /// A labelled part of a text.
 struct NamedSpan {
   std::string text;                 ///< the part itself
-  std::string label;                ///< without B-, I-, E- or S-
+  std::string label;                ///< without B-, I-, E- or S-, except with TagAggregation::none
   float score = 0;                  ///< the mean probability of the labels of its words, or tokens; 0 to 1
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
 };
@@ -48,8 +60,8 @@ class HEADLIGHT_API TokenClassifier {
   /// The spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another kind, and
   /// continues while words (or tokens, see TagAggregation) are I-X or X. O is no label; other labels, such as E-X,
   /// continue only themselves. A text that has more tokens than the model reads is read in windows, of which neighbours
-  /// share a quarter; a token's label is taken from the window whose edges are farthest from it. Throws Error that
-  /// names the text if it is not UTF-8.
+  /// share a quarter; a token's label is taken from the window whose edges are farthest from it (unless
+  /// TagOptions::stride is set). Throws Error for an option out of its range, and naming the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {

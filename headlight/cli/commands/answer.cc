@@ -29,30 +29,46 @@ struct Options : LineOptions {
   std::string folder, question, context, image;
   const Option* question_given = nullptr;
   FolderAnswererOptions answerer;
+  bool cuts_words = false;
 };
 
-std::string JsonRow(std::int64_t line, const FolderAnswer& answer, AnswerForm form) {
-  Json object = Json::Object{{"line", line}, {"answer", answer.found ? Json(answer.answer) : Json()}};
+Json WithAnswer(Json object, const FolderAnswer& answer, AnswerForm form) {
+  object.Set("answer", answer.found ? Json(answer.answer) : Json());
   if (answer.score) object.Set("score", *answer.score);
   if (form == AnswerForm::found) {
     object.Set("start", answer.found ? Json(answer.start) : Json());
     object.Set("end", answer.found ? Json(answer.end) : Json());
   }
+  return object;
+}
+
+std::string JsonRow(std::int64_t line, const FolderAnswer& answer, AnswerForm form, bool several) {
+  Json object = Json::Object{{"line", line}};
+  if (!several) return WithAnswer(std::move(object), answer, form).Line() + "\n";
+  Json::Array all = {WithAnswer(Json::Object{}, answer, form)};
+  for (const FolderAnswer& one : answer.further) all.push_back(WithAnswer(Json::Object{}, one, form));
+  object.Set("answers", std::move(all));
   return object.Line() + "\n";
 }
 
-std::string Row(std::int64_t line, const FolderAnswer& answer, AnswerForm form, bool json) {
-  if (json) return JsonRow(line, answer, form);
-  if (form == AnswerForm::chosen) return fmt::format("{:.3f}\t{}\n", answer.score.value(), answer.answer);
-  if (form == AnswerForm::written) return OnOneLine(answer.answer) + "\n";
-  return fmt::format("{:.4f}\t{}\t{}\t{}\n", answer.score.value(), answer.start, answer.end, OnOneLine(answer.answer));
+std::string ColumnsOf(const FolderAnswer& answer, AnswerForm form) {
+  if (form == AnswerForm::chosen) return fmt::format("{:.3f}\t{}", answer.score.value(), answer.answer);
+  if (form == AnswerForm::written) return OnOneLine(answer.answer);
+  return fmt::format("{:.4f}\t{}\t{}\t{}", answer.score.value(), answer.start, answer.end, OnOneLine(answer.answer));
+}
+
+std::string Row(std::int64_t line, const FolderAnswer& answer, AnswerForm form, const Options& options) {
+  if (options.json) return JsonRow(line, answer, form, options.answerer.top_k.has_value());
+  std::string row = ColumnsOf(answer, form);
+  for (const FolderAnswer& one : answer.further) row += "\t" + ColumnsOf(one, form);
+  return row + "\n";
 }
 
 // The rows to print for the answers to the questions of lines from `first` on.
 std::vector<std::string> RowsOf(const std::vector<FolderAnswer>& answers, std::int64_t first, AnswerForm form,
-                                bool json) {
+                                const Options& options) {
   std::vector<std::string> rows;
-  for (const FolderAnswer& answer : answers) rows.push_back(Row(first + std::ssize(rows), answer, form, json));
+  for (const FolderAnswer& answer : answers) rows.push_back(Row(first + std::ssize(rows), answer, form, options));
   return rows;
 }
 
@@ -109,12 +125,13 @@ void Run(const Options& options) {
   FolderAnswererOptions how = options.answerer;
   how.truncate = options.truncate;
   how.on_truncated = NoteTruncated;
+  how.align_words = !options.cuts_words;
   const FolderAnswerer answerer = Loaded([&] { return FolderAnswerer::Load(options.folder, how); });
   if (!options.context.empty() || !options.image.empty())
-    return WriteResult(Row(1, AnswerOne(answerer, options), answerer.form, options.json));
+    return WriteResult(Row(1, AnswerOne(answerer, options), answerer.form, options));
   const auto rows = [&](const LineBatch& batch) {
     return RowsOf(passages ? AnswerPassages(answerer, batch) : AnswerImages(answerer, batch), batch.first,
-                  answerer.form, options.json);
+                  answerer.form, options);
   };
   ForEachLineBatch(options, "lines answered", passages ? BytesAhead(AnswerOptions().batch_tokens) : kQuestionsAhead,
                    rows);
@@ -146,6 +163,13 @@ void Add(Command& program) {
   command.Add("--max-length", options.answerer.max_length, AtLeast(1),
               "Most tokens per answer [15; of a written answer the model's]");
   command.Add("--always", options.answerer.always, "Answer even where \"no answer\" is more probable");
+  command.Add("--top-k", options.answerer.top_k, Between(1, 100),
+              "Print the N best answers, \"no answer\" among them [1]");
+  command.Add("--no-align-words", options.cuts_words, "Let answers begin and end within words, where tokens do");
+  command.Add("--max-input-length", options.answerer.max_input_length, AtLeast(1),
+              "Tokens of a window over a passage, with the question [384, or as many as the model reads]");
+  command.Add("--stride", options.answerer.stride, AtLeast(0),
+              "Tokens of the passage that neighbouring windows share [128, at most half of a window]");
   command.Add("--json", options.json, "Print one JSON object per answer");
   options.source.pairs = true;
   Describe(command, options.source);
@@ -156,11 +180,10 @@ void Add(Command& program) {
       "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
       "and\n"
-      "the answer is empty (null with --json). A passage that has more than 384 tokens with the question, or more "
-      "than\n"
-      "the model reads, is read in windows that share 128 tokens, or half of what is read at once: the best span of "
-      "any\n"
-      "counts, and the lowest score of no answer.\n\n"
+      "the answer is empty (null with --json). An answer is whole words. With --top-k further answers follow after\n"
+      "further tabs, with --json as \"answers\". A passage that has more tokens with the question than a window is "
+      "read\n"
+      "in windows: the spans of all count, and the lowest score of no answer.\n\n"
       "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
       "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part; "
       "--truncate leaves out\n"
@@ -171,7 +194,7 @@ void Add(Command& program) {
       "finds in the image.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
-      "  headlight answer roberta-squad2 questions.tsv --json\n"
+      "  headlight answer roberta-squad2 questions.tsv --json --top-k 3\n"
       "  headlight answer t5-small questions.tsv\n"
       "  headlight answer blip-vqa-base --image cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilt-b32-finetuned-vqa --image cats.jpg --question 'How many cats are there?'\n"

@@ -145,7 +145,7 @@ void Add(Command& program) {
       .Check(NotEmpty())
       .OneAtATime()
       .Needs(labels);
-  command.Add("--top", options.top, AtLeast(1),
+  command.Add("--top-k", options.top, AtLeast(1),
               "Print the N most probable classes [the best, with --json all; with several labels those of at least "
               "0.5; of a regression all]");
   AddTruncate(command, options);
@@ -165,7 +165,7 @@ void Add(Command& program) {
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json\n"
-      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top 5\n"
+      "  headlight classify vit-base-patch16-224 cat.jpg photos/ --top-k 5\n"
       "  headlight classify clip-vit-base-patch32 photos/ --labels cat dog --template 'a photo of a {}.'";
 }
 

@@ -64,7 +64,7 @@ TEST_F(ContactsTest, OfAnAlignmentAreThoseOfItsQuery) {
 TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome tokens = RunProgram({"tokenize", esm, "--json"}, "MK <mask>Lzz*A\n");
   EXPECT_THAT(tokens.out, HasSubstr("\"ids\":[0,21,16,7,4,3,5,2]")) << tokens.err;
-  const Outcome filled = RunProgram({"fill-mask", esm, "--top", "2"}, "MK<mask>LA\n");
+  const Outcome filled = RunProgram({"fill-mask", esm, "--top-k", "2"}, "MK<mask>LA\n");
   EXPECT_EQ(Lines(filled.out).size(), 2U) << filled.err;
   EXPECT_THAT(RunProgram({"info", esm}).out, HasSubstr("esm"));
   // Sequences of FASTA are embedded as lines of their letters are.
@@ -119,7 +119,7 @@ TEST_F(ContactsTest, VectorsOfResiduesLeaveOutSpecialTokens) {
 
 TEST_F(ContactsTest, PlacesOfAVariantAreMaskedJointlyOnRequest) {
   const std::string fasta = Write("a.fasta", ">one\nMKVLA\n");
-  const Outcome filled = RunProgram({"fill-mask", esm, "--top", "23", "--json"}, "M<mask><mask>LA\n");
+  const Outcome filled = RunProgram({"fill-mask", esm, "--top-k", "23", "--json"}, "M<mask><mask>LA\n");
   const JsonView words = JsonView(ParseJson(filled.out, "filled"), "filled")["masks"];
   const auto probability = [&](std::size_t mask, const std::string& residue) {
     for (const JsonView& word : words.Items().at(mask).Items())
@@ -143,7 +143,7 @@ TEST_F(ContactsTest, PlacesOfAVariantAreMaskedJointlyOnRequest) {
 TEST_F(ContactsTest, VariantsAreScoredByMaskedMarginals) {
   const std::string fasta = Write("a.fasta", ">one\nMKVLA\n>two\nMKVGG\n");
   const auto probability = [&](const char* masked, const std::string& residue) {
-    const Outcome filled = RunProgram({"fill-mask", esm, "--top", "23", "--json"}, std::string(masked) + "\n");
+    const Outcome filled = RunProgram({"fill-mask", esm, "--top-k", "23", "--json"}, std::string(masked) + "\n");
     const JsonView words = JsonView(ParseJson(filled.out, "filled"), "filled")["masks"].Items().at(0);
     for (const JsonView& word : words.Items())
       if (word["text"].String() == residue) return word["score"].Number();

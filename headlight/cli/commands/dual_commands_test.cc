@@ -100,7 +100,7 @@ TEST_F(DualCommands, EmbedImagesAndTextsIntoOneSpace) {
   const std::vector<std::string> found = Lines(RunProgram({"embed", model, photos, "--search", "A dog runs."}).out);
   ASSERT_EQ(found.size(), 2U);
   const std::vector<std::string> own =
-      Lines(RunProgram({"embed", model, photos, "--search", photos + "/b.jpg", "--top", "1"}).out);
+      Lines(RunProgram({"embed", model, photos, "--search", photos + "/b.jpg", "--top-k", "1"}).out);
   EXPECT_EQ(own, std::vector<std::string>{"1.0000\t" + photos + "/b.jpg"});
   EXPECT_EQ(Lines(RunProgram({"embed", model, texts, "--search", photos + "/a.png"}).out).size(), 3U);
   EXPECT_EQ(Lines(RunProgram({"embed", model}, "a dog\n").out).size(), 1U);
@@ -146,7 +146,7 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
   EXPECT_THAT(RunProgram({"embed", model, texts, "--index", index}).err, HasSubstr("index: 5 items"));
   EXPECT_THAT(RunProgram({"embed", model, texts, "--index", index}).err, HasSubstr("index: 5 items"));
 
-  const std::vector<std::string> own = Lines(RunProgram({"search", index, photos + "/b.jpg", "--top", "1"}).out);
+  const std::vector<std::string> own = Lines(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out);
   EXPECT_EQ(own, std::vector<std::string>{"1.0000\t" + photos + "/b.jpg"});
   for (const std::vector<std::string>& search :
        {std::vector<std::string>{"search", index, "none.jpg"}, {"embed", model, photos, "--search", "none.jpg"}})
@@ -160,9 +160,9 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
 
   // An image that has changed is embedded again.
   std::filesystem::copy(kImages + "rgb.jpg", photos + "/b.jpg", std::filesystem::copy_options::overwrite_existing);
-  EXPECT_LT(std::stod(RunProgram({"search", index, photos + "/b.jpg", "--top", "1"}).out), 0.99999);
+  EXPECT_LT(std::stod(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out), 0.99999);
   MustRun({"embed", model, photos, "--index", index});
-  EXPECT_THAT(RunProgram({"search", index, photos + "/b.jpg", "--top", "1"}).out, StartsWith("1.0000\t"));
+  EXPECT_THAT(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out, StartsWith("1.0000\t"));
 
   // A page, also where an image is gone.
   std::filesystem::remove(photos + "/a.png");
@@ -201,7 +201,7 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
     const std::size_t tab = numbers[i].find('\t');
     EXPECT_EQ(numbers[i].substr(0, tab + 1) + rows[std::stoul(numbers[i].substr(tab + 1))], Lines(own)[i]);
   }
-  EXPECT_THAT(RunProgram(with({"--json", "--top", "1"})).out, StartsWith("{\"id\":"));
+  EXPECT_THAT(RunProgram(with({"--json", "--top-k", "1"})).out, StartsWith("{\"id\":"));
   EXPECT_THAT(RunProgram(with({"--json", "--names", names})).out,
               AllOf(HasSubstr("{\"text\":\"two cats\""), HasSubstr("{\"image\":\"")));
   MustRun(with({"--names", names, "--out", page}));
@@ -229,14 +229,14 @@ TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   MustRun({"embed", model, texts, "--index", index});
   EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is no index of vectors"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--out", folder.File("a.png")}), HasSubstr("must end in .html"));
-  EXPECT_THAT(RefusalOf({"search", index, "a", "--top", "0"}), HasSubstr("--top must be at least 1"));
+  EXPECT_THAT(RefusalOf({"search", index, "a", "--top-k", "0"}), HasSubstr("--top-k must be at least 1"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("holds something else"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", index, "--search", "a"}), HasSubstr("--index"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "-", "--index", index}), HasSubstr("--index"));
   // The same model elsewhere is named; another one is refused.
   std::filesystem::rename(model, folder.File("moved"));
   EXPECT_THAT(RefusalOf({"search", index, "a"}), HasSubstr(model));
-  EXPECT_EQ(RunProgram({"search", index, "two cats", "--model", folder.File("moved"), "--top", "1"}).out,
+  EXPECT_EQ(RunProgram({"search", index, "two cats", "--model", folder.File("moved"), "--top-k", "1"}).out,
             "1.0000\ttwo cats\n");
   std::filesystem::create_directories(model);
   SaveTinyClip(model, 20, /*seed=*/4);

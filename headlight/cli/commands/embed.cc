@@ -343,7 +343,7 @@ void Add(Command& program) {
           "--faiss", options.faiss,
           "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
       .Needs(index);
-  command.Add("--top", options.top, AtLeast(1), "Lines or images that --search prints").ShowDefault().Needs(search);
+  command.Add("--top-k", options.top, AtLeast(1), "Lines or images that --search prints").ShowDefault().Needs(search);
   command
       .Add("--prompt-name", options.prompt_name,
            "Put this prompt of the model's config_sentence_transformers.json before every text [the default prompt; "
@@ -377,7 +377,7 @@ void Add(Command& program) {
       "spaces that ends as an image's name is an image, which must exist.\n\n"
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
-      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top 3\n"
+      "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top-k 3\n"
       "  headlight embed dino-vits16 photos/ --search query.jpg\n"
       "  headlight embed clip-vit-base-patch32 photos/ --search 'a dog on the beach'\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index";

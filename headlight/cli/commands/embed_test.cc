@@ -32,7 +32,7 @@ TEST(Embed, PrintsWritesOrSearches) {
   EXPECT_THAT(rows[0], StartsWith(fmt::format("[{},", first)));
 
   const std::vector<std::string> found =
-      Lines(RunProgram({"embed", kFolder, "--search", "A green meadow.", "--top", "2"}, text).out);
+      Lines(RunProgram({"embed", kFolder, "--search", "A green meadow.", "--top-k", "2"}, text).out);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0], "1.0000\t2\tA green meadow.");
 }
@@ -61,7 +61,8 @@ TEST(Embed, RefusesOrTruncatesLongTexts) {
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(Lines(cut.out).size(), 2U);
   EXPECT_THAT(cut.err, HasSubstr("standard input: line 2: the model reads 20 tokens at once: its end is left out"));
-  EXPECT_THAT(RefusalOf({"embed", kFolder, "--search", "dog", "--top", "0"}), HasSubstr("--top must be at least 1"));
+  EXPECT_THAT(RefusalOf({"embed", kFolder, "--search", "dog", "--top-k", "0"}),
+              HasSubstr("--top-k must be at least 1"));
   EXPECT_NE(RunProgram({"embed", kFolder, "--search", "dog", "--out", "x.npy"}).exit_code, 0);
 }
 

@@ -10,13 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::StartsWith;
 
 const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
 
 TEST(FillMask, PrintsTheBestWords) {
   const std::string text = "A small <mask> runs.\n<mask> dogs, <mask> men.\n";
   const std::vector<std::string> lines =
-      Lines(RunProgram({"fill-mask", kFolders + "fill_mask", "--top", "2"}, text).out);
+      Lines(RunProgram({"fill-mask", kFolders + "fill_mask", "--top-k", "2"}, text).out);
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0], "1\t1\t0.0533\tß");
   EXPECT_THAT(lines[5], MatchesRegex("2\t2\t0\\.[0-9]{4}\t.+"));
@@ -25,13 +26,14 @@ TEST(FillMask, PrintsTheBestWords) {
   EXPECT_EQ(ParseJson(json[1], "line").Find("masks")->As<Json::Array>()->size(), 2U);
   EXPECT_THAT(RefusalOf({"fill-mask", kFolders + "fill_mask"}, "dog\n"),
               HasSubstr("standard input: line 1: there is no <mask> in it"));
-  EXPECT_THAT(RefusalOf({"fill-mask", kFolders + "fill_mask", "--top", "0"}), HasSubstr("--top must be at least 1"));
+  EXPECT_THAT(RefusalOf({"fill-mask", kFolders + "fill_mask", "--top-k", "0"}),
+              HasSubstr("--top-k must be at least 1"));
 }
 
 TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   const std::string folder = kFolders + "classify", text = "A small dog runs.\nTwo men.\tTwo dogs.\n";
   EXPECT_EQ(RunProgram({"classify", folder}, text).out, "maybe\t0.6269\nmaybe\t0.6868\n");
-  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--top", "2"}, text).out)[0], "maybe\t0.6269\tno\t0.2354");
+  EXPECT_EQ(Lines(RunProgram({"classify", folder, "--top-k", "2"}, text).out)[0], "maybe\t0.6269\tno\t0.2354");
   EXPECT_EQ(Lines(RunProgram({"classify", folder, "--json"}, text).out)[1].substr(0, 47),
             R"({"line":2,"classes":[{"label":"maybe","score":0)");
   EXPECT_THAT(RefusalOf({"classify", folder}, "a\tb\tc\n"), HasSubstr("line 1: it has more than one tab"));
@@ -102,6 +104,13 @@ TEST(Tag, PrintsSpans) {
   ASSERT_EQ(json.size(), 3U);
   EXPECT_EQ(json[1], R"({"line":2,"spans":[]})");
   EXPECT_THAT(json[0], HasSubstr(R"({"line":1,"spans":[{"text":"dog","label":"LOC","score":)"));
+  EXPECT_THAT(RunProgram({"tag", folder, "--aggregation", "none"}, text).out,
+              StartsWith("1\t0\t3\tI-LOC\t0.4310\tdog\n"));
+  EXPECT_EQ(Lines(RunProgram({"tag", folder, "--aggregation", "none", "--top-k", "5"}, "dog\n").out).size(), 5U);
+  EXPECT_THAT(RefusalOf({"tag", folder, "--top-k", "2"}, text), HasSubstr("--top-k is for tokens without aggregation"));
+  EXPECT_THAT(RefusalOf({"tag", folder, "--stride", "24"}, text), HasSubstr("--stride is 24: windows of 24 tokens"));
+  EXPECT_NE(RunProgram({"tag", folder, "--max-length", "6", "--stride", "2"}, text).out,
+            RunProgram({"tag", folder}, text).out);
 }
 
 TEST(Answer, PrintsAnAnswerOrNone) {
@@ -116,6 +125,12 @@ TEST(Answer, PrintsAnAnswerOrNone) {
             "0.0313\t9\t18\ttwo dogs.\n0.2538\t0\t0\t\n");
   EXPECT_EQ(Lines(RunProgram({"answer", folder, "--always"}, text).out)[1].substr(6), "\t0\t3\tmen");
   EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json"}, text).out)[1], HasSubstr(R"("answer":null)"));
+  EXPECT_EQ(RunProgram({"answer", folder, "--max-length", "5", "--top-k", "2"}, text).out,
+            "0.0313\t9\t18\ttwo dogs.\t0.0301\t13\t18\tdogs.\n0.2538\t0\t0\t\t0.2457\t0\t3\tmen\n");
+  EXPECT_THAT(Lines(RunProgram({"answer", folder, "--json", "--top-k", "1"}, text).out)[1],
+              StartsWith(R"({"line":2,"answers":[{"answer":null,"score":0.25)"));
+  EXPECT_NE(RunProgram({"answer", folder, "--no-align-words"}, text).out, RunProgram({"answer", folder}, text).out);
+  EXPECT_THAT(RefusalOf({"answer", folder, "--stride", "24"}, text), HasSubstr("--stride is 24: windows of 24 tokens"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\n"), HasSubstr("line 1: a line is a question and a passage"));
   EXPECT_THAT(RefusalOf({"answer", folder}, "who\t\n"), HasSubstr("line 1: the passage has no tokens"));
   EXPECT_NE(RunProgram({"answer", folder, "--question", "Who?"}).exit_code, 0);

@@ -60,7 +60,7 @@ void Add(Command& program) {
   command.Add("FILE", options.input,
               "Texts, one per line or as records (see --format), plain or gzip, of an ESM also FASTA; - is "
               "standard input [-]");
-  command.Add("--top", options.top, AtLeast(1), "Words per mask").ShowDefault();
+  command.Add("--top-k", options.top, AtLeast(1), "Words per mask").ShowDefault();
   command.Add("--json", options.json, "Print one JSON object per line of input");
   Describe(command, options.source);
   AddTruncate(command, options);
@@ -72,7 +72,7 @@ void Add(Command& program) {
       "best word first. Text without a mask, or without --truncate of more tokens than the model reads, is refused.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
-      "  headlight fill-mask roberta-base texts.txt --top 1 --json";
+      "  headlight fill-mask roberta-base texts.txt --top-k 1 --json";
 }
 
 }  // namespace headlight::fill_mask

@@ -53,7 +53,7 @@ TEST_F(ImageCommands, ClassifyImagesFromAnywhere) {
   const std::string piped = RunProgram({"classify", model}, ReadFile(files[0])).out;
   EXPECT_EQ(piped.substr(piped.find('\t')), expected.substr(expected.find('\t'), piped.size() - piped.find('\t')));
   EXPECT_THAT(piped, StartsWith("standard input\t"));
-  const std::vector<std::string> of_idx = Lines(RunProgram({"classify", model, idx, "--top", "2"}).out);
+  const std::vector<std::string> of_idx = Lines(RunProgram({"classify", model, idx, "--top-k", "2"}).out);
   EXPECT_THAT(of_idx, ElementsAre(StartsWith(idx + "#1\t"), StartsWith(idx + "#2\t")));
   EXPECT_EQ(std::ranges::count(of_idx[0], '\t'), 4);
 }
@@ -74,7 +74,7 @@ TEST_F(ImageCommands, ClassifyPrintsJson) {
   ASSERT_EQ(classes.size(), 3U);
   EXPECT_GE(*classes[0].Find("score")->As<double>(), *classes[1].Find("score")->As<double>());
   EXPECT_NE(classes[0].Find("label"), nullptr);
-  const Json two = ParseJson(Lines(RunProgram({"classify", model, photos, "--json", "--top", "2"}).out)[0], "row");
+  const Json two = ParseJson(Lines(RunProgram({"classify", model, photos, "--json", "--top-k", "2"}).out)[0], "row");
   EXPECT_EQ(two.Find("classes")->As<Json::Array>()->size(), 2U);
 }
 
@@ -126,7 +126,7 @@ TEST_F(ImageCommands, EmbedPrintsWritesOrSearches) {
   EXPECT_NE(numbers[2 * 16], numbers[2 * 16]);
 
   const std::vector<std::string> found =
-      Lines(RunProgram({"embed", model, files[0], files[1], files[2], "--search", files[1], "--top", "2"}).out);
+      Lines(RunProgram({"embed", model, files[0], files[1], files[2], "--search", files[1], "--top-k", "2"}).out);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0], "1.0000\t" + files[1]);
   EXPECT_EQ(Lines(RunProgram({"embed", model, photos, "--search", "-", "--skip-errors"}, ReadFile(files[1])).out)[0],
@@ -151,7 +151,7 @@ TEST_F(ImageCommands, KeepStrangeLabelsInTheirRows) {
     for (std::size_t at = 0; (at = config.find("\"" + label + "\"", at)) != std::string::npos; at += 10)
       config.insert(at + 1, "a\\nb\\u001b[31m");
   WriteFile(model + "/config.json", config);
-  for (const std::string& row : Lines(RunProgram({"classify", model, files[0], "--top", "3"}).out))
+  for (const std::string& row : Lines(RunProgram({"classify", model, files[0], "--top-k", "3"}).out))
     EXPECT_THAT(row, StartsWith(files[0] + "\ta\\x0ab\\x1b[31m"));
   const std::string labelled = folder.File("table.tsv");
   WriteFile(labelled, files[0] + "\t0\n" + files[1] + "\t1\n");
@@ -206,7 +206,7 @@ TEST_F(ImageCommands, RefuseWhatHasNoEffectOrDoesNotFit) {
   EXPECT_THAT(RefusalOf({"embed", model, photos, "--truncate"}), HasSubstr("--truncate is for texts"));
   EXPECT_THAT(RefusalOf({"classify", model, folder.File("none.jpg")}), EndsWith("no such file or folder\n"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "--out", files[0]}), HasSubstr("--out"));
-  EXPECT_THAT(RefusalOf({"embed", model, photos, "--search", files[0], "--json", "--top", "0"}), HasSubstr("--top"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--search", files[0], "--json", "--top-k", "0"}), HasSubstr("--top"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "--search", "query"}), HasSubstr("query: "));
   const std::string texts = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
   EXPECT_THAT(RefusalOf({"classify", texts, files[0], files[1]}), HasSubstr("this model reads texts, from one FILE"));

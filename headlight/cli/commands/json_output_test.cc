@@ -220,7 +220,7 @@ TEST_F(JsonOutputTest, GivesWayToEmptyLinesInText) {
 // Each batch of empty lines computes one.
 TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
   const std::string encoder = kTestdata + "bert/sentences";
-  EXPECT_EQ(RunProgram({"embed", encoder, "--search", "dog", "--top", "2"}, std::string(100'000, '\n') + "dog").out,
+  EXPECT_EQ(RunProgram({"embed", encoder, "--search", "dog", "--top-k", "2"}, std::string(100'000, '\n') + "dog").out,
             "1.0000\t100001\tdog\n" + Lines(RunProgram({"embed", encoder, "--search", "dog"}, "\n").out)[0] + "\n");
 }
 

@@ -197,7 +197,7 @@ void Add(Command& program) {
   command.Add("--ef-search", options.ef_search, AtLeast(1),
               "Of an IndexHNSWFlat: candidates that the search keeps (efSearch); more find more of the nearest [as the "
               "index says]");
-  command.Add("--top", options.top, AtLeast(1), "Results to print").ShowDefault();
+  command.Add("--top-k", options.top, AtLeast(1), "Results to print").ShowDefault();
   command.AddFile("--out", options.out, "Write a page of the results with the images", "FILE.html");
   command.Add("--json", options.json, "Print one JSON object per result: image or text (or id), and score, the cosine");
   AddComputeOption(command, options.compute);
@@ -208,7 +208,7 @@ void Add(Command& program) {
       "Examples:\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
       "  headlight search photos.index 'a dog on the beach'\n"
-      "  headlight search photos.index query.jpg --top 20 --out results.html\n"
+      "  headlight search photos.index query.jpg --top-k 20 --out results.html\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index --faiss photos.faiss > names.txt\n"
       "  headlight search photos.faiss 'a dog on the beach' --model clip-vit-base-patch32 --names names.txt";
 }

@@ -121,7 +121,7 @@ TEST(EmbedShard, RowsOneAfterAnotherAreThoseOfAllAndIndexesAreAdded) {
   for (const char* const part : {"1", "2"})
     MustRun({"embed", encoder, lines, "--index", index(part), "--shard", std::string(part) + "/2", "--quiet"});
   MustRun({"embed", encoder, index("1"), index("2"), "--index", index("both"), "--quiet"});
-  const auto found = [&](const std::string& in) { return RunProgram({"search", in, "A dog.", "--top", "9"}).out; };
+  const auto found = [&](const std::string& in) { return RunProgram({"search", in, "A dog.", "--top-k", "9"}).out; };
   EXPECT_EQ(found(index("both")), found(index("whole")));
   EXPECT_THAT(RefusalOf({"embed", encoder, index("1"), lines, "--index", index("both")}), HasSubstr("is no index"));
 }

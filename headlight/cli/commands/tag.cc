@@ -20,13 +20,18 @@ struct Options : LineOptions {
   std::string folder;
   std::optional<Compute> compute;
   std::optional<TagAggregation> aggregation;
+  std::optional<std::int64_t> max_length, stride, top_k;
 };
 
 void Run(const Options& options) {
   const TokenClassifier tagger =
       Loaded([&] { return TokenClassifier::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
-    const auto tagged = tagger.Tag(batch.lines, {.aggregation = options.aggregation, .name_of = batch.name_of});
+    const auto tagged = tagger.Tag(batch.lines, {.max_length = options.max_length,
+                                                 .stride = options.stride,
+                                                 .top_k = options.top_k,
+                                                 .aggregation = options.aggregation,
+                                                 .name_of = batch.name_of});
     std::vector<std::string> printed(tagged.size());
     for (std::size_t line = 0; line < tagged.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);
@@ -60,22 +65,32 @@ void Add(Command& program) {
                             {{"first", TagAggregation::first},
                              {"average", TagAggregation::average},
                              {"max", TagAggregation::max},
-                             {"simple", TagAggregation::simple}},
+                             {"simple", TagAggregation::simple},
+                             {"none", TagAggregation::none}},
                             "Label of a word: its first token's, that of the mean probabilities, or its most probable "
-                            "token's; simple labels tokens [first; simple for labels S-X and E-X]");
+                            "token's; simple labels tokens, and none joins no tokens [first; simple for labels S-X "
+                            "and E-X]");
+  command.Add("--max-length", options.max_length, AtLeast(1), "Tokens of a window [as many as the model reads]");
+  command.Add("--stride", options.stride, AtLeast(0),
+              "Tokens that neighbouring windows share, of which each is tagged alone; of spans that overlap the "
+              "longest counts");
+  command.Add("--top-k", options.top_k, AtLeast(1),
+              "With --aggregation none: print the N most probable labels of each token, O too");
   Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
       "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
       "ends, in characters from 0, and the mean probability of its words' labels. B-X begins a span and I-X\n"
-      "continues it; labels without these prefixes continue while they are the same; O is no label. A text of more\n"
-      "tokens than the model reads is read in windows, of which neighbours share a quarter; a token's label is the one "
-      "from the\n"
-      "window whose edges it is farthest from.\n\n"
+      "continues it; labels without these prefixes continue while they are the same; O is no label. With "
+      "--aggregation\n"
+      "none each token is a span with its whole label. A text of more tokens than --max-length is read in windows, of\n"
+      "which neighbours share a quarter; a token's label is the one from the window whose edges it is farthest from.\n"
+      "With --stride each window is tagged alone, as Transformers does.\n\n"
       "Examples:\n"
       "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
-      "  headlight tag xlm-roberta-ner articles.txt --json";
+      "  headlight tag xlm-roberta-ner articles.txt --json\n"
+      "  headlight tag bert-ner articles.txt --aggregation max --stride 64";
 }
 
 }  // namespace headlight::tag

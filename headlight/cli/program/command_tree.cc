@@ -80,6 +80,7 @@ std::string Filled(std::string_view text) {
 
 // Options and commands that were called otherwise, in the order in which a command's own are looked for.
 constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+    {"--top", "--top-k"},
     {"--picture", "--image"},
     {"--picture", "--plot"},
     {"--pictures", "--images"},
@@ -192,6 +193,8 @@ std::string NameFlags(const OptionTable& command, std::string_view text) {
     if (end == text.npos) break;
     std::string flag = fmt::format("--{}", text.substr(begin + 1, end - begin - 1));
     std::ranges::replace(flag, '_', '-');
+    const std::string negated = "--no-" + flag.substr(2);  // of a true value that a flag makes false
+    if (command.Find(flag) == nullptr && command.Find(negated) != nullptr) flag = negated;
     const bool known = command.Find(flag) != nullptr;
     // A name that is no option may be the beginning of another.
     named += known ? fmt::format("{}{}", text.substr(0, begin), flag) : text.substr(0, end);

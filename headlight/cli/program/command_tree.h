@@ -40,7 +40,8 @@ std::string ValueOf(const Option& option);  // "N", "FILE ...", or nothing for a
 std::string DescriptionOf(const Command& command, const Option& option);
 std::string UsageOf(const Command& command);  // "headlight translate [OPTIONS] DIR [FILE]"
 
-// The library's text with the command's flags for the options that it names in backquotes: --beam-size for `beam_size`.
+// The library's text with the command's flags for the options that it names in backquotes: --beam-size for `beam_size`,
+// and --no-align-words for `align_words` if there is no --align-words.
 std::string NameFlags(const OptionTable& command, std::string_view text);
 
 constexpr const char* kCommonOptions = "Common options";

@@ -290,7 +290,9 @@ TEST_F(MpiRanksTest, VectorsOfAllRanksComeInOrder) {
     ASSERT_EQ(run.End(), 0) << run.Printed();
   }
   EXPECT_TRUE(ReadFile(In("one.npy")) == ReadFile(In("all.npy")));
-  const auto found = [&](const std::string& in) { return RunProgram({"search", In(in), "A dog.", "--top", "9"}).out; };
+  const auto found = [&](const std::string& in) {
+    return RunProgram({"search", In(in), "A dog.", "--top-k", "9"}).out;
+  };
   EXPECT_EQ(found("all"), found("one"));
 }
 

@@ -168,7 +168,7 @@ TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
 
 TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"embed", ".", "--top", "3"}, "--top needs --search"},
+      {{"embed", ".", "--top-k", "3"}, "--top-k needs --search"},
       {{"embed", ".", "--out", "a", "--search", "b"}, "--out cannot be given with --search"},
       {{"embed", ".", "--index", "a", "--search", "b"}, "--search cannot be given with --index"},
       {{"embed", ".", "--faiss", "a"}, "--faiss needs --index"},

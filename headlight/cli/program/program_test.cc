@@ -66,7 +66,7 @@ TEST(Program, RefusesOptionsWithoutEffect) {
   const TemporaryFolder gpt, marian;
   SaveTinyGpt(gpt.path());
   SaveTinyModel(marian.path());
-  EXPECT_THAT(RefusalOf({"embed", encoder, "--top", "3"}), HasSubstr("--search"));
+  EXPECT_THAT(RefusalOf({"embed", encoder, "--top-k", "3"}), HasSubstr("--search"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--no-special"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt.path(), "--decode", "--plain"}), HasSubstr("--decode"));
   EXPECT_THAT(RefusalOf({"look", gpt.path(), "--text", "a", "--prefix", "b", "--out", "a.svg"}), HasSubstr("--source"));

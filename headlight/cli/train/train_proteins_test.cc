@@ -46,7 +46,7 @@ TEST_F(TrainProteins, AnEsmLearnsThemFromNothing) {
   const Outcome evaluated = RunProgram({"evaluate", esm, train, "--json"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_LT(*ParseJson(evaluated.out, "evaluate").Find("bits_per_mask")->As<double>(), 0.7) << evaluated.out;
-  EXPECT_THAT(RunProgram({"fill-mask", esm, "--top", "1"}, "MKVLA<mask>MKVLAGMKV\n").out, HasSubstr("\tG\n"));
+  EXPECT_THAT(RunProgram({"fill-mask", esm, "--top-k", "1"}, "MKVLA<mask>MKVLAGMKV\n").out, HasSubstr("\tG\n"));
   // The first sequence's variant is less probable than it; the second one has another residue there.
   const Outcome scored = RunProgram({"score", esm, train, "--variant", "A5W"});
   EXPECT_THAT(scored.err, HasSubstr("residue 5 is G, not A"));

@@ -17,13 +17,15 @@ std::string Lower(std::string_view text, TextSpan part) {
   return std::move(lower.text);
 }
 
-// The bytes of the passage that the words of the window's tokens [begin, last] stand for, without spaces at their ends.
-TextSpan BytesOfWords(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last) {
+// The bytes of the passage that the window's tokens [begin, last] or their words stand for, without spaces at their
+// ends.
+TextSpan BytesOf(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last,
+                 bool whole_words) {
   const Encoding& encoding = window.encoding;
   const auto word = [&](std::int32_t token) { return encoding.words[static_cast<std::size_t>(token)]; };
   const std::int32_t first = window.first, end = window.first + window.count;
-  while (begin > first && word(begin - 1) == word(begin)) --begin;
-  while (last + 1 < end && word(last + 1) == word(last)) ++last;
+  while (whole_words && begin > first && word(begin - 1) == word(begin)) --begin;
+  while (whole_words && last + 1 < end && word(last + 1) == word(last)) ++last;
   return WithoutSpaces(passage, {encoding.spans[static_cast<std::size_t>(begin)].begin,
                                  encoding.spans[static_cast<std::size_t>(last)].end});
 }
@@ -32,7 +34,6 @@ TextSpan BytesOfWords(std::string_view passage, const Window& window, std::int32
 
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name) {
-  longest = std::min(longest, kLongestAnswerWindow);
   PassageWindows cut{tokenizer.EncodePair(question, passage, {.read_special = false}), {}};
   const std::int64_t of_passage = std::ranges::count(cut.encoding.texts, 1);
   const std::int64_t others = std::ssize(cut.encoding.ids) - of_passage;
@@ -40,7 +41,7 @@ PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view q
   Check(others < longest,
         "{}: the question has {} tokens with the special ones, and with the passage the model reads {} at once", name,
         others, longest);
-  overlap = std::min({overlap, longest / 2, longest - others - 1});
+  overlap = std::min(overlap, longest - others - 1);
   constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
   const std::int64_t step = longest - others - overlap;
   Check(of_passage / step < most_tokens / longest,
@@ -56,13 +57,11 @@ bool HasNoAnswerToken(const Window& window) { return window.first > 0 && window.
 void FoundAnswers::Add(std::string_view passage, const FoundAnswers& other) {
   no_answer = std::min(no_answer, other.no_answer);
   for (const FoundAnswer& answer : other.answers) {
-    const auto same = std::ranges::find_if(answers, [&](const FoundAnswer& given) {
-      return given.bytes == answer.bytes || Lower(passage, given.bytes) == Lower(passage, answer.bytes);
-    });
-    if (same == answers.end())
+    const auto [same, is_new] = by_text.try_emplace(Lower(passage, answer.bytes), answers.size());
+    if (is_new)
       answers.push_back(answer);
     else
-      same->score += answer.score;
+      answers[same->second].score += answer.score;
   }
 }
 
@@ -74,7 +73,7 @@ const FoundAnswer* FoundAnswers::best() const {
 bool FoundAnswers::declines() const { return best() == nullptr || no_answer > best()->score; }
 
 FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std::string_view passage,
-                         std::int64_t longest_answer) {
+                         const AnswerSearch& search) {
   const bool has_null = HasNoAnswerToken(window);
   std::vector<float> probabilities[2];
   for (int side = 0; side < 2; ++side) {
@@ -93,10 +92,10 @@ FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std:
   };
   std::vector<Span> spans;  // the best first
   for (std::int32_t begin = first; begin < tokens; ++begin)
-    for (std::int32_t last = begin; last < std::min<std::int64_t>(tokens, begin + longest_answer); ++last) {
+    for (std::int32_t last = begin; last < std::min<std::int64_t>(tokens, begin + search.longest); ++last) {
       const float score =
           probabilities[0][static_cast<std::size_t>(begin)] * probabilities[1][static_cast<std::size_t>(last)];
-      if (std::ssize(spans) == kMostSpans) {
+      if (std::ssize(spans) == search.spans) {
         if (score <= spans.back().score) continue;
         spans.pop_back();
       }
@@ -106,7 +105,8 @@ FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std:
   FoundAnswers found;
   found.no_answer = has_null ? probabilities[0][0] * probabilities[1][0] : 0;
   for (const Span& span : spans) {
-    FoundAnswers one{{{BytesOfWords(passage, window, span.begin, span.last), span.score}}, found.no_answer};
+    FoundAnswers one{{{BytesOf(passage, window, span.begin, span.last, search.whole_words), span.score}},
+                     found.no_answer};
     found.Add(passage, one);
   }
   return found;

@@ -39,7 +39,7 @@ class BestAnswersOf : public testing::Test {
       logits.push_back(std::log(begins[i]));
       logits.push_back(std::log(ends[i]));
     }
-    return BestAnswers({logits.data(), 8, 2, 2}, windows_[window], passage_, 2);
+    return BestAnswers({logits.data(), 8, 2, 2}, windows_[window], passage_, {.longest = 2});
   }
 
   std::string passage_ = "abcdefgh";

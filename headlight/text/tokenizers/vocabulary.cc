@@ -102,8 +102,11 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   std::string trained;
   auto status = train(options.size - 1, trained);
   if (!status.ok())
-    if (const std::int64_t largest = NumberAfter(status.error_message(), "Please set it to a value <= "); largest > 0)
+    if (const std::int64_t largest = NumberAfter(status.error_message(), "Please set it to a value <= "); largest > 0) {
+      Check(!options.exact, "`vocabulary_size` is {}, more than this text allows: at most {}", options.size,
+            largest + 1);
       status = train(largest, trained);
+    }
   if (!status.ok()) {
     const std::string_view message = status.error_message();
     const std::int64_t least = NumberAfter(message, " vs ");

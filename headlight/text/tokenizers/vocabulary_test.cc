@@ -98,6 +98,18 @@ TEST_P(Vocabulary, IsAtMostTheTexts) {
     EXPECT_EQ(Train(Corpus(), Options(GetParam(), size)).size(), std::min(size, all.size()));
 }
 
+TEST_P(Vocabulary, OfAnExactSizeSaysTheLargest) {
+  VocabularyOptions options = Options(GetParam(), 8000);
+  const std::int32_t most = Train(Corpus(), options).size();
+  options.exact = true;
+  EXPECT_EQ(ErrorOf(Corpus(), options),
+            fmt::format("`vocabulary_size` is 8000, more than this text allows: at most {}", most));
+  options.size = most + 1;
+  EXPECT_NE(ErrorOf(Corpus(), options), "");
+  options.size = most;
+  EXPECT_EQ(Train(Corpus(), options).size(), most);
+}
+
 TEST_P(Vocabulary, SaysTheSmallestSize) {
   const std::string error = ErrorOf(Corpus(), Options(GetParam(), 20));
   EXPECT_THAT(error, HasSubstr("`vocabulary_size` is 20, less than this text's characters need: at least "));

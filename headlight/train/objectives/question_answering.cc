@@ -50,8 +50,7 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
           const auto [question, window] = windows[first + i];
-          FoundAnswers found =
-              BestAnswers(rows.matrix<float>(), *window, texts.questions[question].passage, kLongestAnswer);
+          FoundAnswers found = BestAnswers(rows.matrix<float>(), *window, texts.questions[question].passage);
           found.answers.resize(kMostSpans);
           numbers.push_back(found.no_answer);
           for (const FoundAnswer& answer : found.answers)
