@@ -59,7 +59,7 @@ TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrai
   std::error_code ignored;
   std::filesystem::remove(options.out + "/tokenizer_config.json", ignored);  // the former tokenizer's
   WriteFastTokenizerConfig(options.out);
-  return {path, tokenizer.size()};
+  return {path, tokenizer.size(), tokenizer.size() < how.size};
 }
 
 }  // namespace

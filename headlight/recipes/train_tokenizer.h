@@ -27,8 +27,9 @@ struct TokenizerTrainingObserver {
 };
 
 struct TrainedTokenizer {
-  std::string path;         ///< of tokenizer.json
-  std::int64_t tokens = 0;  ///< in its vocabulary
+  std::string path;                  ///< of tokenizer.json
+  std::int64_t tokens = 0;           ///< in its vocabulary
+  bool text_allows_no_more = false;  ///< the tokens are fewer than asked for
 };
 
 /// Describes the options, which must outlive the table.

@@ -49,6 +49,17 @@ TEST_F(TrainTokenizerTest, WritesAFolderAndTellsWhatItDoes) {
   TrainTokenizer(options);  // may be trained again, without an observer
 }
 
+TEST_F(TrainTokenizerTest, SaysIfTheTextAllowsFewerTokens) {
+  options.tokenizer.size = 258;  // the bytes, a special token and a merge
+  const TrainedTokenizer all = TrainTokenizer(options);
+  EXPECT_EQ(all.tokens, 258);
+  EXPECT_FALSE(all.text_allows_no_more);
+  options.tokenizer.size = 1000;
+  const TrainedTokenizer fewer = TrainTokenizer(options);
+  EXPECT_LT(fewer.tokens, 1000);
+  EXPECT_TRUE(fewer.text_allows_no_more);
+}
+
 TEST_F(TrainTokenizerTest, LeavesNothingIfItFails) {
   const auto cancel = [](std::string_view, std::int64_t, std::int64_t) { throw std::runtime_error("enough"); };
   EXPECT_THROW(TrainTokenizer(options, {.progress = cancel}), std::runtime_error);

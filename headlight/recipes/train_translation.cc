@@ -192,7 +192,18 @@ void Describe(OptionTable& table, TranslationTraining& options) {
   const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) {
     table.Add(name, value, check, description).ShowDefault().Group("Text");
   };
-  add("--vocabulary-size", options.vocabulary.size, Between(1, 1 << 24), "Most subwords, of both languages together");
+  table
+      .AddFunction(
+          "--vocabulary-size",
+          [&vocabulary = options.vocabulary](const std::string& value) {
+            vocabulary.size = static_cast<std::int32_t>(IntegerOf(value).value_or(0));  // which the check refuses
+            vocabulary.exact = true;
+          },
+          "Subwords of both languages together; without this option fewer if the text allows no more")
+      .Check(Between(1, 1 << 24))
+      .Type("N")
+      .Default(fmt::format("{}", options.vocabulary.size))
+      .Group("Text");
   AddChoice<SubwordAlgorithm>(table, "--vocabulary", options.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")
@@ -251,7 +262,10 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
     held.Prepare([&] {
       Note(observer, fmt::format("learning a vocabulary of {} from {} and {}", options.vocabulary.size,
                                  options.train[0], options.train[1]));
-      LearnVocabulary(options.train[0], options.train[1], options.vocabulary).Save(options.out, config.positions);
+      const MarianTokenizer learnt = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
+      if (learnt.size() < options.vocabulary.size)
+        Note(observer, fmt::format("the text allows a vocabulary of {}", learnt.size()));
+      learnt.Save(options.out, config.positions);
     });
   const MarianTokenizer tokenizer = MarianTokenizer::Load(options.out);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();

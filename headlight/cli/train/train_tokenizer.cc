@@ -26,7 +26,8 @@ void Run(const TokenizerTraining& options) {
   CheckOutputs({{"--out", options.out + "/tokenizer.json"}}, options.files);
   for (const std::string& file : options.files) Input(file);
   const TrainedTokenizer tokenizer = Train(options);
-  Note("{}: {} tokens", tokenizer.path, tokenizer.tokens);
+  Note("{}: {} tokens{}", tokenizer.path, tokenizer.tokens,
+       tokenizer.text_allows_no_more ? ", as many as the text allows" : "");
 }
 
 }  // namespace
