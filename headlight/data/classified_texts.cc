@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
+#include "headlight/data/csv.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
 #include "headlight/text/tokenizers/truncate.h"
@@ -16,30 +19,76 @@ namespace headlight {
 namespace {
 
 struct ClassifiedText {
-  std::string text, label, place;
+  std::string text, place;
+  std::vector<std::string> labels;  // or numbers
   std::optional<std::string> second;
 };
 
+// The labels of a field, or the field if there is one label to each text.
+std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked) {
+  if (asked == LabelsPerText::one) return {std::string(field)};
+  std::vector<std::string> labels;
+  while (!field.empty()) {
+    const std::size_t comma = std::min(field.find(','), field.size());
+    std::string_view label = field.substr(0, comma);
+    label.remove_prefix(std::min(label.find_first_not_of(' '), label.size()));
+    label = label.substr(0, label.find_last_not_of(' ') + 1);
+    labels.emplace_back(label);
+    field.remove_prefix(std::min(comma + 1, field.size()));
+  }
+  return labels;
+}
+
 // A text or two and a class, with tabs between.
-ClassifiedText OfColumns(std::string_view line, std::string place) {
+ClassifiedText OfColumns(std::string_view line, std::string place, LabelsPerText asked) {
   const std::size_t last = line.rfind('\t');
-  Check(last != std::string_view::npos, "{}: expected a text, a tab and its class", place);
-  const std::string_view texts = line.substr(0, last), label = line.substr(last + 1);
+  Check(last != std::string_view::npos, "{}: expected a text, a tab and its {}", place,
+        asked == LabelsPerText::numbers ? "number" : "class");
+  const std::string_view texts = line.substr(0, last);
   const std::size_t between = texts.find('\t');
   Check(between == texts.rfind('\t'), "{}: has more than two texts and a class", place);
-  ClassifiedText text{std::string(texts.substr(0, between)), std::string(label), std::move(place), {}};
+  ClassifiedText text{
+      std::string(texts.substr(0, between)), std::move(place), LabelsOfField(line.substr(last + 1), asked), {}};
   if (between != std::string_view::npos) text.second = texts.substr(between + 1);
   return text;
 }
 
-ClassifiedText OfRecord(const JsonView& record) {
+// A class, or a number in digits.
+std::string LabelOrNumber(const JsonView& json, LabelsPerText asked) {
+  if (asked != LabelsPerText::numbers || json.value().As<std::string>() != nullptr) return LabelOf(json);
+  return fmt::format("{}", json.Number());
+}
+
+std::vector<std::string> LabelsOfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool is_csv) {
+  const std::string& column = options.columns.label;
+  const JsonView labels = column.empty() && record["labels"].present() && !record["label"].present() ? record["labels"]
+                          : column.empty()                                                           ? record["label"]
+                                                                                                     : record[column];
+  if (is_csv && options.asked == LabelsPerText::several && !labels.present()) return {};  // an empty field
+  if (is_csv) return LabelsOfField(TextOf(labels), options.asked);
+  std::vector<std::string> found;
+  if (options.asked != LabelsPerText::one && labels.value().As<Json::Array>() != nullptr)
+    for (const JsonView& label : labels.Items()) found.push_back(LabelOrNumber(label, options.asked));
+  else
+    found.push_back(LabelOrNumber(labels, options.asked));
+  return found;
+}
+
+ClassifiedText OfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool is_csv) {
   // The second text's name goes with the first's. Both may be GLUE's.
   constexpr std::array<std::array<const char*, 2>, 5> pairs = {{{"text", "text_pair"},
                                                                 {"sentence1", "sentence2"},
                                                                 {"question", "sentence"},
                                                                 {"premise", "hypothesis"},
                                                                 {"question1", "question2"}}};
-  ClassifiedText text{.text = {}, .label = LabelOf(record["label"]), .place = record.place(), .second = {}};
+  ClassifiedText text{
+      .text = {}, .place = record.place(), .labels = LabelsOfRecord(record, options, is_csv), .second = {}};
+  const TextColumns& columns = options.columns;
+  if (!columns.text.empty() || !columns.text_pair.empty()) {
+    text.text = TextOf(record[columns.text.empty() ? "text" : columns.text]);
+    if (!columns.text_pair.empty()) text.second = TextOf(record[columns.text_pair]);
+    return text;
+  }
   for (const auto& [first_name, second_name] : pairs) {
     const JsonView first = record[first_name], second = record[second_name];
     if (!first.present()) continue;
@@ -51,12 +100,27 @@ ClassifiedText OfRecord(const JsonView& record) {
   return text;
 }
 
+// Throws Error naming the text unless it has a number for each label.
+std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
+  std::vector<float> numbers;
+  for (const std::string& field : text.labels) {
+    const std::optional<double> number = NumberOf(field);
+    Check(number && std::isfinite(static_cast<float>(*number)), "{}: {} is not a number that a float holds", text.place,
+          Quoted(field));
+    numbers.push_back(static_cast<float>(*number));
+  }
+  Check(numbers.size() == labels, "{}: {} numbers, where the model has {}", text.place, numbers.size(), labels);
+  return numbers;
+}
+
 // Looks for columns that are in another order than they are read in.
 class ColumnCheck {
  public:
+  explicit ColumnCheck(LabelsPerText asked) : asked_(asked) {}
+
   void Add(const ClassifiedText& text) {
     if (lines_++ == 0) first_ = text;
-    labels_.insert(text.label);
+    labels_.insert(LabelOf(text));
     if (!text.second) return;
     if (pairs_++ == 0) first_pair_ = text;
     if (seconds_.size() < kMostSeconds) seconds_.insert(*text.second);
@@ -73,15 +137,15 @@ class ColumnCheck {
       for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       return names.contains(lower);
     };
-    if (is_name(first_.label) || is_name(first_.text))
+    if (is_name(LabelOf(first_)) || is_name(first_.text))
       warnings.push_back(
           fmt::format("{}: this line looks like a header, and is read as a text of class {}; a file with a header is "
                       "read where its name ends in .csv, with commas",
-                      first_.place, Quoted(first_.label)));
-    if (lines_ >= least && labels_.size() * 2 > lines_)
+                      first_.place, Quoted(LabelOf(first_))));
+    if (asked_ == LabelsPerText::one && lines_ >= least && labels_.size() * 2 > lines_)
       warnings.push_back(fmt::format(
           "{}: {} is read as a class, and {} lines have {} different ones; the class is expected in the last column",
-          first_.place, Quoted(first_.label), lines_, labels_.size()));
+          first_.place, Quoted(LabelOf(first_)), lines_, labels_.size()));
     if (pairs_ >= least && seconds_.size() < kMostSeconds && seconds_.size() * 10 <= pairs_)
       warnings.push_back(fmt::format(
           "{}: {} is read as a second text, and {} lines have only {} different ones; of three columns the last is the "
@@ -93,6 +157,10 @@ class ColumnCheck {
  private:
   static constexpr std::size_t kMostSeconds = 1 << 16;
 
+  static std::string LabelOf(const ClassifiedText& text) { return fmt::format("{}", fmt::join(text.labels, ",")); }
+
+  LabelsPerText asked_;
+
   ClassifiedText first_, first_pair_;
   std::set<std::string> labels_, seconds_;
   std::size_t lines_ = 0, pairs_ = 0;
@@ -101,42 +169,52 @@ class ColumnCheck {
 }  // namespace
 
 TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                                 std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
-                                 const TextShare& share, bool truncate) {
+                                 std::int64_t longest, std::vector<std::string>& labels,
+                                 const ClassifiedTextOptions& options) {
   TextExamples read;
   bool any = false;
   const auto add = [&](const ClassifiedText& text) {
     any = any || HasText(text.text);
-    const std::int32_t label = NumberOfLabel(text.label, labels, rule, text.place);
-    if (!share.Has(text.text)) return;  // its class is one of the model's all the same
+    TextExample example;
+    if (options.asked == LabelsPerText::numbers)
+      example.numbers = NumbersOf(text, labels.size());
+    else
+      for (const std::string& label : text.labels)
+        example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.place));
+    if (!options.share.Has(text.text)) return;  // its class is one of the model's all the same
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
-    Check(truncate || std::ssize(encoding.ids) <= longest,
+    Check(options.truncate || std::ssize(encoding.ids) <= longest,
           "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end", text.place,
           encoding.ids.size(), longest);
     if (Truncate(encoding, longest, tokenizer.cut_at())) ++read.truncated;
     Check(!encoding.ids.empty(), "{}: the text has no tokens", text.place);
     read.tokens += std::ssize(encoding.ids);
-    read.texts.push_back({.ids = encoding.ids, .types = encoding.type_ids, .words = {}, .labels = {label}});
+    example.ids = std::move(encoding.ids);
+    example.types = std::move(encoding.type_ids);
+    read.texts.push_back(std::move(example));
   };
+  const TextColumns& columns = options.columns;
   for (const std::string& path : paths) {
     if (HasRecords(path)) {
       Records records(path);
-      while (const auto record = records.Next()) add(OfRecord(*record));
+      while (const auto record = records.Next()) add(OfRecord(*record, options, IsCsv(path)));
       continue;
     }
-    ColumnCheck columns;
+    Check(columns.text.empty() && columns.text_pair.empty() && columns.label.empty(),
+          "{}: its columns have no names; those of .jsonl and .csv files do", path);
+    ColumnCheck check(options.asked);
     LineReader lines(path);
     while (const auto line = lines.Next()) {
       if (line->empty()) continue;
-      const ClassifiedText text = OfColumns(*line, fmt::format("{}:{}", path, lines.line_number()));
+      const ClassifiedText text = OfColumns(*line, fmt::format("{}:{}", path, lines.line_number()), options.asked);
       add(text);
-      columns.Add(text);
+      check.Add(text);
     }
-    for (std::string& warning : columns.Warnings()) read.warnings.push_back(std::move(warning));
+    for (std::string& warning : check.Warnings()) read.warnings.push_back(std::move(warning));
   }
   CheckAnyText(any || read.texts.empty(), paths);
-  if (rule == NewLabels::added) {
+  if (options.rule == NewLabels::added && options.asked != LabelsPerText::numbers) {
     const std::vector<std::int32_t> numbers = SortLabels(labels);
     for (TextExample& text : read.texts) Renumber(numbers, text.labels);
   }

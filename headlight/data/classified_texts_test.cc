@@ -17,7 +17,7 @@ using Labels = std::vector<std::string>;
 
 struct ClassifiedTexts : testing::Test {
   TextExamples Read(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
-    return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, rule);
+    return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.rule = rule});
   }
   // The error's text from the file's name on.
   std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
@@ -44,6 +44,38 @@ struct ClassifiedTexts : testing::Test {
   }();
   Labels labels;
 };
+
+TEST_F(ClassifiedTexts, HaveSeveralLabels) {
+  const auto read = [&](const char* name, const char* text) {
+    return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.asked = LabelsPerText::several});
+  };
+  TextExamples found = read("a.tsv", "dog\tb, a\nman\t\n");
+  EXPECT_EQ(labels, (Labels{"a", "b"}));
+  EXPECT_THAT(found.texts[0].labels, ElementsAre(1, 0));
+  EXPECT_TRUE(found.texts[1].labels.empty());
+  found = read("a.jsonl", R"({"text": "dog", "labels": ["b", 1]})"
+                          "\n"
+                          R"({"text": "dog", "label": "b,c"})");
+  EXPECT_EQ(labels, (Labels{"1", "a", "b", "b,c"}));
+  EXPECT_THAT(found.texts[0].labels, ElementsAre(2, 0));
+  EXPECT_THAT(found.texts[1].labels, ElementsAre(3));
+  EXPECT_THAT(ErrorOf([&] { read("b.tsv", "dog\ta,,b\n"); }), HasSubstr("b.tsv:1"));
+  EXPECT_THAT(ErrorOf([&] { read("b.jsonl", R"({"text": "dog"})"); }), HasSubstr("b.jsonl:1: key 'label'"));
+}
+
+TEST_F(ClassifiedTexts, HaveNumbers) {
+  labels = {"LABEL_0"};
+  const auto read = [&](const char* name, const char* text) {
+    return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.asked = LabelsPerText::numbers});
+  };
+  EXPECT_THAT(read("a.tsv", "dog\t-1.5\nman\tdog\t2e1\n").texts[1].numbers, ElementsAre(20.0F));
+  EXPECT_THAT(read("a.csv", "text,label\ndog,3\n").texts[0].numbers, ElementsAre(3.0F));
+  EXPECT_THAT(read("a.jsonl", R"({"text": "dog", "label": [0.1]})").texts[0].numbers, ElementsAre(0.1F));
+  EXPECT_EQ(labels, Labels{"LABEL_0"});
+  EXPECT_NE(HashOfTexts(read("a.tsv", "dog\t1\n").texts), HashOfTexts(read("a.tsv", "dog\t2\n").texts));
+  for (const char* bad : {"dog\tx\n", "dog\t\n", "dog\t1e39\n", "dog\tnan\n", "dog\t1,2\n"})
+    EXPECT_THAT(ErrorOf([&] { read("b.tsv", bad); }), HasSubstr("b.tsv:1: ")) << bad;
+}
 
 TEST_F(ClassifiedTexts, IntegersKeepTheirOrder) {
   EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t2\nman\t0\ndog\t1\nman\t2\n")), ElementsAre(2, 0, 1, 2));

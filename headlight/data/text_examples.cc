@@ -91,6 +91,10 @@ std::uint64_t HashOfTexts(const std::vector<TextExample>& texts) {
   for (const TextExample& text : texts) {
     const std::uint64_t parts[] = {hash, HashOf(bytes(text.labels)), HashOf(bytes(text.ids))};
     hash = HashOf({reinterpret_cast<const char*>(parts), sizeof(parts)});
+    if (text.numbers.empty()) continue;
+    const std::uint64_t more[] = {
+        hash, HashOf({reinterpret_cast<const char*>(text.numbers.data()), text.numbers.size() * sizeof(float)})};
+    hash = HashOf({reinterpret_cast<const char*>(more), sizeof(more)});
   }
   return hash;
 }

@@ -21,6 +21,7 @@ struct TextExample {
   std::vector<std::int32_t> words;   // for hidden words: which word an id is part of; negative: a special token
   std::vector<std::int32_t> labels;  // what is asked for: the text's class; or each token's, negative: not asked; or
                                      // the tokens that an answer begins and ends with
+  std::vector<float> numbers = {};   // what a regression is asked for, instead of labels
 };
 
 struct TextExamples {

@@ -87,7 +87,7 @@ void ReadAll(const std::vector<std::string>& paths) {
   Try([&] { CheckExamples(ReadTexts(paths, tokenizer, kLongest, true), 0); });
   Try([&] {
     std::vector<std::string> labels;
-    const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels, NewLabels::added);
+    const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels);
     CheckExamples(read, labels.size());
     HashOfTexts(read.texts);
   });

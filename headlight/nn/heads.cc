@@ -43,6 +43,8 @@ Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::sever
 
 }  // namespace
 
+const char* ProblemName(Problem problem) { return std::ranges::find(kProblems, problem, &NamedProblem::problem)->name; }
+
 Problem ReadProblem(const JsonView& config, std::size_t classes) {
   if (!config["problem_type"].present()) return UsualProblem(classes);
   const std::string name = config["problem_type"].String({kProblems[0].name, kProblems[1].name, kProblems[2].name});
@@ -101,7 +103,7 @@ void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsL
   if (heads.labels.empty()) return;
   WriteLabels(config, heads.labels);
   if (heads.sequence_classes && heads.problem != UsualProblem(heads.labels.size()))
-    config.Set("problem_type", std::ranges::find(kProblems, heads.problem, &NamedProblem::problem)->name);
+    config.Set("problem_type", ProblemName(heads.problem));
 }
 
 TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b) {

@@ -59,6 +59,9 @@ struct TextHeadsLayout {
 // 0, 1, ..., or it does not say which classes they are.
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout);
 
+/// Transformers' name, such as "regression".
+HEADLIGHT_API const char* ProblemName(Problem problem);
+
 // How the scores of so many classes are read, by problem_type or as Transformers does without it.
 HEADLIGHT_API Problem ReadProblem(const JsonView& config, std::size_t classes);
 

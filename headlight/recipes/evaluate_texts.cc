@@ -42,16 +42,26 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
   };
   Check(options.train.empty() || heads.masked_words, "{}: `train` is for encoders with a head for masked words",
         options.folder);
+  TextColumns columns = options.columns;
+  const std::vector<std::string>& text_columns = options.source_of_texts.columns;
+  if (!text_columns.empty()) columns.text = text_columns.front();
+  Check(heads.sequence_classes || (columns.text_pair.empty() && columns.label.empty()),
+        "{}: `text_pair_column` and `label_column` are for encoders with a head for classes of texts", options.folder);
   const PassWatch watch = Watch(observer, "texts evaluated");
   const bool labelled = heads.sequence_classes || heads.token_classes || heads.question_spans;
-  Check(!labelled || (!options.source_of_texts.format && options.source_of_texts.columns.empty()),
-        "{}: `format` and `text_column` are for texts without labels; this model's test set has labels",
-        options.folder);
+  Check(!labelled || !options.source_of_texts.format,
+        "{}: `format` is for texts without labels; this model's test set has labels", options.folder);
+  Check(!labelled || heads.sequence_classes || text_columns.empty(),
+        "{}: `text_column` is for texts without labels and for classes of texts", options.folder);
   if (heads.sequence_classes) {
     const TextExamples texts = ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels,
-                                                   NewLabels::refused_but_numbers, {}, options.truncate);
+                                                   {.rule = NewLabels::refused_but_numbers,
+                                                    .asked = AskedOf(heads.problem),
+                                                    .columns = columns,
+                                                    .truncate = options.truncate});
     NoteWarnings(texts, options, observer);
-    return result({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
+    return result({heads.problem == Problem::number ? "regression" : "classification",
+                   ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
   }
   if (heads.token_classes) {
     const TaggedTexts texts =

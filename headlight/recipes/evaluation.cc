@@ -18,6 +18,7 @@
 #include "headlight/models/imagegpt.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/recipes/evaluate_kinds.h"
+#include "headlight/recipes/text_training.h"
 
 namespace headlight {
 namespace {
@@ -32,34 +33,22 @@ struct EvaluatedKind {
 
 const std::vector<EvaluatedKind>& EvaluatedKinds() {
   static const std::vector<EvaluatedKind> kinds = {
-      {TextEncoder::kKind, EvaluateTextEncoder, "texts", {"--train", "--format", "--text-column", "--truncate"}},
+      {TextEncoder::kKind,
+       EvaluateTextEncoder,
+       "texts",
+       {"--train", "--format", "--text-column", "--text-pair-column", "--label-column", "--truncate"}},
       {LanguageModel::kKind, EvaluateLanguageModel, "texts", {"--end", "--format", "--text-column"}},
       {EncoderDecoder::kKind,
        EvaluatePairs,
        nullptr,
-       {"--train",
-        "--source",
-        "--reference",
-        "--truncate",
-        "--rouge",
-        "--stemmer",
-        "--metric",
-        "--tokenization",
-        "--spm",
-        "--lowercase",
-        "--output",
-        "--shortlist",
-        "--draft",
-        "--beam-size",
-        "--length-penalty",
-        "--max-length",
-        "--min-length",
-        "--no-repeat-ngram-size",
-        "--batch-tokens",
-        "--task",
-        "--prefix",
-        "--source-language",
-        "--target-language"}},
+       {"--train",           "--source",         "--reference",
+        "--truncate",        "--rouge",          "--stemmer",
+        "--metric",          "--tokenization",   "--spm",
+        "--lowercase",       "--output",         "--shortlist",
+        "--draft",           "--beam-size",      "--length-penalty",
+        "--max-length",      "--min-length",     "--no-repeat-ngram-size",
+        "--batch-tokens",    "--task",           "--prefix",
+        "--source-language", "--target-language"}},
       {ImageEncoder::kKind,
        EvaluateImageEncoder,
        "images",
@@ -84,12 +73,14 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
 // Whose an option is that models of pairs of texts do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
-  if (option == "--format" || option == "--text-column") return "language models and masked words";
+  if (option == "--format") return "language models and masked words";
+  if (option == "--text-column") return "language models, masked words and classes of texts";
   if (option == "--truncate") return "encoders with classes of texts";
   if (option == "--images") return "detectors and models of images with texts";
   if (option == "--most-pixels") return "models of images";
   if (option == "--zero-shot" || option == "--template") return "CLIP and SigLIP";
   if (option == "--boxes" || option == "--detector") return "models that read regions";
+  if (option.ends_with("-column")) return "classifiers of texts";
   return "encoders of images";
 }
 
@@ -161,6 +152,7 @@ void Describe(OptionTable& table, Evaluation& options) {
             "Classes of texts, encoder and decoder: leave out the end of a text that is too long for the model, "
             "instead of refusing it");
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
+  AddPairAndLabelColumns(table, options.columns, "Options");
   table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
   table.AddFile("--reference", options.reference, "Their reference translations or summaries");
   table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of `metric`");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/data/classified_texts.h"
 #include "headlight/data/text_reader.h"
 #include "headlight/image/image_files.h"
 #include "headlight/pipelines/load_options.h"
@@ -21,7 +22,7 @@ struct Evaluation {
   std::string folder = {};              ///< the model's
   std::vector<std::string> files = {};  ///< the test set, in the formats that the training of the model's task reads
   LoadOptions load = {};
-  TextSource source_of_texts = {};  ///< of language models and masked words: where the texts are in the files
+  TextSource source_of_texts = {};  ///< of models of texts: where the texts are in the files
 
   // For models of images.
   std::vector<std::string> images = {};          ///< folders of the images, unless they lie next to the files
@@ -41,6 +42,8 @@ struct Evaluation {
   /// masked tokens, for baselines without a model; or texts that a translator has learned to read, for scores of
   /// groups.
   std::vector<std::string> train = {};
+
+  TextColumns columns = {};  ///< of a classifier of texts: of the second text and the label; `text` is not used
 
   // Of a model that reads regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images

@@ -63,7 +63,8 @@ Json NumberOrNull(double number) {
 }
 
 int DigitsOfScore(std::string_view name) {
-  constexpr std::array kNotPerCent = {"loss", "lddt_ca", "tm_score", "contact_precision", "bits_per_mask"};
+  constexpr std::array kNotPerCent = {"loss",          "lddt_ca", "tm_score", "contact_precision",
+                                      "bits_per_mask", "pearson", "spearman"};
   return std::ranges::find(kNotPerCent, name) != kNotPerCent.end() ? 4 : 2;
 }
 

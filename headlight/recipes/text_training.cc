@@ -31,6 +31,30 @@ void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults&
       .Default("512");
 }
 
+namespace {
+
+void AddColumn(OptionTable& table, const char* name, std::string& column, const char* group, const char* text,
+               const char* usual) {
+  table.Add(name, column, fmt::format("Column of the {} in .jsonl and .csv files", text))
+      .Check(NotEmpty())
+      .Type("NAME")
+      .Default(usual)
+      .Group(group);
+}
+
+}  // namespace
+
+void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group) {
+  AddColumn(table, "--text-column", columns.text, group, "text", "text, or a name that GLUE's tasks have");
+  AddPairAndLabelColumns(table, columns, group);
+}
+
+void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group) {
+  AddColumn(table, "--text-pair-column", columns.text_pair, group, "second text",
+            "text_pair, or a name that GLUE's tasks have");
+  AddColumn(table, "--label-column", columns.label, group, "class, classes or number", "label or labels");
+}
+
 TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes) {
   Check(options.from.empty() != (options.tokenizer.empty() && tokenizes),
         "either `from` DIR, to fine-tune a model, or `tokenizer` DIR, for one from scratch");

@@ -9,6 +9,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
+#include "headlight/data/classified_texts.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/kinds/model.h"
 #include "headlight/models/bert.h"
@@ -35,6 +36,11 @@ inline constexpr TrainingDefaults kTextDefaults = {
 /// Describes the options, which must outlive the table. `texts` describes the files.
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
+
+/// The names of the members of records that a classifier of texts reads.
+void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group);
+// The same without --text-column.
+void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group);
 
 /// Checks all that can be known before texts are read, and takes the folder. `tokenizes`: whether a model from scratch
 /// needs a tokenizer's folder. Throws Error for options that exclude each other and for files that are missing.

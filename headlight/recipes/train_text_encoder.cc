@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/classified_texts.h"
@@ -29,6 +30,7 @@ struct Reading {
   const PipelineTokenizer& tokenizer;
   std::int64_t longest;              // tokens of the model's input
   std::vector<std::string>& labels;  // those of the model, or none yet
+  Problem problem;                   // of classes of texts
   NewLabels in_training, in_validation;
   const TrainingObserver& observer;
 };
@@ -93,20 +95,28 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
 
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
+  const LabelsPerText asked = AskedOf(reading.problem);
+  Check(asked == LabelsPerText::one || reading.options.class_weights.empty(),
+        "`class_weights` are for texts that have one class each");
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
-    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share,
-                                             reading.options.truncate);
+    TextExamples found = ReadClassifiedTexts(paths, reading.tokenizer, reading.longest, reading.labels,
+                                             {.rule = rule,
+                                              .asked = asked,
+                                              .columns = reading.options.columns,
+                                              .share = share,
+                                              .truncate = reading.options.truncate});
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
   NoteCheck(reading.observer, reading.options.train, "labels");
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
-  return {&sets->train,
-          [sets, weights = WeightsOf(reading, sets->train), batches = reading.plan.batches](TextEncoder& model) {
-            return ClassificationTask(model, *sets, batches, weights);
-          },
-          Json::Object{{"class_weights", reading.options.class_weights}}};
+  PreparedTask prepared = {&sets->train,
+                           [sets, weights = WeightsOf(reading, sets->train), batches = reading.plan.batches](
+                               TextEncoder& model) { return ClassificationTask(model, *sets, batches, weights); },
+                           Json::Object{{"class_weights", reading.options.class_weights}}};
+  if (asked != LabelsPerText::one) prepared.run.Set("problem_type", std::string(ProblemName(reading.problem)));
+  return prepared;
 }
 
 PreparedTask ReadTags(const Reading& reading) {
@@ -158,13 +168,22 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",
           options.from, tokenizer.size(), model->limits().vocabulary);
   }
-  const bool has_head = model && model->heads().*task.has;
+  bool has_head = model && model->heads().*task.has;
   TextHeadsConfig heads;
   heads.*task.has = true;
-  if (has_head) heads.labels = model->heads().labels;
+  if (has_head) {
+    heads.labels = model->heads().labels;
+    heads.problem = model->heads().problem;
+  }
+  if (options.problem && *options.problem != heads.problem) {
+    has_head = false;
+    heads.problem = *options.problem;
+    heads.labels.clear();
+  }
+  if (heads.problem == Problem::number && heads.labels.empty()) heads.labels = {"LABEL_0"};  // Transformers' name
   options.source.proteins = esm || dynamic_cast<const Esm*>(model.get()) != nullptr;
   const std::int64_t longest = model ? model->limits().positions : options.longest();
-  const PreparedTask prepared = task.read({options, plan, tokenizer, longest, heads.labels,
+  const PreparedTask prepared = task.read({options, plan, tokenizer, longest, heads.labels, heads.problem,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::added,
                                            has_head ? NewLabels::refused_but_numbers : NewLabels::refused, observer});
   if (esm) {
@@ -172,7 +191,9 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
   } else if (!model) {
     model = NewBert(options, plan, tokenizer, heads);
   } else if (!has_head) {
-    Note(observer, fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
+    Note(observer, heads.labels == model->heads().labels
+                       ? fmt::format("{}: the head for {} is trained for another problem", options.from, task.head)
+                       : fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
     model = GiveHeads(*model, heads, options.seed);
   }
   return RunTextTraining(prepared.task(*model), options, plan, task.name, "target tokens", HashOfTexts(*prepared.texts),
@@ -204,6 +225,14 @@ void Describe(OptionTable& table, MaskedLanguageModelTraining& options) {
 void Describe(OptionTable& table, TextClassifierTraining& options) {
   Describe(table, options, kTextDefaults,
            "text, tab, class, or two texts and their class; or JSON lines of {\"text\", \"text_pair\", \"label\"}");
+  AddChoice<Problem>(table, "--problem-type", options.problem,
+                     {{ProblemName(Problem::one_label), Problem::one_label},
+                      {ProblemName(Problem::several_labels), Problem::several_labels},
+                      {ProblemName(Problem::number), Problem::number}},
+                     "One class of each text, any number of them, or a number")
+      .Default(std::string("as the model's head, else ") + ProblemName(Problem::one_label))
+      .Group("Text");
+  AddTextColumns(table, options.columns, "Text");
   DescribeClassWeights(table, options.class_weights);
   table.Add("--truncate", options.truncate,
             "Leave out the end of a text that is too long for the model, instead of refusing it");

@@ -1,9 +1,12 @@
 // Training text encoders: masked language models, classifiers of texts and of tokens, and models that find answers.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/data/classified_texts.h"
+#include "headlight/nn/problem.h"
 #include "headlight/recipes/text_training.h"
 
 namespace headlight {
@@ -13,7 +16,10 @@ struct EncoderTraining : TextTraining {
   std::string preset;  ///< of a masked language model: the published size of an ESM-2, such as esm2-8m
   MaskingOptions masking;
   std::string class_weights;  ///< balanced, or LABEL=WEIGHT,...
-  bool truncate = false;      ///< of classes of texts: the end of a text that is too long is left out
+  /// Of a classifier of texts: one label for each text, several, or a number [as the model's head has it].
+  std::optional<Problem> problem = {};
+  TextColumns columns = {};  ///< of a classifier of texts: in .jsonl and .csv files
+  bool truncate = false;     ///< of classes of texts: the end of a text that is too long is left out
 };
 
 struct MaskedLanguageModelTraining : EncoderTraining {};

@@ -168,6 +168,99 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
 }
 
+// Any number of labels for each text, from a file with columns of other names.
+TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
+  const Setting setting("family_bert_uncased.json");
+  const std::string records = setting.folder.File("records.jsonl"), rows = setting.folder.File("rows.csv");
+  std::string json, csv = "words,kinds\n";
+  for (int i = 0; i < 20; ++i) {
+    json += R"({"words": "the dog runs", "kinds": ["animal", "moves"]})"
+            "\n"
+            R"({"words": "a man", "kinds": ["human"]})"
+            "\n"
+            R"({"words": "the meadow", "kinds": []})"
+            "\n";
+    csv += "the dog runs,\"moves,animal\"\na man,human\nthe meadow,\n";
+  }
+  WriteFile(records, json);
+  WriteFile(rows, csv);
+  const Outcome trained =
+      setting.Train("classification", records,
+                    {"--tokenizer", setting.tokenizer, "--problem-type", "multi_label_classification", "--text-column",
+                     "words", "--label-column", "kinds", "--epochs", "30", "--batch-tokens", "64", "--learning-rate",
+                     "1e-2", "--warmup", "5"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string model = setting.folder.File("model");
+  EXPECT_THAT(ReadFile(model + "/config.json"), HasSubstr(R"("problem_type": "multi_label_classification")"));
+  EXPECT_THAT(LoadModel<TextEncoder>(model)->heads().labels, testing::ElementsAre("animal", "human", "moves"));
+  for (const std::string& file : {records, rows}) {
+    const Outcome evaluated =
+        RunProgram({"evaluate", model, file, "--text-column", "words", "--label-column", "kinds"});
+    EXPECT_THAT(evaluated.out, testing::StartsWith("micro F1 100.00, macro F1 100.00 of 60 texts\nloss 0."))
+        << evaluated.err;
+    EXPECT_THAT(evaluated.out, HasSubstr("\nmoves: precision 100.00, recall 100.00, F1 100.00, of 20\n"));
+  }
+  EXPECT_THAT(RunProgram({"classify", model}, "the dog runs\n").out,
+              testing::ContainsRegex("animal.*moves|moves.*animal"));
+  EXPECT_EQ(RunProgram({"classify", model}, "the meadow\n").out, "\n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, setting.classes, "--text-column", "words"}),
+              HasSubstr("classes: its columns have no names"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, records}), HasSubstr("records.jsonl:1"));
+}
+
+TEST(TrainTexts, ARegressionLearnsNumbers) {
+  const Setting setting("family_bert_uncased.json");
+  const std::string scored = setting.folder.File("scored.tsv"), records = setting.folder.File("scored.jsonl");
+  std::string lines, json;
+  for (int i = 0; i < 20; ++i) {
+    lines += "the dog runs\t2.5\na man\t-1\nthe meadow\t0.25\n";
+    json += R"({"text": "the dog runs", "label": 2.5})"
+            "\n"
+            R"({"text": "a man", "label": -1})"
+            "\n"
+            R"({"text": "the meadow", "label": "0.25"})"
+            "\n";
+  }
+  WriteFile(scored, lines);
+  WriteFile(records, json);
+  const std::vector<std::string> how = {
+      "--tokenizer", setting.tokenizer, "--problem-type", "regression", "--epochs", "60", "--batch-tokens",
+      "64",          "--learning-rate", "1e-2",           "--warmup",   "5"};
+  const Outcome trained = setting.Train("classification", scored, how);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string model = setting.folder.File("model");
+  const std::string config = ReadFile(model + "/config.json");
+  EXPECT_THAT(config, HasSubstr(R"("problem_type": "regression")"));
+  EXPECT_THAT(config, HasSubstr(R"("LABEL_0")"));
+  for (const std::string& file : {scored, records}) {
+    const Outcome evaluated = RunProgram({"evaluate", model, file, "--json"});
+    ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+    const Json scores = ParseJson(evaluated.out, "scores");
+    EXPECT_EQ(*scores.Find("task")->As<std::string>(), "regression");
+    EXPECT_GT(*scores.Find("pearson")->As<double>(), 0.99);
+    EXPECT_NEAR(*scores.Find("spearman")->As<double>(), 1, 1e-6);
+    EXPECT_LT(*scores.Find("loss")->As<double>(), 0.05);
+  }
+  const Json best = ParseJson(RunProgram({"classify", model, "--json"}, "the dog runs\n").out, "row");
+  EXPECT_NEAR(*best.Find("classes")->As<Json::Array>()->front().Find("score")->As<double>(), 2.5, 0.5);
+  WriteFile(scored, "the dog runs\t2.5\na man\tmany\n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("scored.tsv:2: 'many' is not a number"));
+  WriteFile(scored, "the dog runs\t1,2\n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("scored.tsv:1: 2 numbers, where the model has 1"));
+  WriteFile(scored, "the dog runs\t1e99\n");
+  EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("is not a number that a float holds"));
+
+  // Another problem gives the model another head.
+  const Outcome classes = RunProgram({"train", "classification", "--train", setting.classes, "--valid", setting.classes,
+                                      "--from", model, "--problem-type", "single_label_classification", "--out",
+                                      setting.folder.File("classes_model"), "--epochs", "1", "--batch-tokens", "64"});
+  EXPECT_EQ(classes.exit_code, 0) << classes.err;
+  EXPECT_THAT(classes.err, HasSubstr("a new one is initialised"));
+  EXPECT_THAT(RefusalOf({"train", "classification", "--train", setting.classes, "--valid", setting.classes, "--from",
+                         model, "--class-weights", "balanced", "--out", setting.folder.File("other")}),
+              HasSubstr("--class-weights are for texts that have one class each"));
+}
+
 TEST(TrainTexts, OffersNoOptionThatTheTaskDoesNotUse) {
   const Setting setting("family_bert_uncased.json");
   for (const char* task : {"masked-language-model", "classification", "tagging", "question-answering"}) {
