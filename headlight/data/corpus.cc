@@ -10,7 +10,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/parallel.h"
-#include "headlight/data/lines.h"
+#include "headlight/data/text_pairs.h"
 
 namespace headlight {
 namespace {
@@ -28,10 +28,11 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-// One of the two files, read line by line and hashed on the way.
+// One side, read text by text and hashed on the way.
 class HashedLines {
  public:
-  explicit HashedLines(const std::string& path) : reader_(path) {}
+  HashedLines(const CorpusFiles& files, Side side)
+      : reader_(files.source, files.target, side == Side::target, files.columns) {}
 
   std::optional<std::string_view> Next() {
     const auto line = reader_.Next();
@@ -41,11 +42,11 @@ class HashedLines {
     }
     return line;
   }
-  std::int64_t lines() const { return reader_.line_number(); }
+  std::int64_t lines() const { return reader_.number(); }
   std::uint64_t hash() const { return hash_.value(); }
 
  private:
-  LineReader reader_;
+  SideReader reader_;
   Hash64 hash_;
 };
 
@@ -140,14 +141,16 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   Check(std::isfinite(options.max_ratio) && options.max_ratio >= 1,
         "the maximum ratio of lengths must be a number from 1, not {}", options.max_ratio);
   CheckIsFile(files_.source);
-  CheckIsFile(files_.target);
+  if (!files_.target.empty()) CheckIsFile(files_.target);
+  const std::string both =
+      files_.target.empty() ? files_.source : fmt::format("{} and {}", files_.source, files_.target);
 
-  HashedLines source(files_.source), target(files_.target);
+  HashedLines source(files_, Side::source), target(files_, Side::target);
   while (source.Next()) continue;
   while (target.Next()) continue;
   Check(source.lines() == target.lines(), "{} has {} lines, {} has {}: each line needs its translation", files_.source,
         source.lines(), files_.target, target.lines());
-  Check(source.lines() > 0, "{} and {} are empty: there is nothing to train on", files_.source, files_.target);
+  Check(source.lines() > 0, "{} {} empty: there is nothing to train on", both, files_.target.empty() ? "is" : "are");
 
   const std::uint64_t text_hash = TextHash(source, target);
   const std::uint64_t made_from[] = {text_hash, tokenizer_hash, static_cast<std::uint64_t>(options.max_length),
@@ -193,7 +196,9 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
   writer.Write(kMagic);
   CorpusCounts counts;
   std::vector<Entry> entries;
-  HashedLines source(files_.source), target(files_.target);
+  HashedLines source(files_, Side::source), target(files_, Side::target);
+  const std::string both =
+      files_.target.empty() ? files_.source : fmt::format("{} and {}", files_.source, files_.target);
   std::string records;
   Chunk chunk;
   for (chunk.Read(source, target); chunk.size > 0; chunk.Read(source, target)) {
@@ -219,11 +224,11 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
     }
     writer.Write(records);
   }
-  Check(text_hash == TextHash(source, target), "{} or {} changed while it was read", files_.source, files_.target);
-  Check(counts.lines > 0 || options_.share.share == 0, "{} and {}: with a share of {} held out no pair is left",
-        files_.source, files_.target, options_.share.share);
-  Check(counts.kept > 0, "{} and {}: no pair is left of {}: {} empty, {} over-long, {} lopsided", files_.source,
-        files_.target, counts.lines, counts.empty, counts.over_long, counts.lopsided);
+  Check(text_hash == TextHash(source, target), "{}: changed while it was read", both);
+  Check(counts.lines > 0 || options_.share.share == 0, "{}: with a share of {} held out no pair is left", both,
+        options_.share.share);
+  Check(counts.kept > 0, "{}: no pair is left of {}: {} empty, {} over-long, {} lopsided", both, counts.lines,
+        counts.empty, counts.over_long, counts.lopsided);
   writer.Pad(alignof(Entry));
   writer.Write(BytesOf(entries.data(), entries.size()));
   writer.Write(BytesOf(&counts));

@@ -11,6 +11,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/file.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/data/text_share.h"
 #include "headlight/text/tokenizers/tokenizer.h"
 
@@ -21,8 +22,11 @@ namespace headlight {
 using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {
-  std::string source, target;  // plain or gzip, UTF-8: line i of one translates line i of the other
-  std::string cache;           // where the ids are kept; written, unless it already holds those of the same corpus
+  // Plain or gzip, UTF-8: line i of one translates line i of the other. Or `target` is empty, and `source` holds pairs
+  // (PairReader).
+  std::string source, target;
+  std::string cache;         // where the ids are kept; written, unless it already holds those of the same corpus
+  PairColumns columns = {};  // of pairs
 };
 
 struct CorpusOptions {

@@ -82,6 +82,27 @@ TEST_F(CorpusTest, HoldsTheIdsOfEveryPair) {
   EXPECT_THROW(corpus.TextOf(0), Error);
 }
 
+// A file of pairs is the same corpus as two files of lines.
+TEST_F(CorpusTest, IsReadFromPairs) {
+  options_.keep_text = true;
+  const Corpus lines = Open("1 2 3\n\n4\n", "5 6\n8\n7 8\n");
+  const std::string pairs = folder_.Write("pairs.jsonl", R"({"translation": {"x": "1 2\n3", "y": "5 6"}})"
+                                                         "\n"
+                                                         R"({"translation": {"x": "", "y": "8"}})"
+                                                         "\n"
+                                                         R"({"translation": {"x": "4", "y": "7 8"}})");
+  const Corpus read = OpenFiles({pairs, "", folder_.Path("pairs"), {"x", "y"}});
+  EXPECT_EQ(read.hash(), lines.hash());
+  EXPECT_EQ(read.counts(), lines.counts());
+  EXPECT_EQ(read.counts().empty, 1);
+  EXPECT_THAT(read.IdsOf(0).source, ElementsAre(1, 2, 3));
+  EXPECT_EQ(read.TextOf(1).target, "7 8");
+  EXPECT_THAT(ErrorOf([&] {
+                OpenFiles({folder_.Write("none.jsonl", ""), "", folder_.Path("none"), {}});
+              }),
+              HasSubstr("none.jsonl is empty: there is nothing to train on"));
+}
+
 TEST_F(CorpusTest, TellsTheTokenizerWhichSideItIs) {
   const CorpusFiles files{folder_.Write("source", "s\n"), folder_.Write("target", "t\n"), folder_.Path("cache")};
   const EncodeText encode = [](std::string_view text, Side side) {

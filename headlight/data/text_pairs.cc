@@ -11,29 +11,61 @@
 namespace headlight {
 namespace {
 
-void ReadTabbed(const std::string& path, std::vector<TextPair>& pairs) {
-  LineReader lines(path);
-  while (const auto line = lines.Next()) {
-    if (line->empty()) continue;
-    std::string place = fmt::format("{}:{}", path, lines.line_number());
-    const std::size_t tab = line->find('\t');
-    Check(tab != std::string_view::npos && tab == line->rfind('\t'), "{}: expected a source, a tab and its target",
-          place);
-    pairs.push_back({std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)});
-  }
+// By the first of the names that is there, or by the one that is asked for.
+std::string MemberOf(const JsonView& object, const std::string& column, std::initializer_list<const char*> usual) {
+  return TextOf(column.empty() ? OneOf(object, usual) : object[column]);
 }
 
-void ReadRecords(const std::string& path, std::vector<TextPair>& pairs) {
-  Records records(path);
-  while (const auto record = records.Next())
-    pairs.push_back({TextOf((*record)["source"]), TextOf((*record)["target"]), record->place()});
+TextPair PairOf(const JsonView& record, const PairColumns& columns) {
+  const JsonView translation = record["translation"];
+  if (translation.value().As<Json::Object>() == nullptr)
+    return {MemberOf(record, columns.source, {"source", "document", "article", "text"}),
+            MemberOf(record, columns.target, {"target", "summary", "highlights"}), record.place()};
+  if (columns.source.empty() || columns.target.empty()) {
+    std::string names;
+    for (const Json::Member& member : translation.Object()) names += (names.empty() ? "" : ", ") + member.name;
+    Fail("{}: `source_column` and `target_column` must say which is the source and which the target: there is {}",
+         translation.place(), names.empty() ? "nothing" : Quoted(names));
+  }
+  return {TextOf(translation[columns.source]), TextOf(translation[columns.target]), record.place()};
 }
 
 }  // namespace
 
-std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const TextShare& share) {
+PairReader::PairReader(const std::string& path, PairColumns columns) : path_(path), columns_(std::move(columns)) {
+  if (HasRecords(path)) {
+    records_.emplace(path);
+    return;
+  }
+  Check(columns_.source.empty() && columns_.target.empty(),
+        "{}: its columns have no names; those of .jsonl and .csv files do", path);
+  lines_.emplace(path);
+}
+
+std::optional<TextPair> PairReader::Next() {
+  if (records_) {
+    const std::optional<JsonView> record = records_->Next();
+    if (!record) return std::nullopt;
+    return PairOf(*record, columns_);
+  }
+  while (const auto line = lines_->Next()) {
+    if (line->empty()) continue;
+    std::string place = fmt::format("{}:{}", path_, lines_->line_number());
+    const std::size_t tab = line->find('\t');
+    Check(tab != std::string_view::npos && tab == line->rfind('\t'), "{}: expected a source, a tab and its target",
+          place);
+    return TextPair{std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)};
+  }
+  return std::nullopt;
+}
+
+std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const PairColumns& columns,
+                                    const TextShare& share) {
   std::vector<TextPair> pairs;
-  for (const std::string& path : paths) HasRecords(path) ? ReadRecords(path, pairs) : ReadTabbed(path, pairs);
+  for (const std::string& path : paths) {
+    PairReader reader(path, columns);
+    while (std::optional<TextPair> pair = reader.Next()) pairs.push_back(*std::move(pair));
+  }
   for (const TextPair& pair : pairs)
     Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
           pair.source.empty() ? "source" : "target");
@@ -41,6 +73,32 @@ std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const
   CheckAnyText(pairs.empty() || std::ranges::any_of(pairs, has_text), paths);
   std::erase_if(pairs, [&](const TextPair& pair) { return !share.Has(pair.source); });
   return pairs;
+}
+
+SideReader::SideReader(const std::string& source, const std::string& target, bool of_target, const PairColumns& columns)
+    : of_target_(of_target) {
+  if (target.empty()) {
+    pairs_.emplace(source, columns);
+    return;
+  }
+  Check(columns.source.empty() && columns.target.empty(),
+        "{}: its columns have no names; those of one file of pairs, .jsonl or .csv, do", source);
+  lines_.emplace(of_target ? target : source);
+}
+
+std::optional<std::string_view> SideReader::Next() {
+  if (lines_) {
+    const std::optional<std::string_view> line = lines_->Next();
+    number_ += line.has_value();
+    return line;
+  }
+  std::optional<TextPair> pair = pairs_->Next();
+  if (!pair) return std::nullopt;
+  ++number_;
+  text_ = std::move(of_target_ ? pair->target : pair->source);
+  std::ranges::replace_if(
+      text_, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return text_;
 }
 
 }  // namespace headlight

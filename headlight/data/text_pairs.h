@@ -1,10 +1,15 @@
 // Pairs of texts for training: the input and its target.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/data/lines.h"
+#include "headlight/data/records.h"
 #include "headlight/data/text_share.h"
 
 namespace headlight {
@@ -14,8 +19,49 @@ struct TextPair {
   std::string place;  // file and line, to begin an error with
 };
 
-// Of records (HasRecords) of "source" and "target", or a source, a tab and its target a line; empty lines are none.
-// Throws Error as Records and LineReader do, naming the line for what is not that, and for a text that is empty.
-HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const TextShare& share = {});
+// The members of records that hold a source and its target; empty: the usual ones.
+struct PairColumns {
+  std::string source, target;
+};
+
+// The pairs of a file, one after another: of records (HasRecords) of "source" and "target", or of summaries as data
+// sets have them ("document", "article" or "text"; "summary" or "highlights"); or a source, a tab and its target a
+// line; empty lines are none. A record with an object "translation" has the pair in it, by language: {"translation":
+// {"de": "Ein Hund.", "en": "A dog."}}. `columns` names the members, which such a record needs.
+class HEADLIGHT_API PairReader {
+ public:
+  explicit PairReader(const std::string& path, PairColumns columns = {});
+
+  // The next pair, of which a text may be empty; nothing after the last. Throws Error as Records and LineReader do,
+  // naming the line for what is not that.
+  std::optional<TextPair> Next();
+
+ private:
+  std::string path_;
+  PairColumns columns_;
+  std::optional<Records> records_;
+  std::optional<LineReader> lines_;
+};
+
+// All pairs of files. Throws Error as PairReader does, and for a text that is empty.
+HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths,
+                                                  const PairColumns& columns = {}, const TextShare& share = {});
+
+// One side of a parallel corpus, a text at a time: of two files, whose lines are pairs, or of one that PairReader
+// reads, where line ends and tabs within texts become spaces. `target` may be empty: then `source` is that file.
+class HEADLIGHT_API SideReader {
+ public:
+  SideReader(const std::string& source, const std::string& target, bool of_target, const PairColumns& columns = {});
+
+  std::optional<std::string_view> Next();          // valid until the next call; nothing after the last
+  std::int64_t number() const { return number_; }  // of the text that Next gave last, from 1
+
+ private:
+  std::optional<LineReader> lines_;
+  std::optional<PairReader> pairs_;
+  bool of_target_;
+  std::string text_;
+  std::int64_t number_ = 0;
+};
 
 }  // namespace headlight

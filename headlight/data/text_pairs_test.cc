@@ -22,6 +22,50 @@ TEST(TextPairs, AreReadFromTabsAndFromJsonLines) {
   EXPECT_EQ(pairs[2].source + "|" + pairs[2].target, "a\tb|{}");
 }
 
+// As data sets on Hugging Face's hub have translations and summaries.
+TEST(TextPairs, HaveTheColumnsOfPublishedSets) {
+  const TestFolder folder;
+  const auto read = [&](const char* name, const char* text, const PairColumns& columns = {}) {
+    const std::vector<TextPair> pairs = ReadTextPairs({folder.Write(name, text)}, columns);
+    EXPECT_EQ(pairs.size(), 1U);
+    return pairs[0].source + "|" + pairs[0].target;
+  };
+  const char* const translation = R"({"id": 1, "translation": {"de": "Ein Hund.", "en": "A dog.", "fr": "Un chien."}})";
+  EXPECT_EQ(read("a.jsonl", translation, {"de", "en"}), "Ein Hund.|A dog.");
+  EXPECT_EQ(read("a.jsonl", translation, {"fr", "de"}), "Un chien.|Ein Hund.");
+  EXPECT_EQ(read("a.jsonl", R"({"document": "A long one.", "summary": "One."})"), "A long one.|One.");
+  EXPECT_EQ(read("a.jsonl", R"({"article": "A long one.", "highlights": "One.", "id": "x"})"), "A long one.|One.");
+  EXPECT_EQ(read("a.csv", "text,summary\nA long one.,One.\n"), "A long one.|One.");
+  EXPECT_EQ(read("a.jsonl", R"({"dialogue": "A long one.", "title": "One."})", {"dialogue", "title"}),
+            "A long one.|One.");
+  EXPECT_EQ(read("a.jsonl", R"({"dialogue": "A long one.", "summary": "One."})", {"dialogue", ""}), "A long one.|One.");
+  EXPECT_THAT(
+      ErrorOf([&] { read("a.jsonl", translation); }),
+      HasSubstr("a.jsonl:1: key 'translation': `source_column` and `target_column` must say which is the source "
+                "and which the target: there is 'de, en, fr'"));
+  EXPECT_THAT(ErrorOf([&] { read("a.jsonl", translation, {"de", "it"}); }), HasSubstr("key 'translation.it'"));
+  EXPECT_THAT(ErrorOf([&] { read("a.jsonl", R"({"document": "A"})"); }), HasSubstr("expected one of target, summary"));
+  EXPECT_THAT(ErrorOf([&] { read("a.tsv", "a\tb\n", {"de", "en"}); }), HasSubstr("its columns have no names"));
+}
+
+TEST(SideReader, ReadsOneSideOfTwoFilesOrOfPairs) {
+  const TestFolder folder;
+  const auto read = [](SideReader reader) {
+    std::string texts;
+    while (const auto text = reader.Next()) texts += std::string(*text) + "|";
+    return texts + std::to_string(reader.number());
+  };
+  const std::string source = folder.Write("a", "one\n\ntwo\n"), target = folder.Write("b", "un\n\ndeux\n");
+  EXPECT_EQ(read({source, target, false}), "one||two|3");
+  EXPECT_EQ(read({source, target, true}), "un||deux|3");
+  const std::string pairs = folder.Write("c.jsonl", R"({"source": "one\nmore", "target": "un\tde plus"})"
+                                                    "\n"
+                                                    R"({"source": "", "target": "deux"})");
+  EXPECT_EQ(read({pairs, "", false}), "one more||2");
+  EXPECT_EQ(read({pairs, "", true}), "un de plus|deux|2");
+  EXPECT_THAT(ErrorOf([&] { SideReader(source, target, false, {"de", "en"}); }), HasSubstr("have no names"));
+}
+
 TEST(TextPairs, NameTheLineThatIsNone) {
   const TestFolder folder;
   for (const auto& [name, text, error] : std::vector<std::array<const char*, 3>>{
@@ -29,7 +73,7 @@ TEST(TextPairs, NameTheLineThatIsNone) {
            {"a", "one\tun\tuno", "a:1: expected"},
            {"a", " \t \n", "a: there is no text in it"},
            {"a", "one\t", "a:1: the target is empty"},
-           {"a.jsonl", "{\"source\": \"one\"}", "a.jsonl:1: key 'target'"},
+           {"a.jsonl", "{\"source\": \"one\"}", "a.jsonl:1: expected one of target, summary, highlights"},
            {"a.jsonl", "{\"source\": \"\", \"target\": \"x\"}", "a.jsonl:1: the source is empty"},
            {"a.jsonl", "one\tun", "a.jsonl:1"}})
     EXPECT_THAT(ErrorOf([&, name = name, text = text] { ReadTextPairs({folder.Write(name, text)}); }),

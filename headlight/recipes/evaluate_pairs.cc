@@ -33,7 +33,7 @@ struct Texts {
 Texts ReadTestSet(const Evaluation& options) {
   Texts texts;
   if (!options.files.empty()) {
-    for (TextPair& pair : ReadTextPairs(options.files)) {
+    for (TextPair& pair : ReadTextPairs(options.files, options.pairs)) {
       texts.sources.push_back(std::move(pair.source));
       texts.references.push_back(std::move(pair.target));
       texts.places.push_back(std::move(pair.place));
@@ -41,6 +41,8 @@ Texts ReadTestSet(const Evaluation& options) {
     Check(!texts.sources.empty(), "{}: there is no pair in it", fmt::join(options.files, ", "));
     return texts;
   }
+  Check(options.pairs.source.empty() && options.pairs.target.empty(),
+        "{}: `source_column` and `target_column` are for FILE, pairs of texts", options.folder);
   texts.sources = ReadLines(options.source);
   texts.references = ReadLines(options.reference);
   Check(!texts.sources.empty(), "{}: has no lines", options.source);

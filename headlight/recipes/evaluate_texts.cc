@@ -60,8 +60,7 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
                                                     .columns = columns,
                                                     .truncate = options.truncate});
     NoteWarnings(texts, options, observer);
-    return result({heads.problem == Problem::number ? "regression" : "classification",
-                   ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
+    return result({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
   }
   if (heads.token_classes) {
     const TaggedTexts texts =

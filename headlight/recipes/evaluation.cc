@@ -18,6 +18,7 @@
 #include "headlight/models/imagegpt.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/recipes/evaluate_kinds.h"
+#include "headlight/recipes/model_training.h"
 #include "headlight/recipes/text_training.h"
 
 namespace headlight {
@@ -41,14 +42,11 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
       {EncoderDecoder::kKind,
        EvaluatePairs,
        nullptr,
-       {"--train",           "--source",         "--reference",
-        "--truncate",        "--rouge",          "--stemmer",
-        "--metric",          "--tokenization",   "--spm",
-        "--lowercase",       "--output",         "--shortlist",
-        "--draft",           "--beam-size",      "--length-penalty",
-        "--max-length",      "--min-length",     "--no-repeat-ngram-size",
-        "--batch-tokens",    "--task",           "--prefix",
-        "--source-language", "--target-language"}},
+       {"--train",         "--source",         "--reference",  "--truncate",        "--source-column",
+        "--target-column", "--rouge",          "--stemmer",    "--metric",          "--tokenization",
+        "--spm",           "--lowercase",      "--output",     "--shortlist",       "--draft",
+        "--beam-size",     "--length-penalty", "--max-length", "--min-length",      "--no-repeat-ngram-size",
+        "--batch-tokens",  "--task",           "--prefix",     "--source-language", "--target-language"}},
       {ImageEncoder::kKind,
        EvaluateImageEncoder,
        "images",
@@ -153,6 +151,7 @@ void Describe(OptionTable& table, Evaluation& options) {
             "instead of refusing it");
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   AddPairAndLabelColumns(table, options.columns, "Options");
+  AddPairColumns(table, options.pairs, "Options");
   table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
   table.AddFile("--reference", options.reference, "Their reference translations or summaries");
   table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of `metric`");

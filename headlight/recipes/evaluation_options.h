@@ -9,6 +9,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/data/classified_texts.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/data/text_reader.h"
 #include "headlight/image/image_files.h"
 #include "headlight/pipelines/load_options.h"
@@ -55,6 +56,7 @@ struct Evaluation {
   // Of a model that reads one text and writes another.
   std::string source = {},
               reference = {};  ///< in place of the files: texts to read, one per line, and what should be written
+  PairColumns pairs = {};      ///< of .jsonl and .csv files
   std::string output = {};     ///< the file that the model's texts are written to; empty: none
   bool rouge = false;          ///< ROUGE instead of BLEU and chrF
   bool stemmer = false;        ///< ROUGE compares words by their English stems

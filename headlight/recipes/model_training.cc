@@ -187,6 +187,20 @@ void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionV
   }
 }
 
+void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group) {
+  const auto add = [&](const char* name, std::string& column, const char* text, const char* usual) {
+    table
+        .Add(name, column,
+             fmt::format("Column of the {} in .jsonl and .csv files, or its language in \"translation\"", text))
+        .Check(NotEmpty())
+        .Type("NAME")
+        .Default(usual)
+        .Group(group);
+  };
+  add("--source-column", columns.source, "source", "source, document, article or text");
+  add("--target-column", columns.target, "target", "target, summary or highlights");
+}
+
 TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults, bool validates) {
   const bool tunes = !options.from_scratch();
   TrainingPlan plan;

@@ -13,6 +13,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/base/option_table.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/data/text_share.h"
 #include "headlight/io/config_table.h"
 #include "headlight/recipes/training_run.h"
@@ -155,6 +156,9 @@ const typename Presets::mapped_type& PresetOf(const Presets& presets, const std:
   for (const auto& [known, values] : presets) names.push_back(known);
   Fail("`{}` must be {}, not {}", option, Alternatives(names), Quoted(name));
 }
+
+/// The names of the members of records that hold a source and its target.
+void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group);
 
 /// Completes the options, and checks what can be known before anything is read. `validates`: whether there must be
 /// something to validate on. Throws Error for options that exclude each other.

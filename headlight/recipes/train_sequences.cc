@@ -82,7 +82,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
                         std::vector<std::string>* sources) {
     std::vector<SequenceExample> examples;
     std::int64_t tokens[2] = {0, 0};
-    for (const TextPair& pair : ReadTextPairs(paths, share)) {
+    for (const TextPair& pair : ReadTextPairs(paths, options.columns, share)) {
       SequenceExample& example = examples.emplace_back();
       example.source = example.target = tokenizer->before();
       const auto add = [](const std::vector<std::int32_t>& ids, std::vector<std::int32_t>& to) {
@@ -208,12 +208,15 @@ void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& s
 }  // namespace
 
 void Describe(OptionTable& table, SequenceToSequenceTraining& options) {
-  DescribeSequences(table, options, "source, tab, target on each line, or .jsonl with {\"source\", \"target\"}");
+  DescribeSequences(table, options,
+                    "source, tab, target on each line, or .jsonl or .csv with columns such as source and "
+                    "target, or document and summary");
   table.Get("--positions").Describe("Tokens of the longest text that a BART from scratch reads");
   AddChoice<NewFamily>(table, "--family", options.family, {{"bart", NewFamily::bart}, {"t5", NewFamily::t5}},
                        "Architecture of the model")
       .Excludes(table.Get("--from"))
       .Group(kModelGroup);
+  AddPairColumns(table, options.columns, "Text");
   table.Add("--prefix", options.prefix, "Put this before each source, as T5's \"summarize: \"").Type("TEXT");
 }
 

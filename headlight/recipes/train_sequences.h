@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headlight/base/export.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/recipes/text_training.h"
 #include "headlight/train/objectives/denoising.h"
 #include "headlight/train/objectives/span_corruption.h"
@@ -19,6 +20,7 @@ struct SequenceToSequenceTraining : SequenceTraining {
   enum class Family { bart, t5 };
   Family family = Family::bart;  ///< of a model from scratch
   std::string prefix;            ///< of each source, such as T5's "summarize: "
+  PairColumns columns;           ///< of .jsonl and .csv files
 };
 
 struct SpanCorruptionTraining : SequenceTraining {

@@ -13,6 +13,7 @@
 #include "headlight/base/in_file.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/lines.h"
+#include "headlight/data/records.h"
 #include "headlight/recipes/text_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/train/checkpoint.h"
@@ -46,18 +47,35 @@ const std::map<std::string, OptionValues> kTranslationPresets = {
       {"--epochs", "24"}}},
 };
 
-std::int64_t CountLines(const std::string& path) {
-  LineReader lines(path);
+// One side of files as TranslationTraining has them.
+SideReader SideOf(const std::vector<std::string>& files, Side side, const PairColumns& columns) {
+  return {files[0], files.size() == 2 ? files[1] : "", side == Side::target, columns};
+}
+
+std::vector<std::string> TextsOf(const std::vector<std::string>& files, Side side, const PairColumns& columns) {
+  std::vector<std::string> texts;
+  SideReader reader = SideOf(files, side, columns);
+  while (const auto text = reader.Next()) texts.emplace_back(*text);
+  return texts;
+}
+
+std::int64_t CountLines(const std::vector<std::string>& files, Side side, const PairColumns& columns) {
+  SideReader lines = SideOf(files, side, columns);
   while (lines.Next()) continue;
-  return lines.line_number();
+  return lines.number();
 }
 
 // Errors in the text are reported before anything is learned from it and written.
-void CheckText(const std::string& source, const std::string& target) {
-  const std::int64_t source_lines = CountLines(source), target_lines = CountLines(target);
-  Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", source,
-        source_lines, target, target_lines);
-  Check(source_lines > 0, "{}: there is no line in it", source);
+void CheckText(const std::vector<std::string>& files, const PairColumns& columns) {
+  const std::int64_t source_lines = CountLines(files, Side::source, columns);
+  if (files.size() == 2) {
+    for (const std::string& file : files)
+      Check(!HasRecords(file), "{}: holds records, and of two files each line is a text; give one file of pairs", file);
+    const std::int64_t target_lines = CountLines(files, Side::target, columns);
+    Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", files[0],
+          source_lines, files[1], target_lines);
+  }
+  Check(source_lines > 0, "{}: there is no line in it", files[0]);
 }
 
 std::int64_t PositionsOf(const TranslationTraining& options) {
@@ -68,7 +86,8 @@ std::int64_t PositionsOf(const TranslationTraining& options) {
 TranslationValidation HoldOut(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
   TranslationValidation set;
   const TextShare share = options.validated();
-  LineReader sources(options.train[0]), targets(options.train[1]);
+  SideReader sources = SideOf(options.train, Side::source, options.columns);
+  SideReader targets = SideOf(options.train, Side::target, options.columns);
   for (auto source = sources.Next(), target = targets.Next(); source && target;
        source = sources.Next(), target = targets.Next()) {
     if (!share.Has(*source)) continue;
@@ -81,7 +100,7 @@ TranslationValidation HoldOut(const TranslationTraining& options, const MarianTo
     set.sources.push_back(std::move(source_ids));
     set.targets.push_back(std::move(target_ids));
   }
-  CheckNotEmpty(set.sources.size(), "pairs", {options.train[0], options.train[1]}, share);
+  CheckNotEmpty(set.sources.size(), "pairs", options.train, share);
   set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
   return set;
 }
@@ -89,8 +108,8 @@ TranslationValidation HoldOut(const TranslationTraining& options, const MarianTo
 TranslationValidation ReadValidation(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
   if (options.validate_split > 0) return HoldOut(options, tokenizer);
   TranslationValidation set;
-  set.source_texts = ReadLines(options.valid[0]);
-  set.references = ReadLines(options.valid[1]);
+  set.source_texts = TextsOf(options.valid, Side::source, options.columns);
+  set.references = TextsOf(options.valid, Side::target, options.columns);
   const auto encode = [&](const std::string& path, const std::vector<std::string>& texts, Side side) {
     std::vector<std::vector<std::int32_t>> ids;
     for (const std::string& text : texts) {
@@ -102,10 +121,10 @@ TranslationValidation ReadValidation(const TranslationTraining& options, const M
     return ids;
   };
   set.sources = encode(options.valid[0], set.source_texts, Side::source);
-  set.targets = encode(options.valid[1], set.references, Side::target);
+  set.targets = encode(options.valid.back(), set.references, Side::target);
   const auto is_empty = [](const std::vector<std::int32_t>& ids) { return ids.empty(); };
   Check(!std::ranges::all_of(set.sources, is_empty), "{}: there is no text in it", options.valid[0]);
-  Check(!std::ranges::all_of(set.targets, is_empty), "{}: there is no text in it", options.valid[1]);
+  Check(!std::ranges::all_of(set.targets, is_empty), "{}: there is no text in it", options.valid.back());
   set.decode = [tokenizer](std::span<const std::int32_t> ids) { return tokenizer.Decode(ids); };
   return set;
 }
@@ -160,10 +179,12 @@ TransformerConfig ConfigOf(const TranslationTraining& options, const TrainingPla
 }  // namespace
 
 void Describe(OptionTable& table, TranslationTraining& options) {
-  Describe(table, options, kTranslationDefaults,
-           {.train = "Source and target text, plain or gzip, whose lines are pairs",
-            .valid = "Source and target text to validate on"});
-  for (const char* files : {"--train", "--valid"}) table.Get(files).Values(2).Type("SRC TGT");
+  Describe(
+      table, options, kTranslationDefaults,
+      {.train = "Source and target text, plain or gzip, whose lines are pairs; or one file of pairs: a source, a tab "
+                "and its target on each line, or .jsonl or .csv",
+       .valid = "Source and target text to validate on, likewise"});
+  for (const char* files : {"--train", "--valid"}) table.Get(files).Type("SRC TGT|PAIRS");
   table
       .Add("--preset", options.preset, OneOf({"base", "multi30k"}),
            "Settings to start from: the paper's base model, or Multi30k's")
@@ -204,6 +225,7 @@ void Describe(OptionTable& table, TranslationTraining& options) {
       .Type("N")
       .Default(fmt::format("{}", options.vocabulary.size))
       .Group("Text");
+  AddPairColumns(table, options.columns, "Text");
   AddChoice<SubwordAlgorithm>(table, "--vocabulary", options.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")
@@ -217,20 +239,20 @@ void Describe(OptionTable& table, TranslationTraining& options) {
   AddRDrop(table, options.teacher_forcing);
 }
 
-MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target,
-                                const VocabularyOptions& options) {
-  LineReader source_lines(source), target_lines(target);
+MarianTokenizer LearnVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
+                                const PairColumns& columns) {
+  SideReader source = SideOf(files, Side::source, columns), target = SideOf(files, Side::target, columns);
   bool of_source = true;
   const auto next_line = [&](std::string_view& line) {
-    std::optional<std::string_view> next = of_source ? source_lines.Next() : target_lines.Next();
+    std::optional<std::string_view> next = of_source ? source.Next() : target.Next();
     if (!next && of_source) {
       of_source = false;
-      next = target_lines.Next();
+      next = target.Next();
     }
     if (next) line = *next;
     return next.has_value();
   };
-  return InFiles({source, target}, [&] { return TrainVocabulary(next_line, options); });
+  return InFiles(files, [&] { return TrainVocabulary(next_line, options); });
 }
 
 TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer) {
@@ -243,8 +265,9 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
     return checked;
   }());
   const bool splits = options.validate_split > 0;
-  Check(options.train.size() == 2 && (splits || options.valid.size() == 2),
-        "`train` and `valid` are two files each, the source's text and the target's");
+  const auto is_corpus = [](const std::vector<std::string>& files) { return files.size() == 1 || files.size() == 2; };
+  Check(is_corpus(options.train) && (splits || is_corpus(options.valid)),
+        "`train` and `valid` are two files each, the source's text and the target's, or one file of pairs");
   options.corpus.share = options.learned();
   options.vocabulary.seed = options.seed;
   for (const std::vector<std::string>& files : {options.train, options.valid}) {
@@ -252,17 +275,17 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
     CheckReadable(files);
   }
   const TrainingFolder held(options.out, options.resume, options.ranks);
-  CheckText(options.train[0], options.train[1]);
-  if (!splits) CheckText(options.valid[0], options.valid[1]);
-  NoteCheck(observer, options.train, "parallel");
+  CheckText(options.train, options.columns);
+  if (!splits) CheckText(options.valid, options.columns);
+  if (options.train.size() == 2) NoteCheck(observer, options.train, "parallel");
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
   const bool learned = HasCheckpoint(CheckpointOf(options.out));  // else it may be half of one, or of other settings
   if (!learned)
     held.Prepare([&] {
-      Note(observer, fmt::format("learning a vocabulary of {} from {} and {}", options.vocabulary.size,
-                                 options.train[0], options.train[1]));
-      const MarianTokenizer learnt = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
+      Note(observer, fmt::format("learning a vocabulary of {} from {}", options.vocabulary.size,
+                                 fmt::join(options.train, " and ")));
+      const MarianTokenizer learnt = LearnVocabulary(options.train, options.vocabulary, options.columns);
       if (learnt.size() < options.vocabulary.size)
         Note(observer, fmt::format("the text allows a vocabulary of {}", learnt.size()));
       learnt.Save(options.out, config.positions);
@@ -274,7 +297,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
 
   options.corpus.keep_text = options.bpe_dropout > 0;
   const Corpus corpus(
-      {options.train[0], options.train[1], cache},
+      {options.train[0], options.train.size() == 2 ? options.train[1] : "", cache, options.columns},
       [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
       HashOf(MappedFile(vocabulary).text()), options.corpus);
   const CorpusCounts& counts = corpus.counts();

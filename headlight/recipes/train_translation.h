@@ -4,16 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/data/corpus.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/models/transformer.h"
 #include "headlight/recipes/model_training.h"
 #include "headlight/text/tokenizers/vocabulary.h"
 
 namespace headlight {
 
-/// `train` and `valid` are two files each, the source's text and the target's, plain or gzip: line by line a pair.
+/// `train` and `valid` are two files each, the source's text and the target's, plain or gzip: line by line a pair. Or
+/// each is one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base, the paper's, or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
@@ -21,6 +24,7 @@ struct TranslationTraining : ModelTraining {
   Activation activation = Activation::relu;
   bool tie_source_target = true, tie_output = true;
   std::int64_t positions = 512;  ///< at least; the model reads as many tokens as `corpus` has
+  PairColumns columns;           ///< of files of pairs
   VocabularyOptions vocabulary;  ///< without its seed
   double bpe_dropout = 0;
   CorpusOptions corpus;                   ///< which pairs are left out
@@ -33,8 +37,8 @@ HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);
 /// tokenizer's files. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer);
 
-/// Learns subwords from both files' lines.
-HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::string& source, const std::string& target,
-                                              const VocabularyOptions& options);
+/// Learns subwords from both sides of files as TranslationTraining has them.
+HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
+                                              const PairColumns& columns = {});
 
 }  // namespace headlight

@@ -41,7 +41,7 @@ void Run(const Options& options) {
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
   CheckConfig(config);  // before the vocabulary is learned, which takes long
   Note("learning a vocabulary of {} from {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
-  const MarianTokenizer tokenizer = LearnVocabulary(options.train[0], options.train[1], options.vocabulary);
+  const MarianTokenizer tokenizer = LearnVocabulary(options.train, options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();

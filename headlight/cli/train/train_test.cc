@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/test_support.h"
 #include "headlight/cli/program/testing.h"
 #include "headlight/cli/train/sampled_pairs_testing.h"
@@ -199,6 +201,42 @@ TEST_F(TrainTest, NamesAVocabularySmallerThanTheTextNeeds) {
   EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "90000", "--quiet"})),
               HasSubstr("--vocabulary-size is 90000, more than this text allows: at most "));
   EXPECT_FALSE(fs::exists(In("out")));  // nothing that the corrected command would meet
+}
+
+// Hugging Face's JSON lines of translations give the same model as files of lines.
+TEST_F(TrainTest, ReadsPairsOfOneFile) {
+  const auto pairs = [&](const char* from, const char* to) {
+    std::string json;
+    const std::vector<std::string> source = Lines(ReadFile(In(std::string(from) + ".de"))),
+                                   target = Lines(ReadFile(In(std::string(from) + ".en")));
+    for (std::size_t i = 0; i < source.size(); ++i)
+      json += Json(Json::Object{{"translation", Json::Object{{"de", source[i]}, {"en", target[i]}}}}).Line() + "\n";
+    WriteFile(In(to), json);
+  };
+  pairs("train", "train.jsonl");
+  pairs("valid", "valid.jsonl");
+  std::vector<std::string> arguments = Command({"--source-column", "de", "--target-column", "en"}, "train.jsonl");
+  for (const char* extra : {"train.en", "valid.en"}) std::erase(arguments, In(extra));
+  std::ranges::replace(arguments, In("valid.de"), In("valid.jsonl"));
+  const Outcome outcome = RunProgram(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  ASSERT_EQ(RunProgram(Command({}, "train.de", "of_lines")).exit_code, 0);
+  EXPECT_EQ(ReadFile(In("out/model.safetensors")), ReadFile(In("of_lines/model.safetensors")));
+  const Outcome scored =
+      RunProgram({"evaluate", In("out"), In("valid.jsonl"), "--source-column", "de", "--target-column", "en"});
+  EXPECT_EQ(scored.out,
+            RunProgram({"evaluate", In("out"), "--source", In("valid.de"), "--reference", In("valid.en")}).out)
+      << scored.err;
+  EXPECT_THAT(RefusalOf({"evaluate", In("out"), In("valid.jsonl")}),
+              HasSubstr("--source-column and --target-column must"));
+  EXPECT_THAT(Refusal({"--source-column", "de"}), HasSubstr("its columns have no names"));
+  WriteFile(In("train.en.jsonl"), "{}\n");
+  EXPECT_THAT(RefusalOf({"train", "translation", "--train", In("train.jsonl"), In("train.en.jsonl"), "--valid",
+                         In("valid.de"), In("valid.en"), "--out", In("refused"), "--steps", "1", "--warmup", "1"}),
+              HasSubstr("train.jsonl: holds records"));
+  EXPECT_THAT(RefusalOf({"train", "translation", "--train", In("a"), In("b"), In("c"), "--valid", In("valid.de"),
+                         In("valid.en"), "--out", In("refused")}),
+              HasSubstr("two files each"));
 }
 
 TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {

