@@ -11,6 +11,7 @@
 #include "headlight/data/questions.h"
 #include "headlight/data/tagged_texts.h"
 #include "headlight/data/text_examples.h"
+#include "headlight/data/text_pairs.h"
 #include "headlight/text/tokenizers/tokenizer_training.h"
 
 namespace headlight {
@@ -85,12 +86,21 @@ void ReadChains(const std::vector<std::string>& index) {
 void ReadAll(const std::vector<std::string>& paths) {
   static const PipelineTokenizer tokenizer = SmallTokenizer();
   Try([&] { CheckExamples(ReadTexts(paths, tokenizer, kLongest, true), 0); });
-  Try([&] {
-    std::vector<std::string> labels;
-    const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels);
-    CheckExamples(read, labels.size());
-    HashOfTexts(read.texts);
-  });
+  for (const LabelsPerText asked : {LabelsPerText::one, LabelsPerText::several, LabelsPerText::numbers})
+    Try([&] {
+      const bool numbers = asked == LabelsPerText::numbers;
+      std::vector<std::string> labels;
+      if (numbers) labels = {"LABEL_0"};
+      const TextExamples read = ReadClassifiedTexts(paths, tokenizer, kLongest, labels, {.asked = asked});
+      CheckExamples(read, labels.size());
+      for (const TextExample& text : read.texts)
+        Require(text.numbers.size() == (numbers ? 1 : 0) && (asked != LabelsPerText::one || text.labels.size() == 1));
+      HashOfTexts(read.texts);
+    });
+  for (const PairColumns& names : {PairColumns{}, PairColumns{"de", "en"}})
+    Try([&] {
+      for (const TextPair& pair : ReadTextPairs(paths, names)) Require(!pair.source.empty() && !pair.target.empty());
+    });
   Try([&] {
     std::vector<std::string> labels = {"O"};
     const TaggedTexts read = ReadTaggedTexts(paths, tokenizer, kLongest, labels, NewLabels::added);

@@ -72,7 +72,9 @@ void Add(Command& program) {
   Describe(command, options);
   command.footer =
       "\nThe model determines the task and its scores:\n"
-      "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class\n"
+      "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class; of several labels "
+      "for\n"
+      "                        each text micro and macro F1; of a regression Pearson's and Spearman's correlation\n"
       "  classes of tokens     F1, precision and recall of spans, as conlleval and seqeval count, and accuracy\n"
       "  answers               SQuAD's F1 and exact match\n"
       "  masked words          accuracy on 15% of the tokens, the same ones each time, and bits per mask; with "
@@ -125,6 +127,7 @@ void Add(Command& program) {
       "  headlight evaluate shapes/vae photos/\n"
       "  headlight evaluate folding valid.tsv --train train.tsv\n"
       "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
+      "  headlight evaluate opus-mt-de-en test.jsonl --source-column de --target-column en\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer";
 }
 

@@ -29,10 +29,16 @@ void Add(Command& train) {
   AddTraining(train, "classification", "Train a classifier of texts or text pairs (from scratch a BERT)",
               "headlight classify", TrainTextClassifier)
       .footer =
-      "\n" + std::string("A text longer than the model is refused. \"text_pair\" may be left out.\n") + kFiles +
+      "\n" +
+      std::string(
+          "A text longer than the model is refused. \"text_pair\" may be left out. Several classes are an array, or in "
+          "text\nand CSV have commas between them; the label of a regression is a number.\n") +
+      kFiles +
       "Examples:\n"
       "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
-      "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier";
+      "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier\n"
+      "  headlight train classification --train stsb.csv --valid val.csv --from bert --problem-type regression \\\n"
+      "    --label-column score --out similarity";
   AddTraining(train, "tagging", "Train a tagger of words, such as named entities (from scratch a BERT)",
               "headlight tag", TrainTokenClassifier)
       .footer = "\n" +

@@ -11,6 +11,8 @@ void Add(Command& train) {
       .footer =
       "Examples:\n"
       "  headlight train translation --train train.de train.en --valid val.de val.en --out model --preset multi30k\n"
+      "  headlight train translation --train train.jsonl --valid val.jsonl --source-column de --target-column en \\\n"
+      "    --out model\n"
       "  headlight train translation --train a.gz b.gz --valid c d --out model --layers 4 --minutes 30 --resume";
 }
 
