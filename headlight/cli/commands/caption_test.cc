@@ -149,6 +149,10 @@ TEST_F(CaptionCommand, AnswersRefuseWhatCannotBe) {
   EXPECT_THAT(RefusalOf({"answer", answers, "--question", "a", "--context", text}), HasSubstr("--context is for"));
   EXPECT_THAT(RefusalOf({"answer", answers, "--question", "a", "--image", files[0], "--always"}),
               HasSubstr("--always is for"));
+  EXPECT_THAT(RefusalOf({"answer", answers, "--question", "a", "--image", files[0], "--top-k", "2"}),
+              HasSubstr("--top-k is for"));
+  EXPECT_THAT(RefusalOf({"answer", answers, "--question", "a", "--image", files[0], "--no-align-words"}),
+              HasSubstr("--no-align-words is for"));
   EXPECT_THAT(RefusalOf({"answer", answers, "--question", "", "--image", files[0]}), HasSubstr("no words"));
   EXPECT_THAT(RefusalOf({"answer", answers, "--question", "a", "--image", files[0], "--max-length", "41"}),
               HasSubstr("at most 40 tokens"));
