@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "headlight/base/export.h"
 #include "headlight/kinds/model.h"
 
 namespace headlight {
@@ -14,6 +15,6 @@ struct TextInputs {
 };
 
 /// Of a model that reads texts alone or beside regions; another kind is an internal error.
-TextInputs TextInputsOf(const Model& model);
+HEADLIGHT_API TextInputs TextInputsOf(const Model& model);
 
 }  // namespace headlight
