@@ -1,5 +1,7 @@
 #include "headlight/data/classified_texts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

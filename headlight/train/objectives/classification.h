@@ -11,7 +11,7 @@
 namespace headlight {
 
 /// What a model's head asks of a text.
-LabelsPerText AskedOf(Problem problem);
+HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
 
 // The loss, a mean over texts, is that of Transformers' models for the head's problem: the cross-entropy; of several
 // labels the mean binary cross-entropy of the labels; of numbers their mean squared error. A validation's score is the
