@@ -28,7 +28,11 @@ headlight::Json TrainAndEvaluate(const std::string& german, const std::string& e
       options,
       {.note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); }, .stop = [] { return false; }});
   fmt::print("{} steps\n", result.steps);
-  return Evaluate({.folder = folder, .source = german, .reference = english}).scores;
+  Evaluation evaluation;
+  evaluation.folder = folder;
+  evaluation.source = german;
+  evaluation.reference = english;
+  return Evaluate(evaluation).scores;
 }
 
 }  // namespace
