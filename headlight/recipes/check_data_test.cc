@@ -13,6 +13,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/gzip_testing.h"
+#include "headlight/base/line_input.h"
 #include "headlight/base/random.h"
 #include "headlight/base/scratch_folder.h"
 #include "headlight/base/test_support.h"
@@ -104,8 +105,8 @@ TEST_F(CheckDataTest, FindsMistakesInTexts) {
                                           "leaks 2; valid.txt:2: as a.txt:2; valid.txt:4: as a.txt:1"));
   options.max_characters = 12;
   options.valid.clear();
-  options.files = {Write("long.txt", "short\n" + std::string((1 << 20) + 1, 'x') + "\nend\n")};
-  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("unreadable 1; long.txt: line 2: longer than 1048576 bytes")));
+  options.files = {Write("long.txt", "short\n" + std::string(kMaxLineBytes + 1, 'x') + "\nend\n")};
+  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("unreadable 1; long.txt: line 2: longer than 16777216 bytes")));
 }
 
 TEST_F(CheckDataTest, CountsTokens) {

@@ -29,7 +29,7 @@ struct Options : LineOptions {
 };
 
 std::string Row(const Tokenizer& tokenizer, const std::string& text, std::int64_t line, const Options& options) {
-  const Encoding encoding = EncodeText(tokenizer, text, options.encode, options.side);
+  const Encoding encoding = EncodeOneText(tokenizer, text, options.encode, options.side);
   if (options.ids) return fmt::format("{}\n", fmt::join(encoding.ids, " "));
   std::vector<std::string> pieces;
   for (const std::int32_t id : encoding.ids) pieces.push_back(tokenizer.Piece(id));

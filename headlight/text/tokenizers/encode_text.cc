@@ -7,7 +7,7 @@ namespace headlight {
 
 bool HasSides(const Tokenizer& tokenizer) { return dynamic_cast<const PipelineTokenizer*>(&tokenizer) == nullptr; }
 
-Encoding EncodeText(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options, Side side) {
+Encoding EncodeOneText(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options, Side side) {
   if (const auto* pipeline = dynamic_cast<const PipelineTokenizer*>(&tokenizer)) return pipeline->Encode(text, options);
   Encoding encoding;
   encoding.ids = tokenizer.Encode(text, side, &encoding.spans);

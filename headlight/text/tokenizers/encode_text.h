@@ -15,7 +15,7 @@ HEADLIGHT_API bool HasSides(const Tokenizer& tokenizer);
 /// The tokens of a text, with those that the model expects around it. Without sides `side` is not read. With sides only
 /// the end is special, no text spells it, and no words are counted. Throws Error naming the byte if the text is not
 /// UTF-8.
-HEADLIGHT_API Encoding EncodeText(const Tokenizer& tokenizer, std::string_view text, const EncodeOptions& options = {},
-                                  Side side = Side::source);
+HEADLIGHT_API Encoding EncodeOneText(const Tokenizer& tokenizer, std::string_view text,
+                                     const EncodeOptions& options = {}, Side side = Side::source);
 
 }  // namespace headlight

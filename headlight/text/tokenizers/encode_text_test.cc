@@ -14,14 +14,14 @@
 namespace headlight::encode_text_test {
 namespace {
 
-TEST(EncodeText, IsThatOfATokenizerWithoutSides) {
+TEST(EncodeOneText, IsThatOfATokenizerWithoutSides) {
   const std::string folder = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/answer";
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   EXPECT_FALSE(HasSides(tokenizer));
   for (const EncodeOptions& how :
        {EncodeOptions{}, EncodeOptions{.add_special = false}, EncodeOptions{.read_special = false}}) {
     const Encoding expected = tokenizer.Encode("two men</s> run", how);
-    const Encoding made = EncodeText(tokenizer, "two men</s> run", how, Side::target);
+    const Encoding made = EncodeOneText(tokenizer, "two men</s> run", how, Side::target);
     EXPECT_EQ(made.ids, expected.ids);
     EXPECT_EQ(made.spans, expected.spans);
     EXPECT_EQ(made.type_ids, expected.type_ids);
@@ -29,7 +29,7 @@ TEST(EncodeText, IsThatOfATokenizerWithoutSides) {
   }
 }
 
-TEST(EncodeText, PutsTheEndBehindATextOfEitherSide) {
+TEST(EncodeOneText, PutsTheEndBehindATextOfEitherSide) {
   int line = 0;
   const MarianTokenizer tokenizer = TrainVocabulary(
       [&](std::string_view& text) {
@@ -41,11 +41,11 @@ TEST(EncodeText, PutsTheEndBehindATextOfEitherSide) {
   for (const Side side : {Side::source, Side::target}) {
     std::vector<TextSpan> spans;
     std::vector<std::int32_t> ids = tokenizer.Encode("two dogs", side, &spans);
-    const Encoding bare = EncodeText(tokenizer, "two dogs", {.add_special = false}, side);
+    const Encoding bare = EncodeOneText(tokenizer, "two dogs", {.add_special = false}, side);
     EXPECT_EQ(bare.ids, ids);
     EXPECT_EQ(bare.spans, spans);
     EXPECT_EQ(bare.texts, std::vector<std::int32_t>(ids.size(), 0));
-    const Encoding whole = EncodeText(tokenizer, "two dogs", {}, side);
+    const Encoding whole = EncodeOneText(tokenizer, "two dogs", {}, side);
     ids.push_back(tokenizer.eos());
     spans.emplace_back();
     EXPECT_EQ(whole.ids, ids);
