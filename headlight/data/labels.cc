@@ -13,14 +13,14 @@
 namespace headlight {
 namespace {
 
-std::optional<std::int64_t> IntegerOf(std::string_view label) {
+std::optional<std::int64_t> IntegerLabel(std::string_view label) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
   if (error != std::errc() || end != label.data() + label.size()) return std::nullopt;
   return value;
 }
 
-bool IsInteger(std::string_view label) { return IntegerOf(label).has_value(); }
+bool IsInteger(std::string_view label) { return IntegerLabel(label).has_value(); }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
   auto found = std::ranges::find(labels, label);
   if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
   if (rule == NewLabels::refused_but_numbers)
-    if (const auto number = IntegerOf(label);
+    if (const auto number = IntegerLabel(label);
         number && *number >= 0 && *number < std::ssize(labels) && std::ranges::none_of(labels, IsInteger))
       return static_cast<std::int32_t>(*number);
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
@@ -48,7 +48,7 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
 std::vector<std::int32_t> SortLabels(std::vector<std::string>& labels) {
   const bool integers = std::ranges::all_of(labels, IsInteger);
   const auto rank = [&](const std::string& label) {
-    return std::tuple(integers ? *IntegerOf(label) : 0, std::string_view(label));
+    return std::tuple(integers ? *IntegerLabel(label) : 0, std::string_view(label));
   };
   std::vector<std::int32_t> order(labels.size()), numbers(labels.size());
   std::iota(order.begin(), order.end(), 0);
