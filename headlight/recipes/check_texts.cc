@@ -446,14 +446,16 @@ class TextChecker {
     }
     for (const auto& [key, labels] : alike)
       if (labels.size() > 1)
-        findings_.Add(FindingKind::similar_labels, [&] { return fmt::format("{}", fmt::join(labels, ", ")); });
+        findings_.Add(FindingKind::similar_labels,
+                      [&same = labels] { return fmt::format("{}", fmt::join(same, ", ")); });
     if (labels_.size() == 1) findings_.Add(FindingKind::one_class, [&] { return Quoted(labels_.begin()->first); });
     constexpr std::int64_t least = 20;  // rows that tell
     if (labelled_ >= least && std::ssize(labels_) * 2 > labelled_)
       findings_.Add(FindingKind::many_labels, std::ssize(labels_), {Quoted(Excerpt(labels_.begin()->first))});
     if (labels_.empty()) return;
     for (const auto& [label, count] : valid_labels_)
-      if (!labels_.contains(label)) findings_.Add(FindingKind::unknown_classes, [&] { return Quoted(label); });
+      if (!labels_.contains(label))
+        findings_.Add(FindingKind::unknown_classes, [&name = label] { return Quoted(name); });
   }
 
   const DataCheck& options_;
