@@ -225,7 +225,7 @@ TEST(TextGenerator, ScoresInWindowsAsTransformers) {
   const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/pipelines/testdata/scores.json");
   Json::Object vocabulary;
   for (std::int64_t id = 0; id < golden["vocabulary"].Integer(); ++id)
-    vocabulary.emplace_back(fmt::format("w{}", id), id);
+    vocabulary.push_back({fmt::format("w{}", id), id});
   WriteFile(
       folder.File("tokenizer.json"),
       Json(Json::Object{{"added_tokens", Json::Array{}},

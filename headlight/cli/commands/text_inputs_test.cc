@@ -64,8 +64,9 @@ TEST_F(TextInputsTest, EveryFormatGivesTheResultsOfLines) {
     const Outcome expected = Run(arguments, Write("texts", lines));
     ASSERT_EQ(expected.exit_code, 0) << expected.err;
     ASSERT_GE(Lines(expected.out).size(), arguments[0] == "evaluate" ? 1U : 2U);
-    const auto same = [&](const std::string& name, const std::string& contents,
-                          const std::vector<std::string>& more = {}, const std::string& format = "") {
+    const auto same = [&, &arguments = arguments](const std::string& name, const std::string& contents,
+                                                  const std::vector<std::string>& more = {},
+                                                  const std::string& format = "") {
       const Outcome file = Run(arguments, Write(name, contents), "", more);
       EXPECT_EQ(file.out, expected.out) << name << ": " << file.err;
       if (format.empty() || arguments[0] == "evaluate") return;
