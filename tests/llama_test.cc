@@ -32,6 +32,7 @@ class Changed {
     EXPECT_NE(at, std::string::npos) << from;
     WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
   }
+  const std::string& path() const { return folder_.path(); }
   std::unique_ptr<Llama> Load() const { return LoadModel<Llama>(folder_.path()); }
   std::string Error() const {
     return ErrorOf([&] { Load(); });
@@ -116,6 +117,40 @@ TEST(Llama, ReadsOtherNames) {
   WriteSafetensors(folder.File("model.safetensors"), tensors);
   const auto other = LoadModel<Llama>(folder.path()), usual = LoadModel<Llama>(FolderOf("llama_grouped_tied"));
   EXPECT_EQ(other->parameters().values().ToVector<float>(), usual->parameters().values().ToVector<float>());
+}
+
+// Keys of published files that change nothing, and settings that Transformers reads otherwise than they look.
+TEST(LlamaDescendants, ReadWhatPublishedFilesSay) {
+  const auto error = [](const std::string& name, const std::string& from, const std::string& to) {
+    return ErrorOf([&] { LoadModel<LanguageModel>(Changed(name, from, to).path()); });
+  };
+  const auto with = [&](const std::string& name, const std::string& keys) {
+    return error(name, "\"vocab_size\"", keys + ", \"vocab_size\"");
+  };
+  EXPECT_EQ(with("opt", "\"activation_dropout\": 0.0"), "");
+  EXPECT_EQ(with("gemma2", "\"hidden_act\": \"gelu_pytorch_tanh\", \"sliding_window_size\": 4096"), "");
+  EXPECT_EQ(with("phi3", "\"attention_bias\": false, \"mlp_bias\": false, \"lm_head_bias\": false"), "");
+  EXPECT_THAT(with("phi3", "\"attention_bias\": true"), HasSubstr("attention_bias"));
+  EXPECT_EQ(with("smollm3", "\"max_window_layers\": 28"), "");
+  EXPECT_EQ(with("mistral", "\"attention_bias\": false"), "");
+  EXPECT_THAT(with("qwen3", "\"partial_rotary_factor\": 0.5"), HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(with("gemma3", "\"partial_rotary_factor\": 0.5"), HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(error("gemma2", "\"sliding_window\": 3", "\"sliding_window\": null"), HasSubstr("sliding_window"));
+  EXPECT_THAT(error("gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 0.0"),
+              HasSubstr("attn_logit_softcapping"));
+  EXPECT_THAT(error("phi3", "\"original_max_position_embeddings\": 16", "\"original_max_position_embeddings\": 1"),
+              HasSubstr("original_max_position_embeddings"));
+  EXPECT_EQ(error("llama_yarn", "\"factor\": 4.0", "\"factor\": 4.0, \"attn_factor\": 0.9"), "");
+}
+
+// A model whose whole heads are rotated, in a family whose usual heads are rotated in part, comes back so.
+TEST(LlamaDescendants, WriteThatWholeHeadsAreRotated) {
+  const Changed whole("stablelm_parallel", "\"partial_rotary_factor\": 0.5", "\"partial_rotary_factor\": 1.0");
+  const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(whole.path());
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  EXPECT_EQ(ReadJson(folder.path() + "/config.json")["partial_rotary_factor"].Number(), 1.0);
+  EXPECT_EQ(ReadJson(folder.path() + "/config.json")["rope_parameters"]["partial_rotary_factor"].Number(), 1.0);
 }
 
 }  // namespace

@@ -76,11 +76,11 @@ constexpr ConfigName<int> kGemmaArchitectures[] = {
 
 // A cap of scores, null if there is none.
 void DescribeCap(ConfigTable& table, const char* key, double& cap) {
-  constexpr double most = 1e6;
+  constexpr double least = 1e-6, most = 1e6;
   if (table.reads()) {
-    const JsonView given = table.json().Get(key, cap);
+    const JsonView given = table.json()[key];
     const Json* const found = table.json().value().Find(key);
-    cap = found != nullptr && found->is_null() ? 0 : given.Number(0, most);
+    if (found != nullptr) cap = found->is_null() ? 0 : given.Number(least, most);
   }
   table.Note(key, cap > 0 ? Json(cap) : Json());
   table.Rule(cap >= 0 && cap <= most, "{}: a cap of {}", key, cap);
@@ -94,6 +94,7 @@ void DescribeGemmaWindows(ConfigTable& table, GemmaConfig& config) {
   std::vector<bool> slides;
   for (int layer = 0; layer < config.layers; ++layer) slides.push_back((layer + 1) % pattern != 0);
   DescribeAlternatingWindows(table, config.windows, 4096, slides);
+  table.Rule(config.windows.window > 0, "sliding_window: the layers need one");
 }
 
 void Describe(ConfigTable& table, GemmaConfig& config) {
@@ -106,15 +107,11 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
   const bool newer = config.version > 1;
   if (newer) {
     table.Choice("hidden_activation", config.activation, kGateNames);
+    table.Harmless({"hidden_act", "sliding_window_size"});  // which published files have too
   } else {
+    table.Choice("hidden_act", config.activation, kGateNames);
+    table.Harmless({"hidden_activation"});
     // Published files say gelu, and mean its approximation.
-    const JsonView* const json = table.reads() ? &table.json() : nullptr;
-    if (json != nullptr && (*json)["hidden_activation"].present()) {
-      table.Choice("hidden_activation", config.activation, kGateNames);
-      table.Harmless({"hidden_act"});
-    } else {
-      table.Choice("hidden_act", config.activation, kGateNames);
-    }
     if (config.activation == Activation::gelu) config.activation = Activation::gelu_tanh;
   }
   table.Flag("attention_bias", config.attention_biases);

@@ -169,6 +169,7 @@ LlamaConfig DefaultsOf(LlamaFamily family) {
               .model = 3072,
               .ffn = 8192,
               .norm_epsilon = 1e-5,
+              .rotary = {.first_positions = 4096},
               .vocabulary = 32064,
               .positions = 4096,
               .end_id = 32000,
@@ -222,7 +223,13 @@ void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
   if (family == LlamaFamily::mistral) DescribeWindow(table, config.windows, 4096);
   if (family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3) DescribeQwenWindows(table, config);
   if (family == LlamaFamily::smollm3) DescribeSmolLm3Layers(table, config);
+  if (family == LlamaFamily::mistral) table.Only("attention_bias", false);
+  if (family == LlamaFamily::qwen2) table.Harmless({"attention_bias"});  // the same for all
+  if (family == LlamaFamily::mistral || family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3)
+    table.Only("mlp_bias", false);
+  if (family == LlamaFamily::smollm3) table.Harmless({"max_window_layers"});
   if (family == LlamaFamily::phi3) {
+    for (const char* bias : {"attention_bias", "mlp_bias", "lm_head_bias"}) table.Only(bias, false);
     DescribeWindow(table, config.windows, 0);
     table.Probability("resid_pdrop", config.dropout);
     table.Harmless({"embd_pdrop"});  // Transformers does not read it
@@ -252,7 +259,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
   table.Epsilon("rms_norm_eps", config.norm_epsilon);
   table.Choice("hidden_act", config.activation, kGateNames);
   DescribeTokens(table, config);
-  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
+  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions, config.family == LlamaFamily::phi3);
   DescribeFamily(table, config);
   table.Harmless({"pretraining_tp"});  // how another program divides its products
 }

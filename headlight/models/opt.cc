@@ -60,6 +60,7 @@ void Describe(ConfigTable& table, OptConfig& config) {
   table.Only("layer_norm_elementwise_affine", true, "norms without gains and biases");
   table.Probability("dropout", config.dropout);
   table.Probability("attention_dropout", config.attention_dropout);
+  table.Harmless({"activation_dropout"});  // Transformers does not read it
   table.Only("layerdrop", 0.0, "layers that are left out in training");
   DescribeTokens(table, config);
 }
@@ -156,7 +157,7 @@ class Opt : public LanguageModel {
 std::unique_ptr<Opt> LoadOpt(const ModelFolder& files, const LoadModelOptions& options) {
   OptConfig config;
   ReadConfig(files.config, config, options.dropout);
-  config.scope = ScopeIn(files.weights, config.scope);
+  if (ScopeIn(files.weights, config.scope).empty()) config.scope = ScopeIn(files.weights, "decoder");
   auto model = std::make_unique<Opt>(config);
   OtherTensors others;
   if (config.tie_output) others.tied = {{"lm_head.weight", Prefix(config.scope) + "embed_tokens.weight"}};

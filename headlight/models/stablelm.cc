@@ -53,7 +53,7 @@ void Describe(ConfigTable& table, StableLmConfig& config) {
   table.Only("qk_layernorm", false, "norms of each head's queries and keys");
   table.Probability("hidden_dropout", config.dropout);
   DescribeTokens(table, config);
-  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
+  DescribeRotary(table, config.rotary, config.HeadDim(), config.positions, /*partial=*/true);
 }
 
 MultiHeadAttentionConfig AttentionOf(const StableLmConfig& config) {

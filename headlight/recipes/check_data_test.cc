@@ -155,6 +155,8 @@ TEST_F(CheckDataTest, FindsMistakesInLabels) {
                   "columns 2; a.tsv:5: 1 column, where 2 are expected; a.tsv:6: 3 columns, where 2 are expected",
                   "empty_labels 1; a.tsv:4", "similar_labels 1; 'Pos ' (1), 'pos' (1)", "unknown_classes 1; 'none'"));
   options.valid.clear();
+  options.files = {Write("long.tsv", "a\tthe first of two long labels\nb\tthe other of two long labels\n")};
+  EXPECT_THAT(Found(options), testing::IsEmpty());
   options.files = {Write("one.tsv", "a\tpos\nb\tpos\n")};
   EXPECT_THAT(Found(options), ElementsAre("one_class 1; 'pos'"));
   std::string turned;

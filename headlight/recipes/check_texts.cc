@@ -441,7 +441,8 @@ class TextChecker {
     std::map<std::string, std::vector<std::string>> alike;
     for (const auto& [label, count] : labels_) {
       std::string key;
-      for (const std::string_view word : SplitAtSpaces(LowerCase(label))) key.append(word).append(" ");
+      const std::string lower = LowerCase(label);
+      for (const std::string_view word : SplitAtSpaces(lower)) key.append(word).append(" ");
       alike[key].push_back(fmt::format("{} ({})", Quoted(label), count));
     }
     for (const auto& [key, labels] : alike)

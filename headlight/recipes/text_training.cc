@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -82,6 +83,12 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
 
 void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format) {
   if (const std::string summary = CheckSummary(files, format); !summary.empty()) Note(observer, summary);
+}
+
+void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
+                      const TextSource& source) {
+  const bool tables = std::ranges::any_of(files, [](const std::string& file) { return file.ends_with(".tsv"); });
+  if (!source.format && source.columns.empty() && !tables) NoteCheck(observer, files, "texts");
 }
 
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking) {

@@ -11,6 +11,7 @@
 #include "headlight/base/json.h"
 #include "headlight/data/classified_texts.h"
 #include "headlight/data/text_examples.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/kinds/model.h"
 #include "headlight/models/bert.h"
 #include "headlight/recipes/model_training.h"
@@ -53,8 +54,12 @@ void SetSizes(const TrainingPlan& plan, BertConfig& config);
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
-/// Notes CheckSummary of the files to train on, if it says anything.
+/// Notes CheckSummary of the files to train on, if it says anything. The check knows the usual columns only: not for
+/// files of others.
 void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format);
+/// The same of texts without labels, unless `source` says another format or column.
+void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
+                      const TextSource& source);
 
 /// The mask, and the tokens that none is replaced by. Throws Error if the tokenizer has no mask.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);

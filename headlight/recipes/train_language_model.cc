@@ -99,7 +99,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
     NoteTexts(observer, paths, share, found);
     return found;
   };
-  NoteCheck(observer, options.train, "texts");
+  NoteCheckOfTexts(observer, options.train, options.source);
   TextSets texts;
   texts.train = read(options.train, options.learned()).texts;
   TextExamples valid = read(options.validation(), options.validated());

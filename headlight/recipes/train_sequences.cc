@@ -10,6 +10,7 @@
 #include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
+#include "headlight/data/records.h"
 #include "headlight/data/text_pairs.h"
 #include "headlight/models/bart.h"
 #include "headlight/models/family.h"
@@ -103,7 +104,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
                                tokens[0], tokens[1]));
     return examples;
   };
-  NoteCheck(observer, options.train, "pairs");
+  if (std::ranges::none_of(options.train, HasRecords)) NoteCheck(observer, options.train, "pairs");
   SequenceSets& sets = prepared.pairs;
   sets.train = read(options.train, options.learned(), nullptr);
   sets.valid = read(options.validation(), options.validated(), &sets.valid_sources);
@@ -153,7 +154,7 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
              found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
     return std::move(found.texts);
   };
-  NoteCheck(observer, options.train, "texts");
+  NoteCheckOfTexts(observer, options.train, options.source);
   prepared.texts.train = read(options.train, options.learned());
   prepared.texts.valid = read(options.validation(), options.validated());
   prepared.hash = HashOfTexts(prepared.texts.train);

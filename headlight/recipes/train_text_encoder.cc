@@ -79,7 +79,7 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
-  NoteCheck(reading.observer, options.train, "texts");
+  NoteCheckOfTexts(reading.observer, options.train, options.source);
   sets->train = read(options.train, options.learned());
   sets->valid = read(options.validation(), options.validated());
   SetSpecialTokens(reading.tokenizer, options.tokenizer_folder(), options.masking);
@@ -108,7 +108,9 @@ PreparedTask ReadClasses(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
-  NoteCheck(reading.observer, reading.options.train, "labels");
+  const TextColumns& columns = reading.options.columns;
+  if (asked == LabelsPerText::one && columns.text.empty() && columns.text_pair.empty() && columns.label.empty())
+    NoteCheck(reading.observer, reading.options.train, "labels");
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   PreparedTask prepared = {&sets->train,

@@ -177,7 +177,8 @@ void Add(Command& program) {
   AddSkipErrors(command, options).Excludes(question);
   AddComputeOption(command, options.answerer.load.compute);
   command.footer =
-      "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there, and where that is\n"
+      "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there (equal answers of\n"
+      "several places and windows add up, so that it may exceed 1), and where that is\n"
       "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
       "and\n"
       "the answer is empty (null with --json). An answer is whole words. With --top-k further answers follow after\n"

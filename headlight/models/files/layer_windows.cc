@@ -45,7 +45,7 @@ void DescribeAlternatingWindows(ConfigTable& table, LayerWindows& windows, std::
     windows.sliding = types.present() ? ReadLayerTypes(types, slides.size()) : slides;
     const bool any = std::ranges::count(windows.sliding, true) > 0;
     Check(!types.present() || !any || windows.window > 0, "{}: sliding layers need a sliding_window", types.place());
-    if (!any || windows.window == 0) windows = {};
+    if (windows.window == 0) windows = {};
   }
   if (table.writes()) {
     table.Note("sliding_window", windows.window > 0 ? Json(windows.window) : Json());
@@ -65,9 +65,10 @@ void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_
   table.Flag("use_sliding_window", used);
   const bool without = table.reads() && !used;
   DescribeAlternatingWindows(table, windows, fallback, without ? std::vector<bool>(slides.size()) : slides);
-  if (without) {
-    Check(windows == LayerWindows(), "{}: sliding layers need use_sliding_window", table.json()["layer_types"].place());
-  }
+  if (!without) return;
+  Check(std::ranges::count(windows.sliding, true) == 0, "{}: sliding layers need use_sliding_window",
+        table.json()["layer_types"].place());
+  windows = {};
 }
 
 }  // namespace headlight

@@ -42,6 +42,7 @@ void ReadLongRope(const JsonView& given, RotarySettings& settings) {
   };
   settings.short_factors = factors("short_factor");
   settings.long_factors = factors("long_factor");
+  Check(settings.first_positions >= 2, "{}: original_max_position_embeddings must be at least 2", given.place());
   const double usual =
       settings.factor <= 1
           ? 1
@@ -57,9 +58,10 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
     if (given[key].present()) settings.kind = ConfigTable::Named<RotaryKind>(given[key], kKinds);
   if (settings.kind == RotaryKind::llama3 || settings.kind == RotaryKind::yarn ||
       settings.kind == RotaryKind::longrope) {
-    const JsonView own = given.Get("original_max_position_embeddings", positions);
-    settings.first_positions =
-        whole.Get("original_max_position_embeddings", own.Integer(1, kLargestSize)).Integer(1, kLargestSize);
+    // That of the whole configuration, or its default, comes first.
+    const std::int64_t own = given.Get("original_max_position_embeddings", positions).Integer(1, kLargestSize);
+    const std::int64_t fallback = settings.first_positions > 0 ? settings.first_positions : own;
+    settings.first_positions = whole.Get("original_max_position_embeddings", fallback).Integer(1, kLargestSize);
   }
   const bool has_usual_factor = settings.kind == RotaryKind::yarn || settings.kind == RotaryKind::longrope;
   const double usual =
@@ -75,7 +77,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   }
   if (settings.kind == RotaryKind::yarn) ReadYarn(given, settings);
   if (settings.kind == RotaryKind::longrope) ReadLongRope(given, settings);
-  given.RefuseUnread({});
+  given.RefuseUnread({"attn_factor", "finetuned", "extrapolation_factor"});  // which Transformers ignores
   return settings;
 }
 
@@ -162,11 +164,15 @@ void CheckRotary(ConfigTable& table, const RotarySettings& settings, std::int64_
              "longrope needs {} positive factors, for short and for long texts", rotated / 2);
 }
 
+void CheckWhole(ConfigTable& table, const RotarySettings& settings, bool partial) {
+  table.Rule(partial || settings.rotated == 1, "partial_rotary_factor: this family rotates whole heads");
+}
+
 // rope_parameters' members of one kind of layers.
-Json::Object ParametersOf(const RotarySettings& settings) {
+Json::Object ParametersOf(const RotarySettings& settings, bool partial) {
   Json::Object parameters = Written(settings);
   parameters.push_back({"rope_theta", settings.base});
-  if (settings.rotated != 1) parameters.push_back({"partial_rotary_factor", settings.rotated});
+  if (partial) parameters.push_back({"partial_rotary_factor", settings.rotated});
   return parameters;
 }
 
@@ -193,11 +199,13 @@ std::int64_t RotarySettings::LongestText(std::int64_t positions) const {
   return kind == RotaryKind::longrope ? std::min(positions, first_positions) : positions;
 }
 
-void DescribeRotary(ConfigTable& table, RotarySettings& settings, std::int64_t head_dim, std::int64_t positions) {
+void DescribeRotary(ConfigTable& table, RotarySettings& settings, std::int64_t head_dim, std::int64_t positions,
+                    bool partial) {
   if (table.reads()) Read(table.json(), settings, positions);
   if (settings.kind != RotaryKind::unscaled) table.Note("rope_scaling", Written(settings));
-  if (settings.rotated != 1) table.Note("partial_rotary_factor", settings.rotated);
-  table.Note("rope_parameters", ParametersOf(settings));
+  if (partial) table.Note("partial_rotary_factor", settings.rotated);
+  CheckWhole(table, settings, partial);
+  table.Note("rope_parameters", ParametersOf(settings, partial));
   table.Note("rope_theta", settings.base);
   CheckRotary(table, settings, head_dim);
 }
@@ -209,17 +217,19 @@ void DescribeRotaryOfLayers(ConfigTable& table, RotarySettings& full, RotarySett
     const JsonView newer = json["rope_parameters"], older = json["rope_scaling"];
     full.base = json.Get("rope_theta", full.base).Number(1, kLargestBase);
     sliding.base = json.Get("rope_local_base_freq", sliding.base).Number(1, kLargestBase);
-    if (older.present()) full = ReadKind(older, json, full, positions);
     if (newer.present()) {
       if (newer[kFullAttention].present()) full = ReadKind(newer[kFullAttention], json, full, positions);
       if (newer[kSlidingAttention].present()) sliding = ReadKind(newer[kSlidingAttention], json, sliding, positions);
       newer.RefuseUnread({});
     }
+    if (older.present()) full = ReadKind(older, json, full, positions);  // which counts more in Transformers
   }
+  CheckWhole(table, full, /*partial=*/false);
+  CheckWhole(table, sliding, /*partial=*/false);
   if (full.kind != RotaryKind::unscaled) table.Note("rope_scaling", Written(full));
   Json::Object both;
-  both.push_back({std::string(kFullAttention), ParametersOf(full)});
-  both.push_back({std::string(kSlidingAttention), ParametersOf(sliding)});
+  both.push_back({std::string(kFullAttention), ParametersOf(full, false)});
+  both.push_back({std::string(kSlidingAttention), ParametersOf(sliding, false)});
   table.Note("rope_parameters", std::move(both));
   table.Note("rope_theta", full.base);
   table.Note("rope_local_base_freq", sliding.base);

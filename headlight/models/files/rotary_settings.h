@@ -39,8 +39,9 @@ struct RotarySettings {
 };
 
 /// Both spellings: rope_parameters, and from before Transformers 5 rope_theta, rope_scaling and partial_rotary_factor.
-/// `positions` is the configuration's max_position_embeddings.
-void DescribeRotary(ConfigTable& table, RotarySettings& settings, std::int64_t head_dim, std::int64_t positions);
+/// `positions` is the configuration's max_position_embeddings. Only a family with `partial` has the last key.
+void DescribeRotary(ConfigTable& table, RotarySettings& settings, std::int64_t head_dim, std::int64_t positions,
+                    bool partial = false);
 
 /// Those of layers with and without a window: members of rope_parameters, or rope_theta with rope_scaling, and
 /// rope_local_base_freq (Gemma 3).
