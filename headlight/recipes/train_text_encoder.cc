@@ -177,6 +177,7 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
     heads.labels = model->heads().labels;
     heads.problem = model->heads().problem;
   }
+  const bool for_another_problem = has_head && options.problem && *options.problem != heads.problem;
   if (options.problem && *options.problem != heads.problem) {
     has_head = false;
     heads.problem = *options.problem;
@@ -193,8 +194,9 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
   } else if (!model) {
     model = NewBert(options, plan, tokenizer, heads);
   } else if (!has_head) {
-    Note(observer, heads.labels == model->heads().labels
-                       ? fmt::format("{}: the head for {} is trained for another problem", options.from, task.head)
+    Note(observer, for_another_problem
+                       ? fmt::format("{}: the head for {} is for another problem; a new one is initialised",
+                                     options.from, task.head)
                        : fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
     model = GiveHeads(*model, heads, options.seed);
   }

@@ -149,7 +149,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(evaluate("model", "texts"),
               testing::ContainsRegex("^accuracy [0-9.]+, bits per mask [0-9.]+ of [0-9]+ masked tokens\nloss "));
 
-  const std::string answering = train("question-answering", "stories.jsonl", "tagger", "answerer");
+  const std::string answering = train("question-answering", "stories.jsonl", "model", "answerer");
   EXPECT_THAT(answering, HasSubstr("no head for answers; a new one is initialised"));
   EXPECT_THAT(answering, HasSubstr(", f1 100.00, exact_match 100.00"));
   EXPECT_THAT(RunProgram({"answer", path("answerer"), "--always"}, "who\tthe dog runs\n").out,
