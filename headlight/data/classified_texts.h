@@ -17,16 +17,16 @@ struct TextColumns {
   std::string text, text_pair, label;
 };
 
-// What is asked of a text.
+// The labels that a text has.
 enum class LabelsPerText { one, several, numbers };
 
 // A text, a tab and its class a line, or two texts with a tab between and their class; or records (HasRecords) of
 // "label" (or "labels") and "text", perhaps with "text_pair", or of the names that GLUE's tasks have: "sentence",
 // "sentence1" and "sentence2", "question" and "sentence", "premise" and "hypothesis", "question1" and "question2".
-// Of `several`, a text's classes are an array, which may be empty, or in lines and CSV have commas between them. Of
-// `numbers` there is one for each label, likewise. Where new labels are added, all are put in order (SortLabels). A
-// file whose columns seem to be mistaken is warned of. Throws Error naming the line for what is not that, and for what
-// has more than `longest` tokens.
+// With `several`, a text's classes are an array, which may be empty; in lines and CSV they are separated by commas.
+// With `numbers`, there is one number for each label, in the same form. Where new labels are added, all are put in
+// order (SortLabels). A file whose columns seem to be mistaken is warned of. Throws Error naming the line for what is
+// not that, and for what has more than `longest` tokens.
 struct ClassifiedTextOptions {
   NewLabels rule = NewLabels::added;
   LabelsPerText asked = LabelsPerText::one;

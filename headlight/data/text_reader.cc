@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// What data sets call two texts that belong together.
+// The names that data sets give to two texts of a pair.
 constexpr std::pair<const char*, const char*> kPairs[] = {
     {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
     {"question", "context"}, {"question", "passage"},    {"question", "sentence"},  {"question", "image"}};

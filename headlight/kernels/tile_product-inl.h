@@ -105,7 +105,7 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// What follows the row: usually the next head of the same row, which the thread reads next, or in a cache the next row.
+// Prefetches the numbers after the row: the next head of the same row, or in a cache the next row of the head.
 // A twentieth of the time if they come from memory.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {

@@ -15,7 +15,7 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 
-// One chain's rows in the outputs of the batch, which are zero where there is padding.
+// The rows of one chain in the outputs of the batch. Padding is zero.
 class ChainOutputs {
  public:
   ChainOutputs(const Padded& chains, std::size_t chain, NamedTensors& out)
@@ -37,7 +37,7 @@ class ChainOutputs {
     for (std::int64_t row = 0; row < residues_; ++row)
       Copy(x.ViewRows(row * residues_, residues_), all, (chain_ * length + first_ + row) * length);
   }
-  // Of each block [residues, ...] into [blocks, batch, length, columns].
+  // Copies each block's [residues, ...] into [blocks, batch, length, columns].
   void Blocks(const char* name, const std::vector<Tensor>& blocks, const Axes& columns) const {
     Tensor& all = Output(name, {std::ssize(blocks), chains_.batch, chains_.length}, columns, blocks.front().dtype());
     std::int64_t row = chain_ * chains_.length;

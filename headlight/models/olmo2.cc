@@ -1,17 +1,11 @@
 // OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2): Llama with the norms after each sublayer instead of before
 // it, and norms of all queries and all keys of a token.
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "headlight/kinds/layer_sizes.h"
-#include "headlight/models/files/gpt2_stack.h"
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/query_key_norm.h"
-#include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
 namespace {
@@ -78,43 +72,9 @@ class Olmo2Layer {
   RmsNorm feed_forward_norm_;
 };
 
-class Olmo2 : public LanguageModel {
+class Olmo2 : public RotaryDecoder<Olmo2Config, Olmo2Layer, RmsNorm> {
  public:
-  explicit Olmo2(const Olmo2Config& config)
-      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
-    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
-    const Scope root(parameters_), model = root / config.scope;
-    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
-                    /*scores=*/config.tie_output);
-    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
-    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
-    output_ = config.tie_output ? &tokens_->table()
-                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, /*residual_layers=*/1, {"o_proj", "down_proj"});
-  }
-
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
-    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
-    CheckLengths(texts, first_positions, limits_.positions);
-    Tensor hidden = (*tokens_)(context, ids);
-    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
-    for (const Olmo2Layer& layer : layers_) hidden = layer(context, hidden, texts, angles);
-    return (*final_norm_)(context, hidden);
-  }
-
-  void Save(const std::string& folder, Compute compute) const override {
-    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
-  }
-
- protected:
-  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
-
- private:
-  Olmo2Config config_;
-  RotaryPositions rotary_;
-  std::optional<TokenEmbedding> tokens_;
-  std::deque<Olmo2Layer> layers_;
-  std::optional<RmsNorm> final_norm_;
+  explicit Olmo2(const Olmo2Config& config) : RotaryDecoder(config, /*residual_layers=*/1) {}
 };
 
 std::unique_ptr<Olmo2> LoadOlmo2(const ModelFolder& files, const LoadModelOptions& options) {

@@ -1,16 +1,11 @@
 // StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm, with rotary
 // positions of a part of each head, and in some models with both sublayers in parallel.
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "headlight/kinds/layer_sizes.h"
-#include "headlight/models/files/gpt2_stack.h"
 #include "headlight/models/files/rotary_decoder.h"
-#include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
 namespace {
@@ -89,43 +84,9 @@ class StableLmLayer {
   GatedFeedForward feed_forward_;
 };
 
-class StableLm : public LanguageModel {
+class StableLm : public RotaryDecoder<StableLmConfig, StableLmLayer, LayerNorm> {
  public:
-  explicit StableLm(const StableLmConfig& config)
-      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
-    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
-    const Scope root(parameters_), model = root / config.scope;
-    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
-                    /*scores=*/config.tie_output);
-    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
-    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
-    output_ = config.tie_output ? &tokens_->table()
-                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
-  }
-
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
-    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
-    CheckLengths(texts, first_positions, limits_.positions);
-    Tensor hidden = (*tokens_)(context, ids);
-    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
-    for (const StableLmLayer& layer : layers_) hidden = layer(context, hidden, texts, angles);
-    return (*final_norm_)(context, hidden);
-  }
-
-  void Save(const std::string& folder, Compute compute) const override {
-    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
-  }
-
- protected:
-  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
-
- private:
-  StableLmConfig config_;
-  RotaryPositions rotary_;
-  std::optional<TokenEmbedding> tokens_;
-  std::deque<StableLmLayer> layers_;
-  std::optional<LayerNorm> final_norm_;
+  explicit StableLm(const StableLmConfig& config) : RotaryDecoder(config, /*residual_layers=*/2 * config.layers) {}
 };
 
 std::unique_ptr<StableLm> LoadStableLm(const ModelFolder& files, const LoadModelOptions& options) {

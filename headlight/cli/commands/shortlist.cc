@@ -20,7 +20,7 @@ void Run(const ShortlistTraining& options) {
   CheckOutputs({{"shortlist", ShortlistPath(options)}}, options.train);
   for (const std::string& file : options.train) Input(file);
   const TrainedShortlist made = Train(options);
-  Note("{} has {} words for every sentence, and {:.1f} for each of {} source words, learned from {}{} pairs", made.path,
+  Note("{} has {} words for every sentence, and {:.1f} for each of {} source words, trained on {}{} pairs", made.path,
        made.frequent, static_cast<double>(made.translations) / static_cast<double>(made.source_tokens),
        made.source_tokens, made.all ? "" : "the first ", made.pairs);
 }

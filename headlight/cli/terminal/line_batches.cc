@@ -103,7 +103,7 @@ bool Skip(TextReader& reader, bool keep_errors) {
   }
 }
 
-// Of the shard's lines or records, which are counted first.
+// Counts the lines or records, and reads those of the shard.
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
   TextReader all(options.input, options.source), reader(options.input, options.source);

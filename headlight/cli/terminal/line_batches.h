@@ -71,7 +71,7 @@ inline std::size_t BytesAhead(std::int64_t batch_tokens) { return static_cast<st
 // threw Error, and so must have no effect before it throws.
 using LineRows = std::function<std::vector<std::string>(const LineBatch& batch)>;
 
-// Reads the texts of options.input (TextReader), or of standard input where it is -, and prints their `rows` as they
+// Reads the texts of options.input (TextReader), or of standard input if it is -, and prints their `rows` as they
 // come; a text counts as a line. Results are flushed after each batch. `progress` labels the progress line, such as
 // "lines tagged".
 //

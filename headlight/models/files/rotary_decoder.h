@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,11 +16,15 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/sequences.h"
+#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/activation_names.h"
+#include "headlight/models/files/gpt2_stack.h"
 #include "headlight/models/files/rotary_settings.h"
 #include "headlight/models/files/token_ids.h"
 #include "headlight/nn/attention.h"
+#include "headlight/nn/layers.h"
+#include "headlight/nn/transformer_layers.h"
 
 namespace headlight {
 
@@ -114,6 +120,48 @@ inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> f
     Check(end <= positions, "a text of {} tokens is longer than the model's {} positions", end, positions);
   }
 }
+
+/// A decoder of layers that all have the same rotary positions, with a norm after the last: the class that OLMo 2 and
+/// StableLM derive from. `residual_layers` as in InitialiseAsGpt.
+template <typename Config, typename Layer, typename Norm>
+class RotaryDecoder : public LanguageModel {
+ public:
+  RotaryDecoder(const Config& config, int residual_layers)
+      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
+    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
+    const Scope root(parameters_), model = root / config.scope;
+    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
+                    /*scores=*/config.tie_output);
+    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
+    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
+    output_ = config.tie_output ? &tokens_->table()
+                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
+    InitialiseAsGpt(parameters_, residual_layers, {"o_proj", "down_proj"});
+  }
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
+    CheckLengths(texts, first_positions, limits_.positions);
+    Tensor hidden = (*tokens_)(context, ids);
+    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
+    for (const Layer& layer : layers_) hidden = layer(context, hidden, texts, angles);
+    return (*final_norm_)(context, hidden);
+  }
+
+  void Save(const std::string& folder, Compute compute) const override {
+    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
+  }
+
+ protected:
+  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
+
+ private:
+  Config config_;
+  RotaryPositions rotary_;
+  std::optional<TokenEmbedding> tokens_;
+  std::deque<Layer> layers_;
+  std::optional<Norm> final_norm_;
+};
 
 /// A folder's model M, whose `config` has what its missing keys mean.
 template <typename M, typename Config>
