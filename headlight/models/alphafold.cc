@@ -59,7 +59,7 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  // Few products, of what everything follows from, and of what moves the atoms.
+  // Cheap layers that everything depends on, and the layers that move the atoms: kept in float32.
   for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
     parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
