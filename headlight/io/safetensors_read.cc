@@ -7,6 +7,7 @@
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kernels/half.h"
 
 namespace headlight {
 namespace {
@@ -18,14 +19,7 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-// IEEE 754 binary16: a sign, 5 bits of exponent biased by 15, 10 bits of fraction; a float's exponent is biased by 127.
-float Widen(Half half) {
-  const std::uint32_t exponent = half.bits >> 10 & 0x1f, fraction = half.bits & 0x3ff;
-  const std::uint32_t biased = exponent == 31 ? 255 : exponent + 127 - 15;         // 31: infinity or not a number
-  const float magnitude = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24f  // subnormal
-                                        : std::bit_cast<float>(biased << 23 | fraction << 13);
-  return half.bits >> 15 != 0 ? -magnitude : magnitude;
-}
+float Widen(Half half) { return kernels::FloatOfHalf(half.bits); }
 // The upper half of a float.
 float Widen(BFloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 template <typename T>

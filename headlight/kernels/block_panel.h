@@ -1,0 +1,41 @@
+// The layout of a panel of a block type (kernels/block_product.h). For each run of the depth: the 64 scales, then the
+// 64 minima if there are any, in half precision. Then for each group: its 64 scales and 64 minima, if it has them, and
+// the codes. A quad is four neighbouring numbers of a column, which are neighbouring bytes; the quads of the 64 columns
+// follow each other.
+//   8 bits: a byte for each number.
+//   4 bits: quads 2 p and 2 p + 1 of a group in the low and high bits of the same bytes.
+//   5 bits: the same, then 256 bytes whose bit q is bit 4 of quad q.
+//   6 bits: the same, then 256 bytes whose bits 2 q and 2 q + 1 are bits 4 and 5 of quad q.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "headlight/kernels/blocks.h"
+#include "headlight/kernels/panels.h"
+
+namespace headlight::kernels {
+
+inline constexpr int kQuad = 4;
+inline constexpr int kQuadBytes = static_cast<int>(kPanelColumns) * kQuad;  // of a quad of all columns
+
+constexpr int HeaderBytes(const BlockLayout& layout) {
+  return static_cast<int>(kPanelColumns * std::int64_t{sizeof(std::uint16_t)}) * (layout.mins ? 2 : 1);
+}
+constexpr int GroupHeaderBytes(const BlockLayout& layout) {
+  return layout.scales ? static_cast<int>(kPanelColumns) * (layout.mins ? 2 : 1) : 0;
+}
+/// Bytes of a group's codes: those of 4 or 8 bits, and the plane of the others.
+constexpr int LowBytes(const BlockLayout& layout) {
+  return layout.group / kQuad * kQuadBytes / (layout.bits == 8 ? 1 : 2);
+}
+constexpr int GroupBytes(const BlockLayout& layout) {
+  return GroupHeaderBytes(layout) + LowBytes(layout) + (layout.bits == 5 || layout.bits == 6 ? kQuadBytes : 0);
+}
+constexpr int RunBytes(const BlockLayout& layout) {
+  return HeaderBytes(layout) + layout.run / layout.group * GroupBytes(layout);
+}
+static_assert(LowBytes(LayoutOf(GgufType::q5_0)) / kQuadBytes == 4 && LayoutOf(GgufType::q6_k).group / kQuad == 4,
+              "a plane of higher bits has room for the quads of a group");
+
+}  // namespace headlight::kernels

@@ -1,0 +1,181 @@
+#include "headlight/kernels/blocks.h"
+
+#include <bit>
+#include <cstring>
+
+#include "headlight/base/error.h"
+#include "headlight/kernels/half.h"
+
+namespace headlight::kernels {
+namespace {
+
+std::uint16_t HalfAt(const std::byte* from) {
+  std::uint16_t bits;
+  std::memcpy(&bits, from, sizeof(bits));
+  return bits;
+}
+
+constexpr std::uint16_t kHalfSign = 0x8000;
+
+const std::uint8_t* Bytes(const std::byte* from) { return reinterpret_cast<const std::uint8_t*>(from); }
+
+// Codes of 32 numbers: the low bits of the bytes are the first 16, the high bits the others.
+void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
+  for (int i = 0; i < count; ++i) {
+    codes[i] = bytes[i] & 0xf;
+    codes[count + i] = bytes[i] >> 4;
+  }
+}
+
+// Adds bit `bit + i` of `bits` to code i, as its bit 4.
+void AddFifthBits(std::uint32_t bits, std::uint8_t* codes) {
+  for (int i = 0; i < 32; ++i) codes[i] |= static_cast<std::uint8_t>((bits >> i & 1) << 4);
+}
+
+// Q4_K's and Q5_K's scales and minima of 6 bits: the first four have a byte each, whose upper two bits complete the
+// others.
+void TakeSixBitPairs(const std::uint8_t* packed, Block& block) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    block.scales[i] = static_cast<std::int8_t>(packed[i] & 63);
+    block.mins[i] = packed[4 + i] & 63;
+    block.scales[4 + i] = static_cast<std::int8_t>((packed[8 + i] & 0xf) | packed[i] >> 6 << 4);
+    block.mins[4 + i] = static_cast<std::uint8_t>(packed[8 + i] >> 4 | packed[4 + i] >> 6 << 4);
+  }
+}
+
+// Q3_K's scales of 6 bits, less 32: the low four bits of all, then the high two.
+void TakeSixBitScales(const std::uint8_t* packed, Block& block) {
+  for (std::size_t i = 0; i < 16; ++i) {
+    const int low = i < 8 ? packed[i] & 0xf : packed[i - 8] >> 4;
+    const int high = packed[8 + i % 4] >> (i / 4 * 2) & 3;
+    block.scales[i] = static_cast<std::int8_t>((low | high << 4) - 32);
+  }
+}
+
+// Two bits of each of 128 numbers from 32 bytes: numbers 32 j + l have bits 2 j of byte l.
+void TakeTwoBits(const std::uint8_t* bytes, std::uint8_t* codes) {
+  for (int j = 0; j < 4; ++j)
+    for (int l = 0; l < 32; ++l) codes[32 * j + l] = bytes[l] >> (2 * j) & 3;
+}
+
+}  // namespace
+
+Block TakeApart(GgufType type, const std::byte* from) {
+  Block block;
+  block.scales.fill(1);
+  block.mins.fill(1);
+  block.min = 0;
+  std::uint8_t* codes = block.codes.data();
+  const std::uint8_t* bytes = Bytes(from);
+  switch (type) {
+    case GgufType::q4_0:
+    case GgufType::iq4_nl:
+      block.scale = HalfAt(from);
+      TakeNibbles(bytes + 2, 16, codes);
+      return block;
+    case GgufType::q4_1:
+      block.scale = HalfAt(from);
+      block.min = HalfAt(from + 2) ^ kHalfSign;  // the file has what is added
+      TakeNibbles(bytes + 4, 16, codes);
+      return block;
+    case GgufType::q5_0:
+    case GgufType::q5_1: {
+      const bool mins = type == GgufType::q5_1;
+      block.scale = HalfAt(from);
+      if (mins) block.min = HalfAt(from + 2) ^ kHalfSign;
+      bytes += mins ? 4 : 2;
+      std::uint32_t fifth;
+      std::memcpy(&fifth, bytes, sizeof(fifth));
+      TakeNibbles(bytes + 4, 16, codes);
+      AddFifthBits(fifth, codes);
+      return block;
+    }
+    case GgufType::q8_0:
+      block.scale = HalfAt(from);
+      for (int i = 0; i < 32; ++i) codes[i] = bytes[2 + i] ^ 0x80;
+      return block;
+    case GgufType::q2_k:
+      for (std::size_t i = 0; i < 16; ++i) {
+        block.scales[i] = static_cast<std::int8_t>(bytes[i] & 0xf);
+        block.mins[i] = bytes[i] >> 4;
+      }
+      for (int half = 0; half < 2; ++half) TakeTwoBits(bytes + 16 + 32 * half, codes + 128 * half);
+      block.scale = HalfAt(from + 80);
+      block.min = HalfAt(from + 82);
+      return block;
+    case GgufType::q3_k:
+      for (int half = 0; half < 2; ++half) TakeTwoBits(bytes + 32 + 32 * half, codes + 128 * half);
+      for (int i = 0; i < 256; ++i) codes[i] |= static_cast<std::uint8_t>((bytes[i % 32] >> (i / 32) & 1) << 2);
+      TakeSixBitScales(bytes + 96, block);
+      block.scale = HalfAt(from + 108);
+      return block;
+    case GgufType::q4_k:
+    case GgufType::q5_k: {
+      block.scale = HalfAt(from);
+      block.min = HalfAt(from + 2);
+      TakeSixBitPairs(bytes + 4, block);
+      const std::uint8_t* const fifth = bytes + 16;
+      const std::uint8_t* const nibbles = type == GgufType::q5_k ? bytes + 48 : bytes + 16;
+      for (int part = 0; part < 4; ++part) TakeNibbles(nibbles + 32 * part, 32, codes + 64 * part);
+      for (int i = 0; type == GgufType::q5_k && i < 256; ++i)
+        codes[i] |= static_cast<std::uint8_t>((fifth[i % 32] >> (i / 32) & 1) << 4);
+      return block;
+    }
+    case GgufType::q6_k:
+      for (int half = 0; half < 2; ++half) {
+        const std::uint8_t *low = bytes + 64 * half, *high = bytes + 128 + 32 * half;
+        for (int i = 0; i < 128; ++i) {
+          const int four = i < 64 ? low[i] & 0xf : low[i - 64] >> 4;
+          codes[128 * half + i] = static_cast<std::uint8_t>(four | (high[i % 32] >> (i / 32 * 2) & 3) << 4);
+        }
+      }
+      std::memcpy(block.scales.data(), bytes + 192, 16);
+      block.scale = HalfAt(from + 208);
+      return block;
+    case GgufType::iq4_xs: {
+      block.scale = HalfAt(from);
+      const std::uint16_t high = HalfAt(from + 2);
+      for (std::size_t i = 0; i < 8; ++i) {
+        const int low = bytes[4 + i / 2] >> (4 * (i % 2)) & 0xf;
+        block.scales[i] = static_cast<std::int8_t>((low | (high >> (2 * i) & 3) << 4) - 32);
+        TakeNibbles(bytes + 8 + 16 * i, 16, codes + 32 * i);
+      }
+      return block;
+    }
+    case GgufType::f32:
+    case GgufType::f16:
+    case GgufType::bf16:
+      break;
+  }
+  ThrowError(Blame::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
+}
+
+void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers) {
+  const float scale = FloatOfHalf(block.scale), min = FloatOfHalf(block.min);
+  for (int i = 0; i < layout.run; ++i) {
+    const auto group = static_cast<std::size_t>(i / layout.group);
+    const int code = block.codes[static_cast<std::size_t>(i)];
+    const int level = layout.levels ? kBlockLevels[static_cast<std::size_t>(code)] : code - layout.offset;
+    const float number = scale * static_cast<float>(block.scales[group]) * static_cast<float>(level);
+    numbers[i] = layout.mins ? number - min * static_cast<float>(block.mins[group]) : number;
+  }
+}
+
+void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float* to) {
+  if (type == GgufType::f32) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+    return;
+  }
+  if (!IsBlockType(type)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint16_t bits = HalfAt(from + 2 * i);
+      to[i] = type == GgufType::f16 ? FloatOfHalf(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16);
+    }
+    return;
+  }
+  const BlockLayout layout = LayoutOf(type);
+  for (std::int64_t i = 0; i < count; i += layout.run, from += InfoOf(type).size)
+    NumbersOf(TakeApart(type, from), layout, to + i);
+}
+
+}  // namespace headlight::kernels

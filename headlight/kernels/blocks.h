@@ -1,0 +1,86 @@
+// The block types of GGUF: runs of 32 or 256 numbers with common scales. The types of llama.cpp are described in its
+// ggml-common.h; here each is a case of one formula.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "headlight/base/export.h"
+#include "headlight/base/gguf.h"
+
+namespace headlight::kernels {
+
+/// How a block type stores its numbers. Number i of a run is
+///   scale * scales[i / group] * (codes[i] - offset) - min * mins[i / group],
+/// with kBlockLevels[codes[i]] instead of codes[i] - offset if it has `levels`.
+struct BlockLayout {
+  int run = 32;         // numbers that share `scale` and `min`, half-precision numbers
+  int group = 32;       // numbers that share an item of `scales` and `mins`
+  int bits = 4;         // of a code in a packed panel; a file may have fewer
+  int offset = 0;       // the code of zero
+  bool scales = false;  // whether groups have 8-bit scales; otherwise these are 1
+  bool mins = false;    // whether there are minima; those of groups, too, if there are scales
+  bool levels = false;  // whether a code is the index of a level
+
+  bool operator==(const BlockLayout&) const = default;
+};
+
+/// The layout of a block type; other types are refused as an internal error.
+constexpr BlockLayout LayoutOf(GgufType type) {
+  switch (type) {
+    case GgufType::q4_0:
+      return {.offset = 8};
+    case GgufType::q4_1:
+      return {.mins = true};
+    case GgufType::q5_0:
+      return {.bits = 5, .offset = 16};
+    case GgufType::q5_1:
+      return {.bits = 5, .mins = true};
+    case GgufType::q8_0:
+      return {.bits = 8, .offset = 128};
+    case GgufType::q2_k:
+      return {.run = 256, .group = 16, .scales = true, .mins = true};
+    case GgufType::q3_k:
+      return {.run = 256, .group = 16, .offset = 4, .scales = true};
+    case GgufType::q4_k:
+      return {.run = 256, .scales = true, .mins = true};
+    case GgufType::q5_k:
+      return {.run = 256, .bits = 5, .scales = true, .mins = true};
+    case GgufType::q6_k:
+      return {.run = 256, .group = 16, .bits = 6, .offset = 32, .scales = true};
+    case GgufType::iq4_nl:
+      return {.levels = true};
+    case GgufType::iq4_xs:
+      return {.run = 256, .scales = true, .levels = true};
+    case GgufType::f32:
+    case GgufType::f16:
+    case GgufType::bf16:
+      break;
+  }
+  return {.run = 0};
+}
+constexpr bool IsBlockType(GgufType type) { return LayoutOf(type).run != 0; }
+
+/// The levels of IQ4_NL and IQ4_XS.
+inline constexpr std::array<std::int8_t, 16> kBlockLevels = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                             1,    13,   25,  38,  53,  69,  89,  113};
+
+inline constexpr int kLongestRun = 256, kMostGroups = 16;
+
+/// A block taken apart, as BlockLayout says.
+struct Block {
+  std::array<std::uint8_t, kLongestRun> codes;
+  std::array<std::int8_t, kMostGroups> scales;
+  std::array<std::uint8_t, kMostGroups> mins;
+  std::uint16_t scale, min;  // half precision
+};
+Block TakeApart(GgufType type, const std::byte* block);
+
+/// The numbers of the block, in llama.cpp's order of operations.
+void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers);
+
+/// Writes `count` numbers, whole blocks, of any type; bit-equal to what llama.cpp's functions give.
+HEADLIGHT_API void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float* to);
+
+}  // namespace headlight::kernels
