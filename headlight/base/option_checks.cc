@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "headlight/base/error.h"
+#include "headlight/base/gguf.h"
 
 namespace headlight {
 namespace {
@@ -115,6 +116,10 @@ OptionCheck ExistingFolder() {
     Check(std::filesystem::is_directory(status), "{}: is a file, and a folder is needed", path);
     return "";
   };
+}
+
+OptionCheck ExistingModel() {
+  return [](const std::string& path) -> std::string { return IsGguf(path) ? "" : ExistingFolder()(path); };
 }
 
 std::string Alternatives(const std::vector<std::string>& words) {

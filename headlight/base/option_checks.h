@@ -34,6 +34,8 @@ HEADLIGHT_API OptionCheck NotEmpty();
 HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
 // The only one that throws Error itself, since its message begins with the folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
+// The same for a model, which may be a GGUF file instead.
+HEADLIGHT_API OptionCheck ExistingModel();
 
 // The whole text as an integer or a number, without a sign +, spaces or another base.
 HEADLIGHT_API std::optional<std::int64_t> IntegerOf(std::string_view text);

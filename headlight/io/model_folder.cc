@@ -12,6 +12,8 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/gguf.h"
+#include "headlight/io/gguf_model.h"
 #include "headlight/io/npz.h"
 #include "headlight/io/torch_file.h"
 #include "headlight/io/weights_index.h"
@@ -222,6 +224,10 @@ Safetensors OpenWeights(const std::string& folder) {
 
 ModelFolder OpenModelFolder(const std::string& path) {
   if (const std::string transformer = TransformerFolder(path); transformer != path) return OpenModelFolder(transformer);
+  if (IsGguf(path)) {
+    GgufModel model = OpenGgufModel(path);
+    return {path, std::move(model.config), JsonView(Json::Object{}, path), std::move(model.weights)};
+  }
   if (IsNpzFile(path)) {
     ModelFolder files = DescribeNpz(path);
     files.weights = ReadNpz(path);

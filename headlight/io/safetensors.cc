@@ -25,7 +25,7 @@ struct TypeRow {
   const char* name;
   std::int64_t size;
 };
-constexpr std::array<TypeRow, 10> kTypes = {{{StoredType::boolean, "BOOL", 1},
+constexpr std::array<TypeRow, 11> kTypes = {{{StoredType::boolean, "BOOL", 1},
                                              {StoredType::u8, "U8", 1},
                                              {StoredType::i8, "I8", 1},
                                              {StoredType::i16, "I16", 2},
@@ -34,14 +34,16 @@ constexpr std::array<TypeRow, 10> kTypes = {{{StoredType::boolean, "BOOL", 1},
                                              {StoredType::i32, "I32", 4},
                                              {StoredType::f32, "F32", 4},
                                              {StoredType::f64, "F64", 8},
-                                             {StoredType::i64, "I64", 8}}};
+                                             {StoredType::i64, "I64", 8},
+                                             {StoredType::block, "block", 0}}};
 
 const TypeRow& Row(StoredType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 StoredType ReadType(const JsonView& view) {
   const std::string name = view.String();
   const auto found = std::ranges::find(kTypes, name, &TypeRow::name);
-  Check(found != kTypes.end(), "{}: elements of type {} are not supported", view.place(), Quoted(name));
+  Check(found != kTypes.end() && found->type != StoredType::block, "{}: elements of type {} are not supported",
+        view.place(), Quoted(name));
   return found->type;
 }
 

@@ -13,13 +13,15 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/file.h"
+#include "headlight/base/gguf.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {
 
 // The element types that are read, in the order in which the format's own writer puts them (backwards) into a file.
-enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64 };
-HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // bytes
+// `block` is for a block type of a GGUF file (kernels/blocks.h), which this format does not have.
+enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64, block };
+HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // bytes; not of block
 HEADLIGHT_API const char* Name(StoredType type);     // as in the file: "F32"
 
 // A view: the bytes belong to an open file, or to a tensor that will be written.
@@ -28,6 +30,7 @@ struct StoredTensor {
   StoredType type = StoredType::f32;
   Shape shape;
   std::span<const std::byte> bytes;  // row by row, little-endian; in a file not necessarily aligned
+  GgufType block = GgufType::f32;    // its type if `type` is block
 };
 
 // A file's tensors, mapped: only what is used is read from the disk. The constructor checks the whole header, so that

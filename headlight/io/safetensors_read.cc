@@ -1,12 +1,16 @@
 // Conversions from the types that files hold to those we compute in.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
+#include "headlight/base/parallel.h"
 #include "headlight/io/safetensors.h"
+#include "headlight/kernels/blocks.h"
 #include "headlight/kernels/half.h"
 
 namespace headlight {
@@ -47,6 +51,18 @@ void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& p
 }
 
 template <typename To>
+void ReadBlocks(const StoredTensor& stored, To* to) {
+  const std::int64_t columns = stored.shape.rank() == 0 ? 1 : stored.shape[stored.shape.rank() - 1];
+  const std::int64_t rows = columns == 0 ? 0 : stored.shape.elements() / columns;
+  const auto row_bytes = std::ssize(stored.bytes) / std::max<std::int64_t>(1, rows);
+  ParallelFor(rows, [&](std::int64_t row) {
+    std::vector<float> numbers(static_cast<std::size_t>(columns));
+    kernels::Dequantize(stored.block, stored.bytes.data() + row * row_bytes, columns, numbers.data());
+    std::ranges::copy(numbers, to + row * columns);
+  });
+}
+
+template <typename To>
 void ReadFloating(const StoredTensor& stored, To* to, const std::string& path) {
   const auto any = [](auto) { return true; };
   const auto finite = [](double value) { return !std::isfinite(value) || std::isfinite(static_cast<To>(value)); };
@@ -59,6 +75,8 @@ void ReadFloating(const StoredTensor& stored, To* to, const std::string& path) {
       return Convert<float>(stored, to, any, path);
     case StoredType::f64:
       return Convert<double>(stored, to, finite, path);
+    case StoredType::block:
+      return ReadBlocks(stored, to);
     default:
       RefuseType(stored, DTypeOf<To>(), path);
   }

@@ -10,6 +10,7 @@
 #include "headlight/base/storage.h"
 #include "headlight/kernels/amx.h"
 #include "headlight/kernels/bfloat16.h"
+#include "headlight/kernels/block_product.h"
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
@@ -124,6 +125,29 @@ void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias,
 void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<float> c, const float* bias,
                    Activation activation) {
   struct Quantized;
+  if (b.compute() == Compute::blocks) {
+    auto* values = KeptScratch<Quantized, std::int8_t>(a.rows * a.columns);
+    auto* sums = KeptScratch<Quantized, std::int32_t>(a.rows * a.columns / kSumRun);
+    auto* run_scales = KeptScratch<Quantized, float>(a.rows * a.columns / kBlockRun);
+    {
+      const Profiled quantizing("quantize", 0, BytesOf(a, 1) * 1.25);
+      QuantizeBlockRows(a, values, sums, run_scales);
+    }
+    const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
+    const BlockPath& path = BlockPaths().front();
+    return ForBlocks(b, c, bias, activation, /*accumulate=*/false,
+                     [&](std::int64_t row, const std::byte*, Matrix<float> block, const Epilogue<float>& epilogue,
+                         const std::byte*) {
+                       const BlockRows left = {values + row * a.columns, sums + row * a.columns / kSumRun,
+                                               run_scales + row * a.columns / kBlockRun, block.rows, a.columns};
+                       std::int64_t panel = (block.data - c.row(row)) / kPanelColumns;
+                       for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, ++panel)
+                         path.product(b.panel_type(panel))(
+                             left, b.panel(panel),
+                             block.Columns(column, std::min(kPanelColumns, block.columns - column)),
+                             epilogue.bias == nullptr ? nullptr : epilogue.bias + column, epilogue.relu);
+                     });
+  }
   auto* scales = KeptScratch<Quantized, float>(a.rows);
   if (b.compute() == Compute::int8) {
     const Int8Path& path = Int8PathFor(a.rows);
@@ -165,11 +189,41 @@ bool CpuHas(Compute compute) { return compute != Compute::bfloat16 || CpuHasBflo
 template <typename T>
 PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute)
     : rows_(rows), columns_(columns), panel_bytes_(PanelBytes(rows, compute, sizeof(T))), compute_(compute) {
+  Ensure(compute != Compute::blocks, "blocks are packed from a file");
   Ensure(CpuHas(compute), "products in bfloat16 on a processor without it");
   Ensure(compute == Compute::float32 || std::is_same_v<T, float>, "products of doubles in {}", Name(compute));
   Ensure(compute != Compute::int8 || rows <= kInt8MostDepth, "a product of depth {} in int8, where {} is the most",
          rows, kInt8MostDepth);
   data_ = AllocateStorage(panels() * panel_bytes_);
+}
+
+template <typename T>
+PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::span<const std::byte* const> columns,
+                              std::span<const GgufType> types)
+    : rows_(rows), columns_(std::ssize(columns)), compute_(Compute::blocks) {
+  Ensure(std::is_same_v<T, float> && std::ssize(types) == panels(), "{} types of {} panels", types.size(), panels());
+  std::vector<BlockPanel> places;
+  std::int64_t bytes = 0;
+  for (const GgufType type : types) {
+    places.push_back({type, bytes});
+    bytes += BlockPanelBytes(type, rows);
+  }
+  places.push_back({GgufType::f32, bytes});
+  blocks_ = std::make_shared<const std::vector<BlockPanel>>(std::move(places));
+  data_ = AllocateStorage(bytes);
+  ParallelFor(panels(), [&](std::int64_t index) {
+    std::fill(panel(index), panel(index + 1), std::byte{0});
+    PackBlockPanel(
+        panel_type(index), rows_,
+        columns.subspan(static_cast<std::size_t>(index * kPanelColumns), static_cast<std::size_t>(PanelColumns(index))),
+        panel(index));
+  });
+}
+
+template <typename T>
+std::size_t PackedMatrix<T>::bytes() const {
+  if (blocks_ != nullptr) return static_cast<std::size_t>(panel(panels()) - panel(0));
+  return static_cast<std::size_t>(panels() * panel_bytes_);
 }
 
 template <typename T>
@@ -245,7 +299,10 @@ PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count)
          "columns {} to {} of a packed [{}, {}] matrix", begin, begin + count, rows_, columns_);
   PackedMatrix part = *this;
   part.columns_ = count;
-  part.data_ = {data_, panel(begin / kPanelColumns)};
+  if (blocks_ == nullptr)
+    part.data_ = {data_, panel(begin / kPanelColumns)};
+  else
+    part.first_panel_ += begin / kPanelColumns;
   part.panels_behind_ = panels() - begin / kPanelColumns - part.panels();
   return part;
 }
@@ -254,9 +311,13 @@ template <typename T>
 void PackedMatrix<T>::Column(std::int64_t index, T* to) const {
   Ensure(IsQuantized(compute_) && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index, rows_,
          columns_, Name(compute_));
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float>) {
+    if (compute_ == Compute::blocks)
+      return UnpackBlockColumn(panel_type(index / kPanelColumns), rows_, panel(index / kPanelColumns),
+                               index % kPanelColumns, to);
     (compute_ == Compute::int8 ? UnpackInt8Column : UnpackInt4Column)(panel(index / kPanelColumns), rows_,
                                                                       index % kPanelColumns, to);
+  }
 }
 
 template <typename T>

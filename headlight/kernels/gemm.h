@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "headlight/base/compute.h"
 #include "headlight/base/export.h"
+#include "headlight/base/gguf.h"
 #include "headlight/base/matrix.h"
 #include "headlight/kernels/activation.h"
 
@@ -23,6 +26,9 @@ class PackedMatrix {
   PackedMatrix() = default;
   // Not yet filled.
   PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute = Compute::float32);
+  /// Blocks: B^T's rows are those of a GGUF file, a pointer to the bytes of each, and `types` has the type of each
+  /// panel. Filled.
+  PackedMatrix(std::int64_t rows, std::span<const std::byte* const> columns, std::span<const GgufType> types);
 
   // Packs B = source, or B = source^T where `transposed`; the shape must be this one's. Column j is multiplied by
   // factors[j], unless that is null.
@@ -33,7 +39,7 @@ class PackedMatrix {
   void PackQuantized(const std::uint8_t* codes, const std::int8_t* group_scales, const float* scales);
   // Columns [begin, begin + count) of B, begin a multiple of kPanelColumns: the same memory.
   PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
-  // Writes the dequantized column `index` of B: rows() numbers. For int8 and int4.
+  // Writes the dequantized column `index` of B: rows() numbers. For quantized types.
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        // the depth of the product
@@ -41,15 +47,28 @@ class PackedMatrix {
   Compute compute() const { return compute_; }       // of every product with it
   std::int64_t panels() const;
   std::int64_t panels_behind() const { return panels_behind_; }  // how many follow in memory, after Columns
-  std::byte* panel(std::int64_t index) const { return data_.get() + index * panel_bytes_; }
-  std::size_t bytes() const { return static_cast<std::size_t>(panels() * panel_bytes_); }
+  std::byte* panel(std::int64_t index) const {
+    return data_.get() + (blocks_ == nullptr ? index * panel_bytes_ : BlockPanelAt(index).begin);
+  }
+  GgufType panel_type(std::int64_t index) const { return BlockPanelAt(index).type; }  // of blocks
+  std::size_t bytes() const;
 
  private:
+  // Of blocks, whose panels have types of different sizes.
+  struct BlockPanel {
+    GgufType type;
+    std::int64_t begin;  // in bytes
+  };
+  const BlockPanel& BlockPanelAt(std::int64_t index) const {
+    return (*blocks_)[static_cast<std::size_t>(first_panel_ + index)];
+  }
   std::int64_t PanelColumns(std::int64_t panel) const;  // without padding
 
   std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_behind_ = 0;
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
+  std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // and one more, where they end
+  std::int64_t first_panel_ = 0;                           // of blocks_, after Columns
 };
 
 // c = activation(a b + bias), or c += a b where `accumulate` (then without bias and activation). a [rows, depth],

@@ -55,7 +55,7 @@ NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::str
 
 /// Adds the argument DIR, which is required.
 inline Option& AddFolder(OptionTable& table, std::string& folder, std::string description) {
-  return table.Add("DIR", folder, ExistingFolder(), std::move(description)).Required();
+  return table.Add("DIR", folder, ExistingModel(), std::move(description)).Required();
 }
 
 }  // namespace headlight

@@ -15,12 +15,14 @@ namespace {
 
 // Of folders whose weight matrices are stored in 8 or 4 bits per number; Transformers refuses it by this name.
 constexpr const char* kQuantization = "headlight";
+// Of GGUF files, whose tensors each have their own type.
+constexpr const char* kGguf = "gguf";
 
 // The type in which the folder's weight matrices are stored.
 Compute StoredCompute(const JsonView& config) {
   const JsonView quantization = config["quantization_config"];
   if (!quantization.present()) return Compute::float32;
-  quantization["quant_method"].String({kQuantization});
+  if (quantization["quant_method"].String({kQuantization, kGguf}) == kGguf) return Compute::blocks;
   const std::int64_t bits = quantization["bits"].Integer(4, 8);
   Check(bits == 4 || bits == 8, "{}: {} bits, where 4 and 8 are known", quantization["bits"].place(), bits);
   return bits == 4 ? Compute::int4 : Compute::int8;

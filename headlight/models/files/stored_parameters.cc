@@ -13,6 +13,7 @@
 #include "headlight/base/storage.h"
 #include "headlight/kernels/int4.h"
 #include "headlight/kernels/int8.h"
+#include "headlight/kernels/panels.h"
 
 namespace headlight {
 namespace {
@@ -192,8 +193,55 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
   });
 }
 
+// The block types of a parameter's panels; empty if it is not computed in blocks: its tensors have no block types, or
+// two types meet within a panel.
+std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& file) {
+  constexpr std::int64_t side = kernels::kPanelColumns;
+  if (parameter.role.exact || Reordered(parameter) || parameter.role.folded.gain != nullptr) return {};
+  if (!parameter.role.in_products && !parameter.role.looked_up) return {};
+  const std::int64_t panels = (parameter.matrix_shape()[0] + side - 1) / side;
+  std::vector<GgufType> types(static_cast<std::size_t>(panels), GgufType::f32);
+  for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+    const StoredTensor& stored = file.At(parameter.names[index]);
+    if (stored.type != StoredType::block) return {};
+    const std::int64_t begin = parameter.FirstRow(index), end = begin + parameter.PartRows(index);
+    for (std::int64_t panel = begin / side; panel * side < end; ++panel) {
+      GgufType& type = types[static_cast<std::size_t>(panel)];
+      if (type != GgufType::f32 && type != stored.block) return {};
+      type = stored.block;
+    }
+  }
+  return types;
+}
+
+kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safetensors& file,
+                                        std::span<const GgufType> types) {
+  std::vector<const std::byte*> columns;
+  for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+    const StoredTensor& stored = file.At(parameter.names[index]);
+    const std::int64_t rows = parameter.PartRows(index), row_bytes = std::ssize(stored.bytes) / rows;
+    for (std::int64_t row = 0; row < rows; ++row) columns.push_back(stored.bytes.data() + row * row_bytes);
+  }
+  return {parameter.matrix_shape()[1], columns, types};
+}
+
+// The type that a parameter is computed in, if the model computes in the types that are stored.
+Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
+  const auto is_bfloat16 = [&](const std::string& name) { return file.At(name).type == StoredType::bf16; };
+  const bool rounded = parameter.role.in_products && !parameter.role.exact &&
+                       std::ranges::all_of(parameter.names, is_bfloat16) && kernels::CpuHas(Compute::bfloat16);
+  return rounded ? Compute::bfloat16 : Compute::float32;
+}
+
 // The packed form, and the values only where they are needed besides.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
+  if (parameter.compute == Compute::blocks) {
+    if (const std::vector<GgufType> types = PanelTypes(parameter, file); !types.empty()) {
+      parameter.packed = PackBlocks(parameter, file, types);
+      return;
+    }
+    parameter.compute = StoredPrecision(parameter, file);
+  }
   const Compute stored_as = StoredAs(parameter, file);
   const Compute type = TypeFor(parameter, parameter.compute);
   if (!IsQuantized(stored_as) || type != stored_as) {

@@ -7,8 +7,10 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/gguf.h"
 #include "headlight/base/in_file.h"
 #include "headlight/text/token_label.h"
+#include "headlight/text/tokenizers/gguf_tokenizer.h"
 #include "headlight/text/tokenizers/older_tokenizer_files.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
@@ -271,6 +273,9 @@ PipelineTokenizer::PipelineTokenizer(std::shared_ptr<const PipelineState> state)
       state_(std::move(state)) {}
 
 PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
+  if (IsGguf(folder))
+    return PipelineTokenizer(std::make_shared<PipelineState>(
+        MakePipelineState(JsonView(TokenizerJsonOfGguf(Gguf(folder)), folder), ScoresAre::exact)));
   const std::string path = folder + "/tokenizer.json";
   if (!Exists(path) || ReadsModelFirst(folder)) {
     if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))

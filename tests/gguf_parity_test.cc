@@ -1,0 +1,54 @@
+// Models in GGUF against the same in Hugging Face's layout, whose logits are Transformers' (decoder_parity_test.cc).
+#include <filesystem>
+
+#include "headlight/base/file.h"
+#include "headlight/base/test_support.h"
+#include "tests/decoder_parity_testing.h"
+
+namespace headlight::gguf_parity_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
+
+Numbers LogitsOf(const std::string& path, const DecoderGolden& golden, const LoadModelOptions& options = {}) {
+  const std::unique_ptr<LanguageModel> model = LoadDecoder(path, options);
+  Context context;
+  return ToDouble(model->Logits(context, model->Decode(context, golden.ids, golden.texts)));
+}
+
+// The folder with the settings that GGUF cannot express at their usual values, and the sizes of its weights.
+void WriteUsual(const std::string& folder, const TemporaryFolder& usual) {
+  Json config = ReadJson(folder + "/config.json").value();
+  for (const char* key : {"layer_types", "use_sliding_window", "no_rope_layers", "no_rope_layer_interval"})
+    config.Set(key, Json());
+  if (!config.Find("model_type")->As<std::string>()->starts_with("gemma")) config.Set("hidden_act", "silu");
+  if (config.Find("query_pre_attn_scalar") != nullptr) config.Set("query_pre_attn_scalar", *config.Find("head_dim"));
+  WriteFile(usual.File("config.json"), config.Text());
+  fs::copy_file(folder + "/model.safetensors", usual.File("model.safetensors"));
+}
+
+class GgufParity : public testing::TestWithParam<std::string> {};
+
+TEST_P(GgufParity, HasTheLogitsOfTheFolder) {
+  const std::string folder = kData + "decoders/" + GetParam(), file = kData + "gguf/" + GetParam() + ".gguf";
+  const DecoderGolden golden(folder);
+  const TemporaryFolder usual;
+  WriteUsual(folder, usual);
+  const Numbers expected = LogitsOf(usual.path(), golden);
+  EXPECT_LT(Deviation(LogitsOf(file, golden), expected), 1e-6);
+  EXPECT_LT(Deviation(LogitsOf(file, golden, {.purpose = LoadFor::computing}), expected), 1e-6);
+}
+
+std::vector<std::string> Files() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kData + "gguf")) names.push_back(entry.path().stem());
+  std::ranges::sort(names);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GgufParity, testing::ValuesIn(Files()), [](const auto& which) { return which.param; });
+
+}  // namespace
+}  // namespace headlight::gguf_parity_test
