@@ -30,6 +30,7 @@ set(user_headers
   headlight/pipelines/embedder.h
   headlight/pipelines/embedding.h
   headlight/pipelines/engine.h
+  headlight/pipelines/engine_options.h
   headlight/pipelines/image_captioner.h
   headlight/pipelines/image_classifier.h
   headlight/pipelines/image_embedder.h
@@ -47,6 +48,7 @@ set(user_headers
   headlight/pipelines/text_generator.h
   headlight/pipelines/text_to_image.h
   headlight/pipelines/text_to_image_options.h
+  headlight/pipelines/ticket.h
   headlight/pipelines/token_classifier.h
   headlight/pipelines/translation.h
   headlight/pipelines/translator.h
