@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 constexpr const char* kShard = "model-00001-of-00001.safetensors";
 
 // A copy of a folder in which the weights are called a shard.
-struct StructurePredictor {
+struct Folder {
   fs::path from;     // the weights in the tests' data
   std::string path;  // empty until it is copied
   Json::Object config, index;
 };
 
-std::vector<StructurePredictor> FindFolders() {
-  std::vector<StructurePredictor> folders;
+std::vector<Folder> FindFolders() {
+  std::vector<Folder> folders;
   const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests/testdata"))
     if (entry.path().filename() == "model.safetensors") folders.push_back({entry.path(), {}, {}, {}});
@@ -35,7 +35,7 @@ std::vector<StructurePredictor> FindFolders() {
 }
 
 // When it is used first: all at once would take as long as an input may.
-void Copy(StructurePredictor& folder) {
+void Copy(Folder& folder) {
   folder.path = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
   Ensure(mkdtemp(folder.path.data()) != nullptr, "cannot create {}", folder.path);
   fs::copy_file(folder.from, folder.path + "/" + kShard);
@@ -123,8 +123,8 @@ void Compute(const Model& model) {
 }
 
 void Run(Choices choices) {
-  static std::vector<StructurePredictor> folders = FindFolders();
-  StructurePredictor& folder = folders[choices.Below(folders.size())];
+  static std::vector<Folder> folders = FindFolders();
+  Folder& folder = folders[choices.Below(folders.size())];
   if (folder.path.empty()) Copy(folder);
   Json::Object config = folder.config, index = folder.index;
   for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)

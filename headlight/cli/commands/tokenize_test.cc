@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 struct TokenizeTest : testing::Test {
   // A folder with the small tokenizer of that family.
-  std::string StructurePredictor(const std::string& family) {
+  std::string Folder(const std::string& family) {
     const std::string to = folder.File(family);
     std::filesystem::create_directories(to);
     WriteFile(to + "/tokenizer.json",
@@ -27,7 +27,7 @@ struct TokenizeTest : testing::Test {
 };
 
 TEST_F(TokenizeTest, PrintsTokensIdsOrEverything) {
-  const std::string bert = StructurePredictor("bert_uncased");
+  const std::string bert = Folder("bert_uncased");
   EXPECT_EQ(RunProgram({"tokenize", bert}, "The dog.\n\n").out, "[CLS] the dog . [SEP]\n[CLS] [SEP]\n");
   EXPECT_EQ(RunProgram({"tokenize", bert, "--no-special"}, "The dog.\n").out, "the dog .\n");
   EXPECT_EQ(RunProgram({"tokenize", bert, "--no-special"}, "[MASK]\n").out, "[MASK]\n");
@@ -92,7 +92,7 @@ TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
 }
 
 TEST_F(TokenizeTest, DecodesToTheText) {
-  const std::string gpt = StructurePredictor("gpt2");
+  const std::string gpt = Folder("gpt2");
   const std::string text = "A dog runs, it's \u00e9\u65e5\u672c  fast.\n\nTwo dogs.\n";
   const std::string ids = RunProgram({"tokenize", gpt, "--ids"}, text).out;
   EXPECT_EQ(RunProgram({"tokenize", gpt, "--decode"}, ids).out, text);
