@@ -12,6 +12,9 @@ set(user_headers
   headlight/base/matrix.h
   headlight/base/parallel.h
   headlight/headlight.h
+  headlight/hub/cache.h
+  headlight/hub/hub_options.h
+  headlight/hub/pull.h
   headlight/image/box.h
   headlight/image/decoding/decode.h
   headlight/image/decoding/encode.h
@@ -132,6 +135,17 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program'
 endif()
 add_library(headlight::images ALIAS headlight_images)
 
+# Downloads are a library apart, too, so that others link no TLS.
+add_library(headlight_hub_library SHARED $<TARGET_OBJECTS:headlight_hub>)
+set_target_properties(headlight_hub_library PROPERTIES OUTPUT_NAME headlight_hub EXPORT_NAME hub LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
+target_link_libraries(headlight_hub_library PUBLIC headlight PRIVATE PkgConfig::downloads)
+target_link_options(headlight_hub_library PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_link_options(headlight_hub_library PRIVATE LINKER:--no-undefined)
+endif()
+add_library(headlight::hub ALIAS headlight_hub_library)
+
 # The same library with the engine's headers, which stand in a folder apart.
 add_library(headlight_engine INTERFACE)
 set_target_properties(headlight_engine PROPERTIES EXPORT_NAME engine)
@@ -152,7 +166,8 @@ endif()
 add_library(headlight::recipes ALIAS headlight_recipes_library)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headlight)
-install(TARGETS headlight headlight_images headlight_recipes_library headlight_engine EXPORT headlight-targets FILE_SET HEADERS
+install(TARGETS headlight headlight_images headlight_hub_library headlight_recipes_library headlight_engine
+  EXPORT headlight-targets FILE_SET HEADERS
   FILE_SET engine_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headlight-engine)
 install(EXPORT headlight-targets NAMESPACE headlight:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/headlight-config.cmake.in headlight-config.cmake INSTALL_DESTINATION ${config_dir})
@@ -160,7 +175,7 @@ write_basic_package_version_file(headlight-config-version.cmake COMPATIBILITY ${
 install(FILES ${PROJECT_BINARY_DIR}/headlight-config.cmake ${PROJECT_BINARY_DIR}/headlight-config-version.cmake
   DESTINATION ${config_dir})
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package headlight headlight-images headlight-recipes headlight-engine)
+foreach(package headlight headlight-images headlight-hub headlight-recipes headlight-engine)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

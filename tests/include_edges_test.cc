@@ -23,6 +23,7 @@ using Names = std::set<std::string>;
 // `inspect` see the interfaces of `kinds` and never a family of `models`, and a layer below never sees one above.
 const std::map<std::string, Names> kFolders = {
     {"base", {}},
+    {"hub", {"base"}},
     {"kernels", {"base"}},
     {"tensor", {"base"}},
     {"autograd", {"tensor"}},
@@ -64,6 +65,8 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"image formats", {std::regex("(jpeglib|png|webp/.*)\\.h"), false, {"image"}}},
     {"gemmi", {std::regex("gemmi/.*"), false, {"protein"}}},
     {"pugixml", {std::regex("pugixml\\.hpp"), false, {"image"}}},
+    {"libcurl", {std::regex("curl/.*"), false, {"hub"}}},
+    {"OpenSSL", {std::regex("openssl/.*"), false, {"hub"}}},
     {"SentencePiece", {std::regex("sentencepiece.*"), false, {"text/tokenizers"}}},
     // The library never prints and has no command line.
     {"CLI11", {std::regex("CLI/.*"), true, {"cli", "server"}}},
@@ -287,6 +290,10 @@ TEST(IncludeEdges, PlantedEdgesAreCaught) {
               ElementsAre(HasSubstr("text/metrics may not include text/tokenizers")));
   EXPECT_THAT(WrongEdges("headlight/text/utf8.cc", "#include \"headlight/text/metrics/bleu.h\""),
               ElementsAre(HasSubstr("text may not include text/metrics")));
+  EXPECT_THAT(WrongEdges("headlight/hub/a.cc", "#include \"headlight/io/model_folder.h\""),
+              ElementsAre(HasSubstr("hub may not include io")));
+  EXPECT_THAT(WrongEdges("headlight/pipelines/a.cc", "#include \"headlight/hub/pull.h\""),
+              ElementsAre(HasSubstr("pipelines may not include hub")));
   EXPECT_THAT(WrongEdges("headlight/pipelines/a.cc", "#include \"headlight/synthetic/grammar.h\""),
               ElementsAre(HasSubstr("pipelines may not include synthetic")));
   EXPECT_THAT(WrongEdges("headlight/io/a.cc", "#include \"json.h\""), ElementsAre(HasSubstr("project's root")));
@@ -314,6 +321,7 @@ TEST(IncludeEdges, PlantedLibrariesAreCaught) {
   EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <nlohmann/json.hpp>"),
               ElementsAre(HasSubstr("nlohmann/json is not for cli")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <CLI/CLI.hpp>"), ElementsAre(HasSubstr("not for ops")));
+  EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <curl/curl.h>"), ElementsAre(HasSubstr("not for cli")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <unicode/unistr.h>"),
               ElementsAre(HasSubstr("ICU is not for ops")));
   EXPECT_THAT(WrongEdges("headlight/text/a.cc", "#include <nlohmann/json.hpp>"),
