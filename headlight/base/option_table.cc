@@ -117,6 +117,10 @@ Option& Option::Check(OptionCheck check) {
   checks_.push_back(std::move(check));
   return *this;
 }
+Option& Option::Model(OptionCheck check) {
+  is_model_ = true;
+  return Check(std::move(check));
+}
 Option& Option::Group(std::string title) {
   group_ = std::move(title);
   return *this;

@@ -52,17 +52,18 @@ class HEADLIGHT_API Option {
   Option(const Option&) = delete;
 
   Option& Required();
-  Option& Type(std::string name);        // how help shows a value, such as N, FILE or a|b
-  Option& Check(OptionCheck check);      // of each value
-  Option& Group(std::string title);      // the heading in help; "" hides the option
-  Option& Describe(std::string text);    // replaces the description
-  Option& Default(std::string text);     // help shows it in brackets
-  Option& ShowDefault();                 // Default() of the variable's value
-  Option& Values(int count);             // exactly as many values
-  Option& OneAtATime();                  // a value for each time it is given
-  Option& Delimiter(char delimiter);     // divides a value into several
-  Option& Excludes(Option& other);       // in both directions
-  Option& StopExcluding(Option& other);  // undoes Excludes()
+  Option& Type(std::string name);                       // how help shows a value, such as N, FILE or a|b
+  Option& Check(OptionCheck check);                     // of each value
+  Option& Model(OptionCheck check = ExistingModel());   // a model; front ends may take its name for it
+  Option& Group(std::string title);                     // the heading in help; "" hides the option
+  Option& Describe(std::string text);                   // replaces the description
+  Option& Default(std::string text);                    // help shows it in brackets
+  Option& ShowDefault();                                // Default() of the variable's value
+  Option& Values(int count);                            // exactly as many values
+  Option& OneAtATime();                                 // a value for each time it is given
+  Option& Delimiter(char delimiter);                    // divides a value into several
+  Option& Excludes(Option& other);                      // in both directions
+  Option& StopExcluding(Option& other);                 // undoes Excludes()
   Option& Needs(const Option& other);
   Option& HasValueIf(std::function<bool()> is_set);  // tells whether the variable has a value
 
@@ -74,6 +75,7 @@ class HEADLIGHT_API Option {
   bool one_at_a_time() const { return one_at_a_time_; }
   int least_values() const { return least_values_; }
   int most_values() const { return target_.most_values; }
+  bool is_model() const { return is_model_; }
   bool required() const { return required_; }
   char delimiter() const { return delimiter_; }
   const std::string& type() const { return target_.type; }
@@ -98,7 +100,7 @@ class HEADLIGHT_API Option {
   std::vector<const Option*> excluded_, needed_;
   int least_values_ = 1;
   char delimiter_ = '\0';
-  bool required_ = false, one_at_a_time_ = false, given_ = false;
+  bool required_ = false, is_model_ = false, one_at_a_time_ = false, given_ = false;
 };
 
 /// The options of a command, in the order in which help shows them.

@@ -58,7 +58,7 @@ std::optional<std::string> ModelIn(const fs::path& folder) {
   if (!name.starts_with(kPrefix) || !IsFolder(folder)) return std::nullopt;
   name.erase(0, kPrefix.size());
   if (const std::size_t at = name.find(kSeparator); at != name.npos) name.replace(at, kSeparator.size(), "/");
-  return IsInnerPath(name) ? std::optional(name) : std::nullopt;
+  return IsModelName(name) ? std::optional(name) : std::nullopt;
 }
 
 CachedModel Described(const fs::path& folder, const std::string& name) {
@@ -92,7 +92,7 @@ CachedModel Described(const fs::path& folder, const std::string& name) {
 std::string RepositoryFolder(const std::string& cache, const std::string& model) {
   CheckModelName(model);
   std::string name = model;
-  name.replace(name.find('/'), 1, kSeparator);
+  if (const std::size_t slash = name.find('/'); slash != name.npos) name.replace(slash, 1, kSeparator);
   return fmt::format("{}/{}{}", cache, kPrefix, name);
 }
 

@@ -18,14 +18,14 @@ struct CachedRevision {
 };
 
 struct CachedModel {
-  std::string name;         // ORG/NAME
+  std::string name;         // ORG/NAME, or for a few old models NAME
   std::uint64_t bytes = 0;  // on the disk: revisions share contents
   std::time_t last_use = 0;
   std::vector<CachedRevision> revisions;
 };
 
-/// The folder of the model ORG/NAME in the cache: that of the branch, tag or commit `revision`. If that is empty, of
-/// the branch main, or else of the only revision that is there. Empty if the cache has none.
+/// The folder of a model, such as ORG/NAME, in the cache: that of the branch, tag or commit `revision`. If that is
+/// empty, of the branch main, or else of the only revision that is there. Empty if the cache has none.
 HEADLIGHT_API std::string CachedFolder(const std::string& cache, const std::string& model,
                                        const std::string& revision = "");
 

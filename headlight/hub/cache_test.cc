@@ -50,6 +50,8 @@ TEST_F(Cache, FindsRevisions) {
   EXPECT_EQ(Folder(), model + "/snapshots/ccc");
   EXPECT_EQ(Folder("main"), model + "/snapshots/ccc");
   EXPECT_EQ(Folder("other"), "");
+  fs::create_directories(cache + "/models--gpt2/snapshots/ddd");
+  EXPECT_EQ(CachedFolder(cache, "gpt2"), cache + "/models--gpt2/snapshots/ddd");
 }
 
 TEST_F(Cache, DistrustsWhatIsThere) {

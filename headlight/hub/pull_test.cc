@@ -332,7 +332,8 @@ TEST_F(Pull, ChoosesFiles) {
 }
 
 TEST_F(Pull, RefusesUnfitRequests) {
-  for (const std::string name : {"", "tiny", "a/b/c", "../tiny", "org/..", "org/a--b", "org/a b", "org/\xc3\xa4"})
+  for (const std::string name :
+       {"", "/tiny", "org/", "a/b/c", "../tiny", "org/..", "org/a--b", "org/a b", "org/\xc3\xa4"})
     EXPECT_THAT(ErrorOf([&] { Pulled({.model = name}); }), HasSubstr("is not a model's name, ORG/NAME"));
   for (const std::string revision : {"", "../x", "/x", "a//b"})
     EXPECT_THAT(ErrorOf([&] { Pulled({.model = "org/tiny", .revision = revision}); }), HasSubstr("`revision`"));

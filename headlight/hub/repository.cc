@@ -75,11 +75,15 @@ bool IsOtherWeights(const std::string& path) {
 
 }  // namespace
 
-void CheckModelName(std::string_view name) {
+bool IsModelName(std::string_view name) {
   const std::size_t slash = name.find('/');
-  const bool good = name.size() <= 96 && slash != name.npos && IsNamePart(name.substr(0, slash)) &&
-                    IsNamePart(name.substr(slash + 1));
-  Check(good, "{} is not a model's name, ORG/NAME, of at most 96 letters, digits and - _ .", Quoted(name));
+  if (name.size() > 96) return false;
+  return slash == name.npos ? IsNamePart(name)
+                            : IsNamePart(name.substr(0, slash)) && IsNamePart(name.substr(slash + 1));
+}
+
+void CheckModelName(std::string_view name) {
+  Check(IsModelName(name), "{} is not a model's name, ORG/NAME, of at most 96 letters, digits and - _ .", Quoted(name));
 }
 
 bool IsInnerPath(std::string_view path) {

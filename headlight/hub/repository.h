@@ -9,7 +9,9 @@
 
 namespace headlight {
 
-// Throws Error unless `name` is a model's, ORG/NAME, as a hub allows it.
+// Whether `name` is a model's as a hub allows it: ORG/NAME, or for a few old models NAME.
+bool IsModelName(std::string_view name);
+// Throws Error unless it is.
 void CheckModelName(std::string_view name);
 
 // Whether it is a path within a folder, as a hub's files and revisions have it: at most 1024 bytes, no "..", no empty

@@ -33,8 +33,8 @@ void Describe(OptionTable& table, DataCheck& options) {
            "texts and, in the last column, their label [texts, or what the names in .csv and .jsonl say]")
       .Type("texts|parallel|pairs|labels");
   table.Add("--max-characters", options.max_characters, AtLeast(1), "Find texts of more characters").ShowDefault();
-  Option& tokenizer = table.Add("--tokenizer", options.tokenizer, ExistingFolder(), "Folder of a tokenizer");
-  tokenizer.Type("DIR");
+  Option& tokenizer = table.Add("--tokenizer", options.tokenizer, "Folder of a tokenizer");
+  tokenizer.Type("DIR").Model();
   table.Add("--max-tokens", options.max_tokens, AtLeast(1), "Find texts of more tokens").ShowDefault().Needs(tokenizer);
   table
       .Add("--max-ratio", options.max_ratio, NumberFrom(1),

@@ -109,7 +109,7 @@ void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
 }  // namespace
 
 void Describe(OptionTable& table, Evaluation& options) {
-  table.Add("DIR", options.folder, "The model's folder").Required().Check(ExistingFolder());
+  table.Add("DIR", options.folder, "The model's folder").Required().Model();
   table.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   table
       .Add("--images", options.images,
@@ -137,9 +137,7 @@ void Describe(OptionTable& table, Evaluation& options) {
                 "rarest word and by likeness to these texts");
   table.AddFile("--boxes", options.boxes,
                 "ViLBERT: boxes in the images, as COCO's files (.json) or folders of Pascal VOC's");
-  table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes")
-      .Check(ExistingFolder())
-      .Type("DIR");
+  table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes").Model().Type("DIR");
   table.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
   table
       .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),

@@ -66,7 +66,7 @@ void Describe(OptionTable& table, ModelTraining& options, const TrainingDefaults
   }
   table.Add("--out", options.out, "Folder for the model and the training's state").Required().Type("DIR");
   Option* from = nullptr;
-  if (!words.from.empty()) from = &table.Add("--from", options.from, words.from).Check(ExistingFolder()).Type("DIR");
+  if (!words.from.empty()) from = &table.Add("--from", options.from, words.from).Model().Type("DIR");
   const auto add_size = [&](const char* name, auto& value, const char* description, std::int64_t usual) -> Option& {
     Option& option = table.Add(name, value, Between(1, 1 << 15), description).Group(kModelGroup);
     if (from != nullptr) option.Excludes(*from);

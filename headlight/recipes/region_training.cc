@@ -27,16 +27,14 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
             .batch_description = batch});
   Option& from = table.Get("--from");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(ExistingFolder())
+      .Model()
       .Excludes(from)
       .Type("DIR");
   table
       .Add("--boxes", options.boxes,
            "Boxes in the images, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
       .Type("FILE");
-  table.Add("--detector", options.detector, "Folder of a detector that finds the boxes")
-      .Check(ExistingFolder())
-      .Type("DIR");
+  table.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Model().Type("DIR");
   table.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
       .Excludes(from)
       .Group(kModelGroup)

@@ -205,7 +205,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
       .Check(ExistingFolder())
       .Type("DIR");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Check(ExistingFolder())
+      .Model()
       .Excludes(from)
       .Type("DIR");
   AddChoice<Architecture>(

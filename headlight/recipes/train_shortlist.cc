@@ -22,8 +22,7 @@ std::int64_t CountLines(LineReader& lines) {
 }  // namespace
 
 void Describe(OptionTable& table, ShortlistTraining& options) {
-  table.Add("DIR", options.folder, ExistingFolder(), "The model's folder; shortlist.safetensors is written to it")
-      .Required();
+  table.Add("DIR", options.folder, "The model's folder; shortlist.safetensors is written to it").Required().Model();
   table
       .Add("--train", options.train,
            "Source and target text, line by line a pair, plain or gzip; best the model's training data")

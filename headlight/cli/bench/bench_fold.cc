@@ -80,7 +80,7 @@ void Add(Command& bench) {
   const auto [command, options] = NewCommand(bench, "fold", "Measure how fast a model folds a random chain", Run);
   command.Add("MODEL", options.model, "The model's folder, or an .npz file of AlphaFold 2")
       .Required()
-      .Check(NotEmpty());
+      .Model(NotEmpty());
   command.Add("--residues", options.residues, Between(1, 1 << 15), "Residues of the chain").ShowDefault();
   command.Add("--rows", options.rows, Between(1, 1 << 20), "Rows of its alignment [the model's, 512]");
   command.Add("--extra-rows", options.extra, Between(0, 1 << 20), "Further rows [the model's, 1024 or 5120]");

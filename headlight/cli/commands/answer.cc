@@ -158,7 +158,7 @@ void Add(Command& program) {
   image.Needs(question).Excludes(context);
   options.question_given = &question;
   command.Add("--detector", options.answerer.detector, "Folder of a detector that finds what is in the image")
-      .Check(ExistingFolder())
+      .Model()
       .Type("DIR");
   command.Add("--max-length", options.answerer.max_length, AtLeast(1),
               "Most tokens per answer [15; of a written answer the model's]");

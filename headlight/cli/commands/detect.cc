@@ -153,7 +153,7 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "detect", "Detect objects in images", Run);
-  command.Add("DIR", options.folder, "Folder of a DETR").Required().Check(ExistingFolder());
+  command.Add("DIR", options.folder, "Folder of a DETR").Required().Model();
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
   command.Add("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")

@@ -187,7 +187,7 @@ void Add(Command& program) {
                           "Order the images of each text by how well this CLIP or SigLIP finds that they "
                           "fit it, the best first")
                      .Type("DIR")
-                     .Check(ExistingFolder());
+                     .Model();
   command.Add("--best", options.best, AtLeast(1), "Of --count images of each text keep the N best [all]").Needs(rank);
   command
       .Add("--columns", options.columns, Between(1, 10'000),

@@ -33,7 +33,7 @@ void Add(Command& program) {
       .Add("MODEL", options.models,
            "Folders of AlphaFold 2 or ESMFold, or published params_model_*.npz files: all predictions are ranked")
       .Required()
-      .Check(NotEmpty());
+      .Model(NotEmpty());
   command.AddFile("--msa", options.alignments,
                   "Alignments of one query, A3M, A2M, FASTA or Stockholm, plain or gzip, whose first row it is");
   command.Add("--sequence", options.sequence, "The query by its letters; with --msa, what its first row must be")

@@ -182,7 +182,7 @@ void Add(Command& program) {
       .Type("TEXT")
       .Needs(image);
   command.Add("--detector", options.detector, "Folder of a detector that finds the regions of the image, for a ViLBERT")
-      .Check(ExistingFolder())
+      .Model()
       .Type("DIR")
       .Needs(image);
   command.Add("--threshold", options.threshold, "Show the objects that a detector finds with a score above this [0.5]")
@@ -206,7 +206,7 @@ void Add(Command& program) {
       .Type("FILE");
   Option& against = command.Add("--against", options.against, "Another model's folder, to compare with on one page")
                         .Type("DIR")
-                        .Check(ExistingFolder());
+                        .Model();
   command
       .Add(
           "--checkpoints", options.checkpoints,

@@ -188,7 +188,7 @@ void Add(Command& program) {
   command
       .Add("--model", options.model,
            "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
-      .Check(ExistingFolder())
+      .Model()
       .Type("DIR");
   command.AddFile("--names", options.names,
                   "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");

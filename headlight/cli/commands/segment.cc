@@ -78,7 +78,7 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "segment", "Segment images into objects and regions", Run);
-  command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Check(ExistingFolder());
+  command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Model();
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
   command.Add("--threshold", options.threshold, "Only segments with a score above this [0.5]")

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "headlight/base/file.h"
+#include "headlight/cli/commands/model_argument.h"
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/mpi_ranks.h"
 #include "headlight/cli/program/options_file.h"
@@ -49,6 +50,7 @@ CLI::Option* AddOption(CLI::App& app, Option& option) {
   if (option.one_at_a_time()) added->allow_extra_args(false);
   if (option.delimiter() != '\0') added->delimiter(option.delimiter());
   if (option.required()) added->required();
+  if (option.is_model()) added->transform(ModelFolderOf);  // before the checks
   for (const OptionCheck& check : option.checks()) added->check(check);
   return added;
 }

@@ -53,9 +53,9 @@ NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::str
   return {command, *options};
 }
 
-/// Adds the argument DIR, which is required.
+/// Adds the argument DIR, a model's folder, which is required.
 inline Option& AddFolder(OptionTable& table, std::string& folder, std::string description) {
-  return table.Add("DIR", folder, ExistingModel(), std::move(description)).Required();
+  return table.Add("DIR", folder, std::move(description)).Required().Model();
 }
 
 }  // namespace headlight

@@ -45,6 +45,7 @@ const std::set<std::string> kOtherValues = {"FILE",
                                             "WIDTHxHEIGHT ...",
                                             "ROW:COLUMN",
                                             "SRC TGT",
+                                            "ORG/NAME",
                                             "SOURCE TARGET"};
 
 bool IsNumber(const Option& option) {
@@ -206,11 +207,13 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
 }
 
 TEST_F(Options, NamesInMessagesCannotControlATerminal) {
-  EXPECT_EQ(RefusalOf({"info",
-                       "a\x1b[31m\xe2\x80\xae"
-                       "b\xc2\x9b\xff"
-                       "c"}),
-            "headlight: a\\x1b[31m\\u202eb\\x9b\\xffc: no such folder\n");
+  EXPECT_EQ(
+      RefusalOf({"info",
+                 "a\x1b[31m\xe2\x80\xae"
+                 "b\xc2\x9b\xff"
+                 "c"}),
+      "headlight: a\\x1b[31m\\u202eb\\x9b\\xffc: no such folder; a model is a folder, and `headlight pull ORG/NAME` "
+      "downloads one\n");
 }
 
 TEST(OptionsFile, ErrorsNameFileAndLine) {
