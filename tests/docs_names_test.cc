@@ -23,6 +23,7 @@ const fs::path kRoot = HEADLIGHT_SOURCE_DIR;
 
 // Names of other projects, of formulas and of examples.
 const Names kForeign = {"BertForNextSentencePrediction",
+                        "https_proxy",
                         "CT2_FORCE_CPU_ISA",
                         "FFN",
                         "ONEDNN_MAX_CPU_ISA",

@@ -33,7 +33,7 @@ struct HttpReply {
 // One connection after another to a hub. Not for several threads at once.
 class HttpClient {
  public:
-  // `poll` is called several times a second; what it throws ends the request.
+  // `poll` is called at least once a second; what it throws ends the request.
   HttpClient(const HubOptions& options, std::function<void()> poll);
   HttpClient(const HttpClient&) = delete;
   ~HttpClient();

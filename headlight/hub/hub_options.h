@@ -8,13 +8,13 @@ namespace headlight {
 
 struct HubOptions {
   /// The cache's folder, such as ~/.cache/huggingface/hub. Python's huggingface_hub may share it.
-  std::string cache;
+  std::string cache = {};
   /// The hub's address: http or https, a host and perhaps a port and a path, as a mirror has them.
   std::string endpoint = "https://huggingface.co";
   /// The token of an account, for gated and private models; empty: none. Only the endpoint's host gets it.
-  std::string token;
+  std::string token = {};
   /// A PEM file of the certificates to trust, or a folder of such files; empty: the system's.
-  std::string certificates;
+  std::string certificates = {};
   /// Nothing is downloaded: a model is in the cache, or there is an error.
   bool offline = false;
   /// A connection that brings fewer than 100 bytes per second for so long is ended, and another is tried.

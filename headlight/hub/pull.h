@@ -23,7 +23,7 @@ struct PulledModel {
   std::uint64_t downloaded = 0;  // bytes that came now
 };
 
-/// Called about ten times a second with the bytes that are there and their total, which is 0 while it is unknown. What
+/// Called at least once a second with the bytes that are there and their total, which is 0 while it is unknown. What
 /// it throws ends the download, which a later one continues.
 using PullProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 

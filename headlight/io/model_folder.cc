@@ -233,7 +233,7 @@ ModelFolder OpenModelFolder(const std::string& path) {
     files.weights = ReadNpz(path);
     return files;
   }
-  Check(Exists(path), "{}: there is no such folder; a model is a folder on this machine, nothing is downloaded", path);
+  Check(Exists(path), "{}: there is no such folder; a model is a folder, and `headlight pull ORG/NAME` downloads one", path);
   std::error_code ignored;
   Check(fs::is_directory(path, ignored), "{}: is a file; a model is a folder with {} and {}", path, kConfig, kWeights);
   if (!Exists(File(path, kConfig))) {

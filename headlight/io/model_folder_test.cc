@@ -51,7 +51,7 @@ TEST(ModelFolder, NamesMissingAndForeignFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   const auto error = [&] { return ErrorOf([&] { OpenModelFolder(path); }); };
-  EXPECT_EQ(error(), path + ": there is no such folder; a model is a folder on this machine, nothing is downloaded");
+  EXPECT_EQ(error(), path + ": there is no such folder; a model is a folder, and `headlight pull ORG/NAME` downloads one");
   WriteFile(path, "");
   EXPECT_THAT(error(), HasSubstr("model: is a file; a model is a folder with config.json and model.safetensors"));
   fs::remove(path);
