@@ -36,10 +36,14 @@ std::string Shown(std::uint64_t bytes) { return fmt::format("{:.4g} GB", static_
 // Makes `link` a relative link to the blob, or its copy if the file system has no symbolic links.
 void Link(const fs::path& blob, const fs::path& link) {
   CreateFolders(link.parent_path());
-  std::error_code error;
-  fs::remove(link, error);  // it leads to a blob that is gone
-  fs::create_symlink(blob.lexically_relative(link.parent_path()), link, error);
-  if (error == std::errc::file_exists) return;  // another process was faster
+  const fs::path target = blob.lexically_relative(link.parent_path());
+  std::error_code error, ignored;
+  fs::create_symlink(target, link, error);
+  if (error == std::errc::file_exists) {
+    if (IsFile(link)) return;   // another process was faster
+    fs::remove(link, ignored);  // it leads to a blob that is gone
+    fs::create_symlink(target, link, error);
+  }
   if (error) LinkOrCopy(blob.string(), link.string());
 }
 

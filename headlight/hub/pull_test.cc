@@ -70,9 +70,17 @@ TEST_F(Pull, SendsTheTokenOnlyToTheEndpoint) {
     // A renamed model: a redirect within the host.
     if (request.path == "/api/models/org/tiny/revision/main")
       return ServedReply{.status = 307, .headers = {"Location: /api/models/org/tiny/revision/v2"}};
+    // A small file, from the hub's own cache.
+    if (request.path.starts_with("/org/tiny/resolve/") && request.path.ends_with("/1_Pooling/config.json"))
+      return ServedReply{.status = 307, .headers = {"X-Linked-Size: 5", "Location: /cache?file=1"}};
+    if (request.path == "/cache?file=1") {
+      ServedReply reply{.body = small.at("1_Pooling/config.json")};
+      reply.headers.push_back("ETag: W/\"" + HashOf(reply.body, false) + "\"");
+      return reply;
+    }
     return std::nullopt;
   };
-  Pulled();
+  ExpectWhole(Pulled());
   for (const ServedRequest& request : hub.Requests()) EXPECT_EQ(request.Header("authorization"), "Bearer hf_secret");
   ASSERT_EQ(storage.Requests().size(), 1U);
   EXPECT_EQ(storage.Requests().front().Header("authorization"), "");
@@ -217,19 +225,19 @@ TEST_F(Pull, EndsAStalledConnection) {
 }
 
 TEST_F(Pull, RefusesUnfitListings) {
-  const auto refusal = [&](const std::string& text) {
+  const auto refusal = [&](const std::string& text, const std::vector<std::string>& include = {}) {
     hook = [=](const ServedRequest&) { return std::optional(ServedReply{.body = text}); };
-    return Refusal();
+    return ErrorOf([&] { Pulled({.model = "org/tiny", .include = include}); });
   };
   const auto with = [&](const std::string& path) {
-    return refusal(
-        Json(Json::Object{{"sha", commit}, {"siblings", Json::Array{Json::Object{{"rfilename", path}}}}}).Line());
+    const Json::Array siblings = {Json::Object{{"rfilename", path}}};
+    return refusal(Json(Json::Object{{"sha", commit}, {"siblings", siblings}}).Line(), {"*"});
   };
   for (const std::string path :
        {"../a.json", "/etc/a.json", "a/../b.json", "a//b.json", "a\\b.json", "./a.json", "a\n.json"})
     EXPECT_EQ(with(path), "org/tiny: a file is called " + Quoted(path));
   EXPECT_THAT(with(std::string(300, 'a') + ".json"), HasSubstr("org/tiny: a file is called 'aaa"));
-  EXPECT_THAT(with("README.md"), HasSubstr("has no files of a model"));
+  EXPECT_THAT(refusal(fmt::format(R"({{"sha": "{}", "siblings": []}})", commit)), HasSubstr("has no files of a model"));
   EXPECT_THAT(refusal("{"), HasSubstr("org/tiny: the list of files"));
   EXPECT_THAT(refusal(std::string(1'000, '[')), HasSubstr("org/tiny: the list of files"));
   EXPECT_THAT(refusal(R"({"sha": "../../x", "siblings": []})"), HasSubstr("'../../x' is no commit"));
@@ -305,9 +313,16 @@ TEST_F(Pull, OfflineUsesOnlyTheCache) {
 }
 
 TEST_F(Pull, ChoosesFiles) {
-  small = {{"config.json", "{}"}, {"vocab.txt", "a"}, {"README.md", "r"}, {"spiece.model", "m"}};
-  large = {{"model.safetensors", "s"}, {"consolidated.safetensors", "c"},         {"q/tiny.gguf", "g"},
-           {"pytorch_model.bin", "b"}, {"model-00001-of-00002.safetensors", "1"}, {"onnx/model.onnx", "o"}};
+  small = {{"config.json", "{}"}, {"vocab.txt", "a"},   {"README.md", "r"},
+           {"spiece.model", "m"}, {"onnx/a.json", "o"}, {"checkpoint-5/tokenizer.json", "t"}};
+  large = {{"model.safetensors", "s"},
+           {"checkpoint-5/model.safetensors", "5"},
+           {"2_Dense/model.safetensors", "d"},
+           {"consolidated.safetensors", "c"},
+           {"q/tiny.gguf", "g"},
+           {"pytorch_model.bin", "b"},
+           {"model-00001-of-00002.safetensors", "1"},
+           {"onnx/model.onnx", "o"}};
   const auto files = [&](const std::vector<std::string>& include) {
     fs::remove_all(options.cache);
     const std::string snapshot = Pulled({.model = "org/tiny", .include = include}).folder;
@@ -318,11 +333,13 @@ TEST_F(Pull, ChoosesFiles) {
   };
   using testing::UnorderedElementsAre;
   EXPECT_THAT(files({}), UnorderedElementsAre("config.json", "vocab.txt", "spiece.model", "model.safetensors",
-                                              "model-00001-of-00002.safetensors"));
+                                              "2_Dense/model.safetensors", "model-00001-of-00002.safetensors"));
   EXPECT_THAT(files({"*.gguf", "*.bin"}),
               UnorderedElementsAre("config.json", "vocab.txt", "spiece.model", "q/tiny.gguf", "pytorch_model.bin"));
   EXPECT_EQ(ErrorOf([&] { files({"*.gguf", "*.h5"}); }), "org/tiny: no file matches `include` '*.h5'");
   large.erase("model.safetensors");
+  large.erase("2_Dense/model.safetensors");
+  large.erase("checkpoint-5/model.safetensors");
   large.erase("model-00001-of-00002.safetensors");
   EXPECT_EQ(ErrorOf([&] { files({}); }),
             "org/tiny: has no model.safetensors; name the weights to download by `include`: "

@@ -56,16 +56,25 @@ bool MatchesAny(const Patterns& patterns, const std::string& path) {
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// A file of the model itself: in its folder, in a module's of sentence-transformers or in a DALL-E's VAE. Others hold
+// checkpoints and copies for other programs.
+bool IsOfModel(const std::string& path) {
+  const std::size_t slash = path.find('/');
+  if (slash == path.npos) return true;
+  const std::string folder = path.substr(0, slash);
+  return path.find('/', slash + 1) == path.npos && (folder == "vae" || Matches("[0-9]*_*", folder));
+}
+
 bool IsDescription(const std::string& path) {
   static const std::vector<std::string> patterns = {"*.json", "*.txt", "*.model", "*.spm", "*.jinja"};
-  return MatchesAny(patterns, path);
+  return IsOfModel(path) && MatchesAny(patterns, path);
 }
 
 // In safetensors, by the names that Transformers gives them.
 bool IsWeights(const std::string& path) {
   static const std::vector<std::string> patterns = {"model.safetensors", "model-*-of-*.safetensors",
                                                     "adapter_model.safetensors", "shortlist.safetensors"};
-  return MatchesAny(patterns, BaseName(path));
+  return IsOfModel(path) && MatchesAny(patterns, BaseName(path));
 }
 
 bool IsOtherWeights(const std::string& path) {

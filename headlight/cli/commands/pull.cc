@@ -4,9 +4,12 @@
 #include <fmt/chrono.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/commands/hub_environment.h"
 #include "headlight/cli/program/commands.h"
@@ -78,13 +81,12 @@ void Add(Command& program) {
   Option& model = command.Add("ORG/NAME", options.model, NotEmpty(), "The model's name");
   Option& revision =
       command.Add("--revision", options.revision, NotEmpty(), "A branch, a tag or a commit").Type("NAME").ShowDefault();
-  Option& include =
-      command
-          .Add("--include", options.include, NotEmpty(),
-               "Instead of model.safetensors, download the files that match this pattern, such as '*.gguf' or "
-               "'pytorch_model*.bin'; may be repeated")
-          .Type("PATTERN")
-          .OneAtATime();
+  Option& include = command
+                        .Add("--include", options.include, NotEmpty(),
+                             "Instead of model.safetensors, download the files that match this pattern, such as "
+                             "'pytorch_model*.bin'; may be repeated")
+                        .Type("PATTERN")
+                        .OneAtATime();
   Option& list =
       command.Add("--list", options.list, "List the models that are there, with sizes, revisions and last use");
   Option& json = command.Add("--json", options.json, "List them as one JSON object per model").Needs(list);
