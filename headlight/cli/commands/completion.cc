@@ -10,12 +10,17 @@ namespace headlight::completion {
 void Add(Command& program) {
   const auto shell = std::make_shared<std::string>();
   Command& command = program.AddCommand("completion", "Print a script that completes commands in a shell");
-  command.Add("SHELL", *shell, "The shell: bash or zsh").Required().Check(OneOf({"bash", "zsh"}));
+  command.Add("SHELL", *shell, "The shell: bash, zsh or fish").Required().Check(OneOf({"bash", "zsh", "fish"}));
   command.footer =
       "Examples:\n"
       "  source <(headlight completion bash)\n"
-      "  headlight completion zsh > ~/.zsh/completions/_headlight";
-  command.run = [shell, &program] { WriteResult(*shell == "bash" ? BashCompletion(program) : ZshCompletion(program)); };
+      "  headlight completion zsh > ~/.zsh/completions/_headlight\n"
+      "  headlight completion fish > ~/.config/fish/completions/headlight.fish";
+  command.run = [shell, &program] {
+    WriteResult(*shell == "bash"  ? BashCompletion(program)
+                : *shell == "zsh" ? ZshCompletion(program)
+                                  : FishCompletion(program));
+  };
 }
 
 }  // namespace headlight::completion

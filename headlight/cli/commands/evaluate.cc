@@ -64,8 +64,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(
-      program, "evaluate", "Score a model on a test set: accuracy, F1, perplexity, AP, BLEU, ROUGE, by its task", Run);
+  const auto [command, options] = NewCommand(program, "evaluate", "Score a model on a test set, by its task", Run);
   command.Add("--json", options.json, "Print one JSON object");
   command.AddFile("--confusion", options.confusion_file,
                   "Classes of images: draw the confusion matrix to this file (.png, .svg or .pdf)");

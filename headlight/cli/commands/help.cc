@@ -23,7 +23,7 @@ void Add(Command& program) {
   command.footer = "Examples:\n  headlight help translate\n  headlight help train translation";
   command.run = [options, &program] {
     if (!options->manual.empty()) return WriteManual(program, options->manual);
-    WriteResult(HelpOf(FindCommand(program, options->command)));
+    WriteResult(HelpOf(FindCommand(program, options->command), HelpLevel::brief));
   };
 }
 

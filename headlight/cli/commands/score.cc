@@ -139,8 +139,8 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(
-      program, "score", "Score texts by a language model: log-probability, perplexity; or variants of a protein", Run);
+  const auto [command, options] =
+      NewCommand(program, "score", "Score texts by a language model, or variants of a protein", Run);
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
   command.Add("FILE", options.input,
               "Texts, one per line or as records (see --format), plain or gzip, or for --variant FASTA; - is "

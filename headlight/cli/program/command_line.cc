@@ -13,6 +13,7 @@
 #include "headlight/cli/commands/model_argument.h"
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/mpi_ranks.h"
+#include "headlight/cli/program/names.h"
 #include "headlight/cli/program/options_file.h"
 #include "headlight/cli/terminal/output.h"
 
@@ -21,7 +22,8 @@ namespace {
 
 // Options that are added to CLI11 by dedicated functions.
 bool IsSpecial(const Option& option) {
-  return option.name() == "-h" || option.name() == "--version" || option.name() == "--config";
+  return option.name() == "-h" || option.name() == "--help-all" || option.name() == "--version" ||
+         option.name() == "--config";
 }
 
 std::string JoinedNames(const Option& option) {
@@ -58,6 +60,7 @@ CLI::Option* AddOption(CLI::App& app, Option& option) {
 void AddOptions(CLI::App& app, const Command& command) {
   app.fallthrough();  // for --config
   app.set_help_flag("-h,--help");
+  app.set_help_all_flag("--help-all");
   std::map<const Option*, CLI::Option*> added;
   for (const auto& option : command.options())
     if (!IsSpecial(*option)) added[option.get()] = AddOption(app, *option);
@@ -164,7 +167,7 @@ std::string MessageOf(const CLI::App& app, const Command& command, const ConfigF
 void CheckOptions(const Command& command, std::span<const std::string> arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
-    const std::string name = argument.substr(0, argument.find('='));
+    const std::string name = CanonicalName(command, argument.substr(0, argument.find('=')));
     if (argument.starts_with("--") && FindOption(command, name) == nullptr)
       throw CommandLineError(UnknownOption(command, name));
   }
@@ -176,8 +179,11 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
   std::vector<std::string> names;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "--config") ++i;
-    if (argument == "--config" || argument.starts_with("--config=")) continue;
+    const std::string option = argument.substr(0, argument.find('='));
+    if (option == "--config" || option == "--threads" || option == "--quiet") {  // they may precede the command
+      if (option == argument && option != "--quiet") ++i;
+      continue;
+    }
     if (argument.starts_with('-')) return FindCommand(program, names);
     names.push_back(argument);
     Command& command = FindCommand(program, names);
@@ -185,7 +191,8 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
     CheckOptions(command, std::span(arguments).subspan(i + 1));
     return command;
   }
-  const Command& group = FindCommand(program, names);
+  Command& group = FindCommand(program, names);
+  if (arguments.empty()) return group;
   std::string commands;
   for (const Command* command : CommandsOf(group)) commands += (commands.empty() ? "" : ", ") + command->name;
   Fail("{} needs a command: {}", FullName(group), commands);
@@ -206,11 +213,18 @@ void ParseOptions(Command& command, std::vector<std::string> arguments) {
     last = last->add_subcommand(one->name);
     AddOptions(*last, *one);
   }
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::size_t end = std::min(argument.find('='), argument.size());
+    argument = CanonicalName(command, argument.substr(0, end)) + argument.substr(end);
+  }
   std::ranges::reverse(arguments);  // CLI11 takes the last first
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     command.Get("--help").Give({});
+  } catch (const CLI::CallForAllHelp&) {
+    command.Get("--help-all").Give({});
   } catch (const CLI::CallForVersion&) {
     path.front()->Get("--version").Give({});
   } catch (const CLI::RequiredError& error) {

@@ -4,31 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/cli/program/names.h"
 
 namespace headlight {
 namespace {
 
 constexpr std::size_t kColumn = 30, kWidth = 110;
-
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
+constexpr std::ptrdiff_t kBriefLines = 40;
+constexpr int kBriefExamples = 3;
 
 // Appends words, broken at kWidth into lines that begin with `indent` spaces; `at` is the column of the last one's end.
 void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::size_t indent) {
@@ -78,30 +65,71 @@ std::string Filled(std::string_view text) {
   return at > 0 ? filled + "\n" : filled;
 }
 
-// Options and commands that were called otherwise, in the order in which a command's own are looked for.
-constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
-    {"--top", "--top-k"},
-    {"--picture", "--image"},
-    {"--picture", "--plot"},
-    {"--pictures", "--images"},
-    {"--picture-size", "--image-size"},
-    {"--validate-pictures", "--validate-images"},
-    {"pictures", "images"},
-    {"picture-codes", "image-codes"},
-    {"picture-text-pretraining", "image-text-pretraining"},
-    {"text-to-picture", "text-to-image"},
-};
+// Of the commands, `all` or the common ones; those without a group are among the last group's.
+std::string CommandEntries(const Command& command, bool all) {
+  const std::vector<const Command*> commands = CommandsOf(command);
+  std::string entries;
+  if (command.parent != nullptr) {
+    entries += "\nCommands:\n";
+    for (const Command* one : commands) entries += Entry(one->name, one->description);
+    return entries;
+  }
+  const std::span<const CommandGroup> groups = CommandGroups();
+  const auto has = [](const std::vector<std::string_view>& names, const Command* one) {
+    return std::ranges::find(names, one->name) != names.end();
+  };
+  const auto is_other = [&](const Command* one) {
+    return std::ranges::none_of(
+        groups, [&](const CommandGroup& group) { return has(group.common, one) || has(group.rare, one); });
+  };
+  for (const CommandGroup& group : groups) {
+    entries += fmt::format("{}{}:\n", all || &group == groups.data() ? "\n" : "", group.title);
+    for (const Command* one : commands)
+      if (has(group.common, one) || (all && has(group.rare, one)) || (&group == &groups.back() && is_other(one)))
+        entries += Entry(one->name, one->description);
+  }
+  return entries;
+}
 
-// The word that is only a few letters away, or none.
-std::string Nearest(const std::string& word, const std::vector<std::string>& words) {
-  std::string nearest;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // one letter of three may differ
-  for (const std::string& one : words)
-    if (const std::size_t distance = EditDistance(word, one); distance < least) {
-      least = distance;
-      nearest = one;
+std::string OptionEntry(const Command& command, const Option& option, HelpLevel level) {
+  const std::string value = ValueOf(option);
+  return Entry(NamesOf(option) + (value.empty() ? "" : " " + value), DescriptionOf(command, option, level));
+}
+
+std::string LongHelp(const Command& command) {
+  std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
+  if (!command.commands.empty()) help += CommandEntries(command, /*all=*/true);
+  for (const OptionGroup& group : OptionGroupsOf(command)) {
+    help += fmt::format("\n{}:\n", group.title);
+    for (const Option* option : group.options) help += OptionEntry(command, *option, HelpLevel::all);
+  }
+  const auto [text, examples] = DivideFooter(command.footer);
+  return text.empty() && examples.empty() ? help : help + "\n" + Filled(text) + Filled(examples);
+}
+
+// Without the explanations, the rare options and all but the first examples.
+std::string BriefHelp(const Command& command) {
+  std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
+  if (!command.commands.empty())
+    return fmt::format("{}{}\n{} COMMAND --help explains a command; {} --help-all lists all.\n", help,
+                       CommandEntries(command, /*all=*/false), command.name, command.name);
+  std::string arguments, options;
+  std::size_t all = 0;
+  for (const OptionGroup& group : OptionGroupsOf(command))
+    for (const Option* option : group.options) {
+      if (!option->is_argument()) ++all;
+      if (IsCommon(*option))
+        (option->is_argument() ? arguments : options) += OptionEntry(command, *option, HelpLevel::brief);
     }
-  return nearest;
+  if (!arguments.empty()) help += "\nArguments:\n" + arguments;
+  help += "\nCommon options:\n" + options + "\n";
+  std::string_view examples = DivideFooter(command.footer).second;
+  for (int line = 0; line <= kBriefExamples && !examples.empty(); ++line) {
+    const std::size_t end = std::min(examples.find('\n'), examples.size());
+    help.append(examples.substr(0, end)) += '\n';
+    examples.remove_prefix(std::min(end + 1, examples.size()));
+  }
+  return fmt::format("{}\n{} --help-all explains all {} options and the output.\n", help, FullName(command), all);
 }
 
 }  // namespace
@@ -144,15 +172,6 @@ Command& FindCommand(Command& program, std::span<const std::string> names) {
   return *command;
 }
 
-std::string Advice(const std::string& name, const std::vector<std::string>& known) {
-  const auto shown = [](const std::string& one) { return one.starts_with('-') ? one : '"' + one + '"'; };
-  for (const auto& [old, present] : kRenamed)
-    if (name == old && std::ranges::find(known, present) != known.end())
-      return fmt::format(": it is now called {}", shown(std::string(present)));
-  const std::string nearest = Nearest(name, known);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", shown(nearest));
-}
-
 std::vector<OptionGroup> OptionGroupsOf(const Command& command) {
   std::vector<OptionGroup> groups = {{"Arguments", {}}, {"Options", {}}};
   OptionGroup common{kCommonOptions, {}};
@@ -179,10 +198,12 @@ std::string ValueOf(const Option& option) {
   return option.type() + (option.takes_many() && !option.one_at_a_time() ? " ..." : "");
 }
 
-std::string DescriptionOf(const Command& command, const Option& option) {
+std::string DescriptionOf(const Command& command, const Option& option, HelpLevel level) {
   std::string text = option.description();
   if (option.required()) text += " (required)";
   if (!option.default_text().empty()) text += " [" + option.default_text() + "]";
+  const std::vector<std::string_view> aliases = AliasesOf(command, option);
+  if (level == HelpLevel::all && !aliases.empty()) text += fmt::format(" (also {})", fmt::join(aliases, ", "));
   return NameFlags(command, text);
 }
 
@@ -224,23 +245,17 @@ std::vector<std::string> LongNamesOf(const Command& command) {
   return names;
 }
 
-std::string HelpOf(const Command& command) {
-  std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
-  if (!command.commands.empty()) {
-    help += "\nCommands:\n";
-    for (const Command* one : CommandsOf(command)) help += Entry(one->name, one->description);
-  }
-  for (const OptionGroup& group : OptionGroupsOf(command)) {
-    help += fmt::format("\n{}:\n", group.title);
-    for (const Option* option : group.options) {
-      const std::string value = ValueOf(*option);
-      help += Entry(NamesOf(*option) + (value.empty() ? "" : " " + value), DescriptionOf(command, *option));
-    }
-  }
-  std::string footer = command.footer;
-  footer.erase(0, footer.find_first_not_of('\n'));
-  while (footer.ends_with('\n')) footer.pop_back();
-  return footer.empty() ? help : help + "\n" + Filled(footer);
+std::pair<std::string_view, std::string_view> DivideFooter(std::string_view footer) {
+  footer.remove_prefix(std::min(footer.find_first_not_of('\n'), footer.size()));
+  while (footer.ends_with('\n')) footer.remove_suffix(1);
+  const std::size_t examples = std::min(footer.find("Example"), footer.size());
+  return {footer.substr(0, examples), footer.substr(examples)};
+}
+
+std::string HelpOf(const Command& command, HelpLevel level) {
+  const std::string all = LongHelp(command);
+  if (level == HelpLevel::all || std::ranges::count(all, '\n') <= kBriefLines) return all;
+  return BriefHelp(command);
 }
 
 }  // namespace headlight

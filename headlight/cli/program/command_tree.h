@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlight/cli/program/commands.h"
@@ -23,10 +24,6 @@ std::string FullName(const Command& command);
 // or a further name is needed.
 Command& FindCommand(Command& program, std::span<const std::string> names);
 
-/// Ends a message about an unknown option or command: with its present name among `known`, with the one that is only a
-/// few letters away, or with nothing.
-std::string Advice(const std::string& name, const std::vector<std::string>& known);
-
 struct OptionGroup {
   std::string title;
   std::vector<const Option*> options;
@@ -36,8 +33,9 @@ std::vector<OptionGroup> OptionGroupsOf(const Command& command);
 
 std::string NamesOf(const Option& option);  // "-h, --help"
 std::string ValueOf(const Option& option);  // "N", "FILE ...", or nothing for a flag
-// With (required), the default in brackets, and flags as the names of other options.
-std::string DescriptionOf(const Command& command, const Option& option);
+enum class HelpLevel { brief, all };
+// With (required), the default in brackets, flags as the names of other options, and with `all` the aliases.
+std::string DescriptionOf(const Command& command, const Option& option, HelpLevel level);
 std::string UsageOf(const Command& command);  // "headlight translate [OPTIONS] DIR [FILE]"
 
 // The library's text with the command's flags for the options that it names in backquotes: --beam-size for `beam_size`,
@@ -49,7 +47,10 @@ constexpr const char* kCommonOptions = "Common options";
 // Its long option names, such as "--beam-size", --config among them.
 std::vector<std::string> LongNamesOf(const Command& command);
 
-// Help in two columns.
-std::string HelpOf(const Command& command);
+// The explanations of a footer, and its examples with their heading.
+std::pair<std::string_view, std::string_view> DivideFooter(std::string_view footer);
+
+/// Help in two columns. Of a long one, `brief` has the common options and commands and a few examples.
+std::string HelpOf(const Command& command, HelpLevel level);
 
 }  // namespace headlight

@@ -46,11 +46,7 @@ std::string ManPage(const Command& command) {
   std::string page =
       fmt::format(".TH {} 1 \"\" \"headlight {}\" \"headlight\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
                   Roff(upper), HEADLIGHT_VERSION, Roff(name), Roff(command.description), Roff(UsageOf(command)));
-  const std::string footer = command.footer;
-  const std::size_t examples = std::min(footer.find("Example"), footer.size());
-  std::string_view text(footer);
-  text = text.substr(0, examples);
-  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  const auto [text, examples] = DivideFooter(command.footer);
   if (!text.empty()) page += fmt::format(".SH DESCRIPTION\n{}\n", Roff(text));
   if (const std::vector<const Command*> commands = CommandsOf(command); !commands.empty()) {
     page += ".SH COMMANDS\n";
@@ -63,23 +59,22 @@ std::string ManPage(const Command& command) {
     page += fmt::format(".SH \"{}\"\n", Roff(title));
     for (const Option* option : group.options)
       page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", Roff(NamesOf(*option)), Roff(ValueOf(*option)),
-                          Roff(DescriptionOf(command, *option)));
+                          Roff(DescriptionOf(command, *option, HelpLevel::all)));
   }
-  if (examples < footer.size()) {
-    const std::size_t line = std::min(footer.find('\n', examples), footer.size() - 1) + 1;
-    page += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", Roff(std::string_view(footer).substr(line)));
-  }
+  if (!examples.empty())
+    page += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", Roff(examples.substr(examples.find('\n') + 1)));
   if (command.parent != nullptr) page += fmt::format(".SH \"SEE ALSO\"\n.BR {} (1)\n", Roff(PageName(*command.parent)));
   return page;
 }
 
 void WriteManual(const Command& program, const std::string& folder) {
   const std::string pages = folder + "/man/man1", bash = folder + "/bash-completion/completions",
-                    zsh = folder + "/zsh/site-functions";
-  for (const std::string& one : {pages, bash, zsh}) std::filesystem::create_directories(one);
+                    zsh = folder + "/zsh/site-functions", fish = folder + "/fish/vendor_completions.d";
+  for (const std::string& one : {pages, bash, zsh, fish}) std::filesystem::create_directories(one);
   WritePages(program, pages);
   WriteFile(bash + "/headlight", BashCompletion(program));
   WriteFile(zsh + "/_headlight", ZshCompletion(program));
+  WriteFile(fish + "/headlight.fish", FishCompletion(program));
 }
 
 }  // namespace headlight

@@ -9,6 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/names.h"
 
 namespace headlight {
 namespace {
@@ -101,10 +102,10 @@ std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& 
     if (reading.empty()) continue;
     Check(!line.starts_with('['), "{}: a section; the options are those of the command that is run, without sections",
           place);
-    const std::string name = "--" + reading.Name();
+    const std::string name = CanonicalName(command, "--" + reading.Name());
     OptionLine one{.option = name, .values = reading.Values(), .place = place};
     const Option* option = command.Find(name);
-    if (option == nullptr || name == "--help")
+    if (option == nullptr || name.starts_with("--help"))
       Fail("{}: {} has no option {}{}", place, FullName(command), name, Advice(name, LongNamesOf(command)));
     if (option->is_flag()) {
       const std::string value = one.values.size() == 1 ? one.values[0] : "";

@@ -146,9 +146,10 @@ TEST_F(Options, AreDescribedInOneStyle) {
 
 TEST_F(Options, HelpFitsATerminal) {
   for (const Command* command : LeavesOf(*program))
-    for (const std::string& line : Lines(HelpOf(*command)))
-      EXPECT_LE(line.size(), 112U) << FullName(*command) << ": " << line;
-  for (const std::string& line : Lines(HelpOf(*program))) EXPECT_LE(line.size(), 112U) << line;
+    for (const HelpLevel level : {HelpLevel::brief, HelpLevel::all})
+      for (const std::string& line : Lines(HelpOf(*command, level)))
+        EXPECT_LE(line.size(), 112U) << FullName(*command) << ": " << line;
+  for (const std::string& line : Lines(HelpOf(*program, HelpLevel::all))) EXPECT_LE(line.size(), 112U) << line;
 }
 
 TEST_F(Options, TheLastOfARepeatedOptionWins) {
@@ -162,6 +163,9 @@ TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
   EXPECT_THAT(RefusalOf({"translte"}), HasSubstr("no command \"translte\"; did you mean \"translate\"?"));
   EXPECT_THAT(RefusalOf({"train", "translaton"}), HasSubstr("did you mean \"translation\"?"));
   EXPECT_THAT(RefusalOf({"translate", "--beem-size", "3", "no-folder"}), HasSubstr("did you mean --beam-size?"));
+  EXPECT_THAT(RefusalOf({"translate", ".", "--beam", "3"}), HasSubstr("did you mean --beam-size?"));
+  EXPECT_THAT(RefusalOf({"generate", ".", "--top-", "3"}), HasSubstr("did you mean --top-k or --top-p?"));
+  EXPECT_THAT(RefusalOf({"tran"}), HasSubstr("did you mean \"translate\"?"));
   EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command: captions, "));
   EXPECT_THAT(RefusalOf({"translate", ".", "--beam-size"}), HasSubstr("--beam-size needs a value: N"));
   EXPECT_THAT(RefusalOf({"translate", "no-such-folder"}), HasSubstr("no-such-folder: no such folder"));
@@ -245,6 +249,9 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
     for (const char* section : {"\n.SH NAME\n", "\n.SH SYNOPSIS\n", "\n.SH EXAMPLES\n"})
       EXPECT_THAT(page, HasSubstr(section)) << name;
   }
+  const std::string fish = ReadFile(folder.File("fish/vendor_completions.d/headlight.fish"));
+  EXPECT_THAT(fish, HasSubstr("complete -c headlight -n \"__headlight_at 'train translation'\" -l schedule "
+                              "-x -a 'paper inverse-square-root cosine linear' -d "));
   const std::string bash = folder.File("bash-completion/completions/headlight");
   EXPECT_EQ(std::system(("bash -n " + bash).c_str()), 0);
   const std::pair<const char*, const char*> completions[] = {

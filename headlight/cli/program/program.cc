@@ -32,12 +32,17 @@ constexpr const char* kConfigDescription = "Read options from this file, as line
 
 // The options that every command has; a group, such as `bench`, has only its help.
 void AddCommonOptions(Command& command) {
-  command
-      .AddFlag(
-          "-h,--help", [&command] { command.run = [&command] { WriteResult(HelpOf(command)); }; }, "Print this help")
-      .Group(kCommonOptions);
+  const auto add_help = [&command](const char* names, HelpLevel level, const char* description) {
+    const auto print = [&command, level] { WriteResult(HelpOf(command, level)); };
+    command
+        .AddFlag(
+            names, [&command, print] { command.run = print; }, description)
+        .Group(kCommonOptions);
+  };
+  add_help("-h,--help", HelpLevel::brief, "Print a short help");
+  add_help("--help-all", HelpLevel::all, "Print a help with all options");
   for (const auto& one : command.commands) AddCommonOptions(*one);
-  if (!command.commands.empty()) return;
+  if (command.parent != nullptr && !command.commands.empty()) return;
   command
       .AddFunction(
           "--threads", [](const std::string& threads) { SetThreads(std::stoi(threads)); },
@@ -109,15 +114,12 @@ std::unique_ptr<Command> MakeProgram() {
   program->AddFlag(
       "--version", [&run = program->run] { run = [] { WriteResult("headlight " HEADLIGHT_VERSION "\n"); }; },
       "Print the version");
-  program
-      ->AddFunction(
-          "--config", [](const std::string&) {}, kConfigDescription)
-      .Type("FILE");
+  program->run = [&program = *program] { WriteResult(HelpOf(program, HelpLevel::brief)); };
   AddCommandsOf("", *program);
   AddCommonOptions(*program);
   program->footer =
-      "headlight help COMMAND, or headlight COMMAND --help, explains a command and gives examples.\n\n"
-      "Exit codes: 0 success; 1 a fault of headlight itself, or a finding of `headlight check`; 2 a mistake in the "
+      "headlight COMMAND --help explains a command and gives examples.\n\n"
+      "Exit codes: 0 success; 1 an internal error, or a finding of `headlight check`; 2 a mistake in the "
       "command line, a file or a text, or "
       "too\n"
       "little memory or disk space; 128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, "

@@ -20,7 +20,6 @@ TEST(Program, HasHelpForEveryCommand) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(RunProgram({"help"}).out, help.out);
   for (const std::string command : {"translate", "evaluate", "bleu", "look", "info", "forward"}) {
-    EXPECT_THAT(help.out, HasSubstr(command));
     const Outcome one = RunProgram({command, "--help"});
     EXPECT_EQ(one.exit_code, 0);
     EXPECT_EQ(one.err, "");
@@ -34,7 +33,7 @@ TEST(Program, HasHelpForEveryCommand) {
 
 TEST(Program, ListsTheCommandsWhereOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; did you mean"));
-  EXPECT_THAT(RefusalOf({}), HasSubstr(", translate"));
+  EXPECT_THAT(RefusalOf({"--quiet"}), HasSubstr(", translate"));
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
 }
 
@@ -43,7 +42,7 @@ TEST(Program, HasACommandForEachFile) {
   std::size_t commands = 0;
   for (const std::string group : {"commands", "bench", "train"}) {
     const std::string folder = fmt::format("{}/headlight/cli/{}/", HEADLIGHT_SOURCE_DIR, group);
-    const std::string of_program = RunProgram({"--help"}).out,
+    const std::string of_program = RunProgram({"--help-all"}).out,
                       of_group = group == "commands" ? of_program : RunProgram({group, "--help"}).out;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::string name = entry.path().stem();

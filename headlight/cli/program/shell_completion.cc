@@ -62,6 +62,22 @@ std::string ForZsh(std::string_view text) {
   return escaped;
 }
 
+// Text within single quotes of fish.
+std::string ForFish(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+// "train translation" of headlight train translation; "" of the program.
+std::string BelowProgram(const Command& command) {
+  const std::string name = FullName(command);
+  return command.parent == nullptr ? "" : name.substr(name.find(' ') + 1);
+}
+
 }  // namespace
 
 std::string BashCompletion(const Command& program) {
@@ -138,7 +154,7 @@ std::string ZshCompletion(const Command& program) {
           cases += fmt::format("        '{}:{}:{}' \\\n", several ? "*" : "", NamesOf(*option), action);
           continue;
         }
-        const std::string what = ForZsh(DescriptionOf(command, *option));
+        const std::string what = ForZsh(DescriptionOf(command, *option, HelpLevel::brief));
         for (const std::string& flag : FlagsOf(*option))
           cases += value.empty() ? fmt::format("        '{}[{}]' \\\n", flag, what)
                                  : fmt::format("        '*{}[{}]:{}:{}' \\\n", flag, what, ForZsh(value), action);
@@ -156,6 +172,48 @@ std::string ZshCompletion(const Command& program) {
          "  esac\n}\n\n"
          "# A file of fpath is run at the first completion; a script that is sourced only registers the function.\n"
          "if [[ $funcstack[1] == _headlight ]]; then\n  _headlight \"$@\"\nelse\n  compdef _headlight headlight\nfi\n";
+}
+
+std::string FishCompletion(const Command& program) {
+  std::string known, lines;
+  ForEachCommand(program, [&](const Command& command) {
+    if (&command != &program) known += " " + ForFish(BelowProgram(command));
+    const std::string at =
+        fmt::format("complete -c headlight -n \"__headlight_at {}\"", ForFish(BelowProgram(command)));
+    for (const Command* one : CommandsOf(command))
+      lines += fmt::format("{} -f -a {} -d {}\n", at, ForFish(one->name), ForFish(one->description));
+    for (const OptionGroup& group : OptionGroupsOf(command)) {
+      for (const Option* option : group.options) {
+        const std::string choices = Choices(*option, program);
+        if (option->is_argument()) {
+          if (!choices.empty()) lines += fmt::format("{} -f -a {}\n", at, ForFish(choices));
+          continue;
+        }
+        const std::string value = ValueOf(*option).empty() ? ""
+                                  : !choices.empty()       ? " -x -a " + ForFish(choices)
+                                  : IsFolder(*option)      ? " -x -a '(__fish_complete_directories)'"
+                                  : IsFile(*option)        ? " -r -F"
+                                                           : " -x";
+        for (const std::string& flag : FlagsOf(*option))
+          lines += fmt::format("{} -l {}{} -d {}\n", at, flag.substr(2), value,
+                               ForFish(DescriptionOf(command, *option, HelpLevel::brief)));
+      }
+    }
+  });
+  return "# fish completion for headlight, made by `headlight completion fish`\n"
+         "set -g __headlight_commands" +
+         known +
+         "\n\n"
+         "# Whether the command that the line names so far is the argument.\n"
+         "function __headlight_at\n"
+         "    set -l command ''\n"
+         "    for word in (commandline -opc)[2..-1]\n"
+         "        set -l longer (string trim -- \"$command $word\")\n"
+         "        contains -- $longer $__headlight_commands; and set command $longer\n"
+         "    end\n"
+         "    test \"$command\" = \"$argv[1]\"\n"
+         "end\n\n" +
+         lines;
 }
 
 }  // namespace headlight

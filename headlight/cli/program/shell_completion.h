@@ -9,5 +9,6 @@ namespace headlight {
 
 std::string BashCompletion(const Command& program);
 std::string ZshCompletion(const Command& program);
+std::string FishCompletion(const Command& program);
 
 }  // namespace headlight

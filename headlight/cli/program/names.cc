@@ -1,0 +1,162 @@
+#include "headlight/cli/program/names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headlight {
+namespace {
+
+const std::vector<CommandGroup> kGroups = {
+    {"Text",
+     {"answer", "classify", "embed", "fill-mask", "generate", "score", "search", "summarize", "tag", "translate"},
+     {"shortlist"}},
+    {"Vision", {"caption", "detect", "draw", "segment"}, {}},
+    {"Proteins", {"contacts", "fold"}, {"compare"}},
+    {"Train", {"check", "evaluate", "train"}, {"bleu", "demo"}},
+    {"Tools", {"bench", "convert", "help", "info", "look", "pull", "tokenize", "version"}, {"completion", "forward"}},
+};
+
+// Options that the short help shows; arguments and required options are always shown.
+constexpr std::string_view kCommon[] = {
+    "--against",         "--aggregation", "--annotations", "--attention",     "--batch-size", "--batch-tokens",
+    "--beam-size",       "--best-of",     "--boxes",       "--compute",       "--context",    "--database",
+    "--detector",        "--epochs",      "--family",      "--file",          "--from",       "--guidance",
+    "--image",           "--image-size",  "--images",      "--index",         "--json",       "--knn",
+    "--labels",          "--layer",       "--layers",      "--learning-rate", "--max-length", "--max-new-tokens",
+    "--metric",          "--minutes",     "--model-dim",   "--msa",           "--n-best",     "--out",
+    "--positions",       "--preset",      "--prompt",      "--question",      "--reference",  "--reranker",
+    "--resume",          "--search",      "--seed",        "--sequence",      "--source",     "--stop",
+    "--target",          "--temperature", "--template",    "--text",          "--threads",    "--threshold",
+    "--tokenizer",       "--top-k",       "--top-p",       "--truncate",      "--valid",      "--validate-split",
+    "--vocabulary-size",
+};
+
+struct Alias {
+  std::string_view alias, option;
+};
+// Names that other programs give to options of the same meaning. Each is accepted if the command has the option.
+constexpr Alias kAliases[] = {
+    {"--lr", "--learning-rate"},         // PyTorch, fairseq
+    {"--num-train-epochs", "--epochs"},  // Transformers, as those below
+    {"--max-steps", "--steps"},
+    {"--warmup-steps", "--warmup"},
+    {"--gradient-accumulation-steps", "--accumulation"},
+    {"--max-grad-norm", "--clip-norm"},
+    {"--output-dir", "--out"},
+    {"--num-beams", "--beam-size"},
+    {"--num-return-sequences", "--n-best"},
+    {"--do-sample", "--sample"},
+    {"--model-type", "--family"},
+    {"--dtype", "--compute"},
+    {"--vocab-size", "--vocabulary-size"},  // SentencePiece
+    {"--max-tokens", "--max-new-tokens"},   // OpenAI
+    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as those below
+    {"--temp", "--temperature"},
+    {"--repeat-penalty", "--repetition-penalty"},
+    {"--output", "--out"},
+};
+
+// What to use instead of a name that a command does not have but that is a former one or one that people try.
+struct Instead {
+  std::string_view name, present;  // `present`: the option or command that the message is about
+  std::string_view advice = {};    // empty: the option has been renamed
+};
+// In the order in which a command's own are looked for.
+constexpr Instead kInstead[] = {
+    {"--top", "--top-k"},
+    {"--picture", "--image"},
+    {"--picture", "--plot"},
+    {"--pictures", "--images"},
+    {"--picture-size", "--image-size"},
+    {"--validate-pictures", "--validate-images"},
+    {"pictures", "images"},
+    {"picture-codes", "image-codes"},
+    {"picture-text-pretraining", "image-text-pretraining"},
+    {"text-to-picture", "text-to-image"},
+};
+
+// Few letters are between these words.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// The word that is only a few letters away, or none.
+std::string Nearest(const std::string& word, const std::vector<std::string>& words) {
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // one letter of three may differ
+  for (const std::string& one : words)
+    if (const std::size_t distance = EditDistance(word, one); distance < least) {
+      least = distance;
+      nearest = one;
+    }
+  return nearest;
+}
+
+// The words that this one begins, if they are few.
+std::vector<std::string> Completions(const std::string& word, const std::vector<std::string>& words) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> completions;
+  if (word.size() < (word.starts_with("--") ? 4U : 3U)) return completions;
+  std::ranges::copy_if(words, std::back_inserter(completions),
+                       [&](const std::string& one) { return one.starts_with(word); });
+  if (completions.size() > most) completions.clear();
+  return completions;
+}
+
+}  // namespace
+
+std::span<const CommandGroup> CommandGroups() { return kGroups; }
+
+bool IsCommon(const Option& option) {
+  return option.is_argument() || option.required() || std::ranges::find(kCommon, option.name()) != std::end(kCommon);
+}
+
+std::string CanonicalName(const Command& command, std::string name) {
+  if (!name.starts_with("--") || command.Find(name) != nullptr) return name;
+  std::string canonical = name;
+  std::ranges::replace(canonical, '_', '-');
+  if (command.Find(canonical) != nullptr) return canonical;
+  for (const Alias& alias : kAliases)
+    if (canonical == alias.alias && command.Find(alias.option) != nullptr) return std::string(alias.option);
+  return name;
+}
+
+std::vector<std::string_view> AliasesOf(const Command& command, const Option& option) {
+  std::vector<std::string_view> aliases;
+  for (const Alias& alias : kAliases)
+    if (alias.option == option.name() && command.Find(alias.alias) == nullptr) aliases.push_back(alias.alias);
+  return aliases;
+}
+
+std::string Advice(const std::string& name, const std::vector<std::string>& known) {
+  const auto shown = [](std::string_view one) {
+    return one.starts_with('-') ? std::string(one) : fmt::format("\"{}\"", one);
+  };
+  for (const Instead& instead : kInstead)
+    if (name == instead.name && std::ranges::find(known, instead.present) != known.end())
+      return instead.advice.empty() ? fmt::format(": it is now called {}", shown(instead.present))
+                                    : fmt::format("; {}", instead.advice);
+  std::vector<std::string> meant = Completions(name, known);
+  if (const std::string nearest = Nearest(name, known); meant.empty() && !nearest.empty()) meant = {nearest};
+  if (meant.empty()) return "";
+  std::string names = shown(meant.front());
+  for (std::size_t i = 1; i < meant.size(); ++i) names += (i + 1 == meant.size() ? " or " : ", ") + shown(meant[i]);
+  return fmt::format("; did you mean {}?", names);
+}
+
+}  // namespace headlight

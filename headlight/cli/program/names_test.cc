@@ -1,0 +1,78 @@
+// Aliases, former names and the short help.
+#include "headlight/cli/program/names.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/program.h"
+#include "headlight/cli/program/testing.h"
+
+namespace headlight::names_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ShortHelp, FitsAScreenAndNamesTheLongOne) {
+  const auto program = MakeProgram();
+  std::vector<const Command*> commands = LeavesOf(*program);
+  commands.push_back(program.get());
+  for (const Command* command : commands) {
+    const std::string brief = HelpOf(*command, HelpLevel::brief), all = HelpOf(*command, HelpLevel::all);
+    EXPECT_LE(std::ranges::count(brief, '\n'), 40) << FullName(*command);
+    if (brief != all) {
+      EXPECT_THAT(brief, HasSubstr(FullName(*command) + " --help-all")) << FullName(*command);
+    }
+  }
+}
+
+TEST(ShortHelp, HasTheCommonOptionsAndTheLongOneAll) {
+  const std::string brief = RunProgram({"translate", "--help"}).out, all = RunProgram({"translate", "--help-all"}).out;
+  EXPECT_THAT(brief, testing::AllOf(HasSubstr("--beam-size"), Not(HasSubstr("--no-repeat-ngram-size"))));
+  EXPECT_THAT(all, testing::AllOf(HasSubstr("--no-repeat-ngram-size"), HasSubstr("(also --num-beams)")));
+}
+
+TEST(ShortHelp, GroupsTheCommands) {
+  const Outcome bare = RunProgram({});
+  EXPECT_EQ(bare.exit_code, 0);
+  EXPECT_EQ(bare.out, RunProgram({"--help"}).out);
+  for (const char* group : {"\nText:\n", "\nVision:\n", "\nProteins:\n", "\nTrain:\n", "\nTools:\n"})
+    EXPECT_THAT(bare.out, HasSubstr(group));
+  EXPECT_THAT(bare.out, Not(HasSubstr("\n  completion ")));
+  const std::string all = RunProgram({"--help-all"}).out;
+  const auto program = MakeProgram();
+  for (const Command* command : CommandsOf(*program)) EXPECT_THAT(all, HasSubstr("\n  " + command->name + " "));
+}
+
+// A name in a table that no command has is a mistake in the table, but for commands that not every build has.
+TEST(Names, OfTheTablesExist) {
+  const auto program = MakeProgram();
+  for (const CommandGroup& group : CommandGroups())
+    for (const std::vector<std::string_view>& names : {group.common, group.rare})
+      for (const std::string_view name : names)
+        EXPECT_TRUE(name == "pull" ||
+                    std::ranges::any_of(program->commands, [&](const auto& one) { return one->name == name; }))
+            << name;
+}
+
+TEST(Names, OfOtherProgramsAreAccepted) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"translate", ".", "--num-beams", "0"}, "--beam-size must be"},
+      {{"translate", ".", "--num_beams=0"}, "--beam-size must be"},
+      {{"translate", ".", "--beam_size", "0"}, "--beam-size must be"},
+      {{"generate", ".", "--max-tokens", "0"}, "--max-new-tokens must be"},
+      {{"train", "translation", "--lr", "0"}, "--learning-rate must be"},
+      {{"--threads", "0", "info", "."}, "--threads must be"},
+      {{"--threads=0", "train", "translation"}, "--threads must be"},
+  };
+  for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
+  const TemporaryFolder folder;
+  WriteFile(folder.File("o"), "num_beams = 0\n");
+  EXPECT_THAT(RefusalOf({"translate", ".", "--config", folder.File("o")}), HasSubstr("--beam-size must be"));
+  EXPECT_EQ(RunProgram({"--threads", "1", "version"}).out, RunProgram({"--version"}).out);
+}
+
+}  // namespace
+}  // namespace headlight::names_test
