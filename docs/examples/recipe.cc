@@ -30,7 +30,7 @@ headlight::Json TrainAndEvaluate(const std::string& german, const std::string& e
   fmt::print("{} steps\n", result.steps);
   Evaluation evaluation;
   evaluation.folder = folder;
-  evaluation.source = german;
+  evaluation.files = {german};
   evaluation.reference = english;
   return Evaluate(evaluation).scores;
 }

@@ -61,7 +61,7 @@ class BatchStreamTest : public testing::Test {
   }
 
   TestFolder folder_;
-  CorpusOptions corpus_options_{.max_length = 50, .max_ratio = 100};
+  CorpusOptions corpus_options_{.max_tokens = 50, .max_ratio = 100};
   BatchOptions options_{.batch_size = 100};
   PairOptions pairs_{.start_id = kStart, .eos_id = kEos};
 };
@@ -267,7 +267,7 @@ TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
 }
 
 TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
-  corpus_options_.max_length = 4;
+  corpus_options_.max_tokens = 4;
   const Corpus corpus = Opened("1 2\n", "3 4 5\n");
   for (const std::int32_t length : {0, 1, 3, 4, 100}) {
     pairs_.sample = [length](std::string_view, Side, Random&) {

@@ -66,7 +66,7 @@ std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t targe
                                     const CorpusOptions& options) {
   const auto [shorter, longer] = std::minmax({source_tokens + 1, target_tokens + 1});
   if (shorter == 1) return &CorpusCounts::empty;
-  if (longer > static_cast<std::size_t>(options.max_length)) return &CorpusCounts::over_long;
+  if (longer > static_cast<std::size_t>(options.max_tokens)) return &CorpusCounts::over_long;
   if (static_cast<double>(longer) > options.max_ratio * static_cast<double>(shorter)) return &CorpusCounts::lopsided;
   return &CorpusCounts::kept;
 }
@@ -136,8 +136,8 @@ class Corpus::Writer {
 
 Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options)
     : files_(std::move(files)), options_(options) {
-  Check(options.max_length >= 2, "the maximum length must be at least 2 tokens, a word and its end, not {}",
-        options.max_length);
+  Check(options.max_tokens >= 2, "the maximum length must be at least 2 tokens, a word and its end, not {}",
+        options.max_tokens);
   Check(std::isfinite(options.max_ratio) && options.max_ratio >= 1,
         "the maximum ratio of lengths must be a number from 1, not {}", options.max_ratio);
   CheckIsFile(files_.source);
@@ -153,7 +153,7 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   Check(source.lines() > 0, "{} {} empty: there is nothing to train on", both, files_.target.empty() ? "is" : "are");
 
   const std::uint64_t text_hash = TextHash(source, target);
-  const std::uint64_t made_from[] = {text_hash, tokenizer_hash, static_cast<std::uint64_t>(options.max_length),
+  const std::uint64_t made_from[] = {text_hash, tokenizer_hash, static_cast<std::uint64_t>(options.max_tokens),
                                      HashOf(BytesOf(&options_.max_ratio)), options.keep_text};
   hash_ = HashOf(BytesOf(made_from, std::size(made_from)));
   if (options.share.share > 0) {

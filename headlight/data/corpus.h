@@ -30,7 +30,7 @@ struct CorpusFiles {
 };
 
 struct CorpusOptions {
-  std::int32_t max_length = 256;  // tokens of a side, its end of sentence included; longer pairs are left out
+  std::int32_t max_tokens = 256;  // tokens of a side, its end of sentence included; longer pairs are left out
   double max_ratio = 9;    // of the longer side to the shorter, in tokens with their ends; so are pairs beyond it
   bool keep_text = false;  // keep the text beside the ids, to encode it anew each epoch
   TextShare share = {};    // of the pairs, by their sources; the others are not counted

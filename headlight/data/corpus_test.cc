@@ -124,7 +124,7 @@ TEST_F(CorpusTest, KeepsTheTextWhereAsked) {
 }
 
 TEST_F(CorpusTest, LeavesOutAndCountsByReason) {
-  options_.max_length = 5;
+  options_.max_tokens = 5;
   options_.max_ratio = 2;
   const Corpus corpus = Open(
       "1\n"          // kept
@@ -160,7 +160,7 @@ TEST_F(CorpusTest, EncodesAnewWhateverChanged) {
   const std::uint64_t before = Open("4 7\n", "1 2 6\n").hash();
   tokenizer_hash_ = 2;
   EXPECT_EQ(Encoded("4 7\n", "1 2 6\n"), 2);
-  options_.max_length = 7;
+  options_.max_tokens = 7;
   EXPECT_EQ(Encoded("4 7\n", "1 2 6\n"), 2);
   options_.max_ratio = 2;
   EXPECT_EQ(Encoded("4 7\n", "1 2 6\n"), 2);
@@ -219,7 +219,7 @@ TEST_F(CorpusTest, RefusesWhatIsNoCorpus) {
 
 TEST_F(CorpusTest, RefusesImpossibleOptions) {
   for (const int length : {1, 0, -3}) {
-    options_.max_length = length;
+    options_.max_tokens = length;
     EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("the maximum length must be at least 2"));
   }
   options_ = {};

@@ -121,7 +121,7 @@ TokenExamples PairsOf(const Corpus& corpus, const PairOptions& options) {
                 std::vector<std::int32_t> target(ids.target.begin(), ids.target.end());
                 if (options.sample) {
                   const Corpus::Text text = corpus.TextOf(pair);
-                  const auto longest = static_cast<std::size_t>(corpus.options().max_length) - 1;
+                  const auto longest = static_cast<std::size_t>(corpus.options().max_tokens) - 1;
                   const auto sample = [&](std::string_view side_text, Side side, std::vector<std::int32_t>& side_ids) {
                     std::vector<std::int32_t> sampled = options.sample(side_text, side, random);
                     if (!sampled.empty() && sampled.size() <= longest) side_ids = std::move(sampled);

@@ -58,7 +58,7 @@ struct PairOptions {
   std::int32_t start_id = 0, eos_id = 0;
   // Where set, encodes the text anew each epoch, as MarianTokenizer::EncodeSampled does for BPE-dropout. The corpus
   // must have been made with keep_text. Batches are planned with the lengths of the plain encoding, which a sentence
-  // keeps that would exceed the corpus' max_length.
+  // keeps that would exceed the corpus' max_tokens.
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 

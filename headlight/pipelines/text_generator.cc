@@ -72,12 +72,12 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
   const std::int32_t end_id = model().limits().end_id, first_id = state_->first_id;
   Check(!with_end || end_id >= 0, "the model has no token that ends a text");
   Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
-  const std::int64_t positions = model().limits().positions, most = options.window.value_or(positions);
+  const std::int64_t positions = model().limits().positions, most = options.max_input_length.value_or(positions);
   Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
-  Check(most >= 2 && most <= positions, "`window` must be from 2 to the model's positions, {}, not {}", positions,
-        most);
-  const std::int64_t step = options.stride.value_or(most / 2);
-  Check(step >= 1 && step < most, "`stride` must be from 1 to {}, which is less than the window, not {}", most - 1,
+  Check(most >= 2 && most <= positions, "`max_input_length` must be from 2 to the model's positions, {}, not {}",
+        positions, most);
+  const std::int64_t step = options.window_step.value_or(most / 2);
+  Check(step >= 1 && step < most, "`window_step` must be from 1 to {}, which is less than the window, not {}", most - 1,
         step);
   const bool with_start = options.start_token.value_or(first_id >= 0);
   Check(!with_start || first_id >= 0, "`start_token`: the model has no first token (bos_token_id)");

@@ -93,9 +93,10 @@ struct ScoreOptions {
   bool with_end = false;             ///< the end token behind each text is scored, as one more token and one more byte
 
   /// Tokens that are read at once, the start token included; from 2 to the model's positions [the positions].
-  std::optional<std::int64_t> window = {};
-  /// From 1 to `window` - 1. A token of a later window has at least `window` - `stride` tokens before it [window / 2].
-  std::optional<std::int64_t> stride = {};
+  std::optional<std::int64_t> max_input_length = {};
+  /// From 1 to `max_input_length` - 1: tokens from the start of a window to that of the next. A token of a later window
+  /// has at least `max_input_length` - `window_step` tokens before it [max_input_length / 2].
+  std::optional<std::int64_t> window_step = {};
   /// Whether the model's first token is put before a text that does not begin with it. Without it, the text's own first
   /// token has no score [if the model has one].
   std::optional<bool> start_token = {};
@@ -127,8 +128,8 @@ class HEADLIGHT_API TextGenerator {
   std::int32_t n_best(const GenerateOptions& options) const;
 
   /// The log-probability of each token of each text. A text longer than the window is read in windows: each begins
-  /// `stride` tokens after the one before it, and gives those tokens that no window before it has given. Throws Error
-  /// if a text is not UTF-8 and for impossible options.
+  /// `window_step` tokens after the one before it, and gives those tokens that no window before it has given. Throws
+  /// Error if a text is not UTF-8 and for impossible options.
   std::vector<TextScore> Score(std::span<const std::string> texts, const ScoreOptions& options = {}) const;
 
   /// The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has

@@ -238,8 +238,8 @@ TEST(TextGenerator, ScoresInWindowsAsTransformers) {
     std::string text;
     for (const JsonView& id : one["ids"].Items()) text += fmt::format("w{} ", id.Integer());
     const TextScore score = generator
-                                .Score({&text, 1}, {.window = one["window"].Integer(),
-                                                    .stride = one["stride"].Integer(),
+                                .Score({&text, 1}, {.max_input_length = one["window"].Integer(),
+                                                    .window_step = one["stride"].Integer(),
                                                     .start_token = one["start_token"].Bool()})
                                 .front();
     const std::vector<JsonView> expected = one["log_probabilities"].Items();
@@ -259,11 +259,13 @@ TEST(TextGenerator, ScoresInWindowsAsTransformers) {
 TEST_F(GeneratorTest, RefusesImpossibleWindows) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
   const auto refusal = [&](const ScoreOptions& options) { return ErrorOf([&] { generator.Score({}, options); }); };
-  EXPECT_EQ(refusal({.window = 41}), "`window` must be from 2 to the model's positions, 40, not 41");
-  EXPECT_EQ(refusal({.window = 1}), "`window` must be from 2 to the model's positions, 40, not 1");
-  EXPECT_EQ(refusal({.window = 8, .stride = 8}), "`stride` must be from 1 to 7, which is less than the window, not 8");
-  EXPECT_EQ(refusal({.stride = 0}), "`stride` must be from 1 to 39, which is less than the window, not 0");
-  EXPECT_EQ(refusal({.window = 2, .stride = 1}), "");
+  EXPECT_EQ(refusal({.max_input_length = 41}),
+            "`max_input_length` must be from 2 to the model's positions, 40, not 41");
+  EXPECT_EQ(refusal({.max_input_length = 1}), "`max_input_length` must be from 2 to the model's positions, 40, not 1");
+  EXPECT_EQ(refusal({.max_input_length = 8, .window_step = 8}),
+            "`window_step` must be from 1 to 7, which is less than the window, not 8");
+  EXPECT_EQ(refusal({.window_step = 0}), "`window_step` must be from 1 to 39, which is less than the window, not 0");
+  EXPECT_EQ(refusal({.max_input_length = 2, .window_step = 1}), "");
 }
 
 TEST_F(GeneratorTest, RefusesImpossibleRequests) {

@@ -157,9 +157,9 @@ std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
 }
 
 void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions) {
-  const std::int64_t longest = options.max_length.value_or(positions), stride = options.stride.value_or(0);
-  Check(longest >= 1 && longest <= positions, "`max_length` is {}: the model reads 1 to {} tokens at once", longest,
-        positions);
+  const std::int64_t longest = options.max_input_length.value_or(positions), stride = options.stride.value_or(0);
+  Check(longest >= 1 && longest <= positions, "`max_input_length` is {}: the model reads 1 to {} tokens at once",
+        longest, positions);
   Check(stride >= 0 && stride < longest, "`stride` is {}: windows of {} tokens share 0 to {}", stride, longest,
         longest - 1);
   Check(!options.stride || aggregation != TagAggregation::none,
@@ -187,7 +187,7 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
           ? TagAggregation::simple
           : TagAggregation::first);
   CheckOptions(options, aggregation, model.limits().positions);
-  const std::int64_t longest = options.max_length.value_or(model.limits().positions);
+  const std::int64_t longest = options.max_input_length.value_or(model.limits().positions);
   const bool each_window = options.stride.has_value();  // is a reading of its own
   std::vector<Encoding> encodings;
   std::vector<Window> windows;

@@ -30,8 +30,9 @@ enum class TagAggregation {
 };
 
 struct TagOptions {
-  std::int64_t batch_tokens = 512;              ///< tokens that are encoded at once, at least 1
-  std::optional<std::int64_t> max_length = {};  ///< tokens of a window, at most those that the model reads [these]
+  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
+  std::optional<std::int64_t> max_input_length =
+      {};  ///< tokens of a window, at most those that the model reads [these]
   /// Tokens that neighbouring windows share. If it is set, each window's spans are found alone. Of those that overlap
   /// the longest counts, then the one with the highest score, as in Transformers' pipeline. Not for `none`.
   std::optional<std::int64_t> stride = {};

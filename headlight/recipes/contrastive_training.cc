@@ -102,7 +102,7 @@ TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingO
                                   valid = read(options.validation(), options.validated(), "validate on");
   const std::int64_t positions = model->limits().positions;
   const SentenceVectorOptions how = {.batches = plan.batches,
-                                     .part = options.part_size,
+                                     .part = options.micro_batch_size,
                                      .scale = options.scale.value_or(SentenceVectorOptions().scale),
                                      .first_token = modules.poolings.front() == Pooling::first,
                                      .longest = std::min(positions, modules.longest.value_or(positions)),

@@ -15,10 +15,10 @@ struct ContrastiveTraining : ModelTraining {
   /// clip and siglip: two towers, for images with texts; bert: one, for texts with texts.
   enum class Architecture { clip, siglip, bert };
 
-  Architecture architecture = Architecture::clip;      ///< of a model from scratch
-  std::string tokenizer;                               ///< the folder of the tokenizer for a model from scratch
-  std::int64_t positions = 77;                         ///< tokens of the longest text, of a model from scratch
-  std::int64_t part_size = ContrastiveOptions{}.part;  ///< pairs whose activations are in memory at a time
+  Architecture family = Architecture::clip;                   ///< of a model from scratch
+  std::string tokenizer;                                      ///< the folder of the tokenizer for a model from scratch
+  std::int64_t positions = 77;                                ///< tokens of the longest text, of a model from scratch
+  std::int64_t micro_batch_size = ContrastiveOptions{}.part;  ///< pairs whose activations are in memory at a time
 
   // For images with texts.
   std::vector<std::string> images;                      ///< folders of the images that COCO's files name

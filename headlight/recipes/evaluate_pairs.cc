@@ -32,7 +32,7 @@ struct Texts {
 
 Texts ReadTestSet(const Evaluation& options) {
   Texts texts;
-  if (!options.files.empty()) {
+  if (options.reference.empty()) {
     for (TextPair& pair : ReadTextPairs(options.files, options.pairs)) {
       texts.sources.push_back(std::move(pair.source));
       texts.references.push_back(std::move(pair.target));
@@ -42,15 +42,16 @@ Texts ReadTestSet(const Evaluation& options) {
     return texts;
   }
   Check(options.pairs.source.empty() && options.pairs.target.empty(),
-        "{}: `source_column` and `target_column` are for FILE, pairs of texts", options.folder);
-  texts.sources = ReadLines(options.source);
+        "{}: `source_column` and `target_column` are for pairs of texts, without `reference`", options.folder);
+  const std::string& source = options.files.front();
+  texts.sources = ReadLines(source);
   texts.references = ReadLines(options.reference);
-  Check(!texts.sources.empty(), "{}: has no lines", options.source);
+  Check(!texts.sources.empty(), "{}: has no lines", source);
   Check(texts.sources.size() == texts.references.size(),
-        "{} has {} lines and {} has {}: each source needs its reference", options.source, texts.sources.size(),
+        "{} has {} lines and {} has {}: each source needs its reference", source, texts.sources.size(),
         options.reference, texts.references.size());
   for (std::size_t i = 0; i < texts.sources.size(); ++i)
-    texts.places.push_back(fmt::format("{}: line {}", options.source, i + 1));
+    texts.places.push_back(fmt::format("{}: line {}", source, i + 1));
   return texts;
 }
 
@@ -158,12 +159,12 @@ void AddGroupScores(const std::vector<std::string>& written, const Texts& texts,
 }  // namespace
 
 EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserver& observer) {
-  Check(options.files.empty() == (!options.source.empty() && !options.reference.empty()),
-        "{}: either FILE, pairs of texts, or `source` and `reference`", options.folder);
+  Check(options.reference.empty() || options.files.size() == 1,
+        "{}: `reference` is for one FILE, the texts to read, not {}", options.folder, options.files.size());
   Check(!options.stemmer || options.rouge, "`stemmer` is for `rouge`");
   Check(!options.metrics.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
   const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(options.metrics, 1);
-  if (!options.output.empty()) const AtomicFile probe(options.output);  // throws Error if it cannot be written
+  if (!options.out.empty()) const AtomicFile probe(options.out);  // throws Error if it cannot be written
   Texts texts = ReadTestSet(options);
   std::vector<std::string> known;
   for (const std::string& path : options.train)
@@ -179,10 +180,10 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   for (std::size_t i = 0; options.rouge && i < texts.sources.size(); ++i)
     CheckReadAtOnce(translator, texts.sources[i], options.translate, texts.places[i]);
   const std::vector<std::string> written = WriteTexts(translator, texts, options, observer);
-  if (!options.output.empty()) {
+  if (!options.out.empty()) {
     std::string lines;
     for (const std::string& text : written) lines += text + '\n';
-    WriteFile(options.output, lines);
+    WriteFile(options.out, lines);
   }
   EvaluationResult result = ScoresOf(written, texts, metrics, options);
   if (!known.empty()) AddGroupScores(written, texts, known, metrics, options, result);

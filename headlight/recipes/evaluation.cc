@@ -27,7 +27,7 @@ namespace {
 struct EvaluatedKind {
   std::string_view kind;
   EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
-  const char* files;                      // what its files are called; null: they are not required
+  const char* files;                      // what its files are called
   std::vector<std::string_view> options;  // besides --compute
   bool zero_shot = false;                 // only with this option
 };
@@ -41,12 +41,31 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
       {LanguageModel::kKind, EvaluateLanguageModel, "texts", {"--end", "--format", "--text-column"}},
       {EncoderDecoder::kKind,
        EvaluatePairs,
-       nullptr,
-       {"--train",         "--source",         "--reference",  "--truncate",        "--source-column",
-        "--target-column", "--rouge",          "--stemmer",    "--metric",          "--tokenization",
-        "--spm",           "--lowercase",      "--output",     "--shortlist",       "--draft",
-        "--beam-size",     "--length-penalty", "--max-length", "--min-length",      "--no-repeat-ngram-size",
-        "--batch-tokens",  "--task",           "--prefix",     "--source-language", "--target-language"}},
+       "texts",
+       {"--train",
+        "--reference",
+        "--truncate",
+        "--source-column",
+        "--target-column",
+        "--rouge",
+        "--stemmer",
+        "--metric",
+        "--tokenization",
+        "--spm",
+        "--lowercase",
+        "--out",
+        "--shortlist",
+        "--draft",
+        "--beam-size",
+        "--length-penalty",
+        "--max-length",
+        "--min-length",
+        "--no-repeat-ngram-size",
+        "--batch-tokens",
+        "--task",
+        "--prefix",
+        "--source-language",
+        "--target-language"}},
       {ImageEncoder::kKind,
        EvaluateImageEncoder,
        "images",
@@ -102,8 +121,8 @@ void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
     Check(kind.kind != EncoderDecoder::kKind, "{}: {} is for {}", options.folder, InBackquotes(name), OwnersOf(name));
     Fail("{}: {} is not for this model, which is {}", options.folder, InBackquotes(name), a_kind);
   }
-  Check(kind.files == nullptr || !options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {}",
-        options.folder, kind.files == nullptr ? "" : kind.files, a_kind);
+  Check(!options.files.empty(), "{}: FILE, the {} to evaluate on, is required for {}", options.folder, kind.files,
+        a_kind);
 }
 
 }  // namespace
@@ -150,12 +169,12 @@ void Describe(OptionTable& table, Evaluation& options) {
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   AddPairAndLabelColumns(table, options.columns, "Options");
   AddPairColumns(table, options.pairs, "Options");
-  table.AddFile("--source", options.source, "Instead of FILE: texts to read, one per line");
-  table.AddFile("--reference", options.reference, "Their reference translations or summaries");
+  table.AddFile("--reference", options.reference,
+                "Reference translations or summaries, line by line those of the texts in FILE");
   table.Add("--rouge", options.rouge, "Score summaries: ROUGE instead of `metric`");
   table.Add("--stemmer", options.stemmer, "ROUGE compares words by their English stems (Porter)");
   Describe(table, options.metrics);
-  table.AddFile("--output", options.output, "Write the model's texts to this file");
+  table.AddFile("--out", options.out, "Write the model's texts to this file");
   AddTranslationOptions(table, options.load, options.translate);
   AddTaskOptions(table, options.translate);
 }

@@ -54,12 +54,12 @@ struct Evaluation {
   bool end = false;       ///< of a language model: the token that ends each text is counted
 
   // Of a model that reads one text and writes another.
-  std::string source = {},
-              reference = {};  ///< in place of the files: texts to read, one per line, and what should be written
-  PairColumns pairs = {};      ///< of .jsonl and .csv files
-  std::string output = {};     ///< the file that the model's texts are written to; empty: none
-  bool rouge = false;          ///< ROUGE instead of BLEU and chrF
-  bool stemmer = false;        ///< ROUGE compares words by their English stems
+  /// What should be written, line by line for the texts of the one file. Empty: the files have pairs of texts.
+  std::string reference = {};
+  PairColumns pairs = {};  ///< of .jsonl and .csv files
+  std::string out = {};    ///< the file that the model's texts are written to; empty: none
+  bool rouge = false;      ///< ROUGE instead of BLEU and chrF
+  bool stemmer = false;    ///< ROUGE compares words by their English stems
   TranslationMetricOptions metrics = {.metrics = {"bleu", "chrf"}};
   TranslateOptions translate = {};
 };

@@ -35,7 +35,7 @@ std::int64_t PatchSide(const ContrastiveTraining& options) { return options.patc
 Json NewPreprocessorConfig(const ContrastiveTraining& options) {
   const std::int64_t side = ImageSide(options);
   const Json::Object square = {{"height", side}, {"width", side}};
-  const bool clip = options.architecture == Architecture::clip;
+  const bool clip = options.family == Architecture::clip;
   const Json::Array half = {0.5, 0.5, 0.5};
   Json config = Json::Object{{"image_processor_type", clip ? "CLIPImageProcessor" : "SiglipImageProcessor"},
                              {"do_resize", true},
@@ -92,7 +92,7 @@ std::int32_t EndOf(const ContrastiveTraining& options, const PipelineTokenizer& 
 std::unique_ptr<DualEncoder> NewModel(const ContrastiveTraining& options, const TrainingPlan& plan,
                                       const PipelineTokenizer& tokenizer) {
   std::unique_ptr<DualEncoder> model;
-  if (options.architecture == Architecture::clip) {
+  if (options.family == Architecture::clip) {
     ClipConfig config;
     SetSizes(options, plan, tokenizer, config);
     config.vector = options.vector_dim.value_or(plan.sizes.model);
@@ -169,14 +169,15 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
   };
   const ImageTextSet train = read(options.train, options.learned(), "train on");
   const ImageTextSet valid = read(options.validation(), options.validated(), "validate on");
-  const ContrastiveOptions contrastive = {
-      .batches = plan.batches, .part = options.part_size, .least_share = options.random_resized_crop.value_or(1)};
+  const ContrastiveOptions contrastive = {.batches = plan.batches,
+                                          .part = options.micro_batch_size,
+                                          .least_share = options.random_resized_crop.value_or(1)};
   const TrainingTask task = ContrastiveTask(*model, ProcessorOf(options), texts, train, valid, contrastive);
   Json of = Json::Object{{"batch_size", plan.batches.batch_size},
                          {"least_share", contrastive.least_share},
                          {"part_size", contrastive.part}};
   if (options.from_scratch()) {
-    of.Set("architecture", options.architecture == Architecture::clip ? "clip" : "siglip");
+    of.Set("architecture", options.family == Architecture::clip ? "clip" : "siglip");
     of.Set("image_size", ImageSide(options));
     of.Set("patch_size", PatchSide(options));
     of.Set("positions", options.positions);
@@ -209,7 +210,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
       .Excludes(from)
       .Type("DIR");
   AddChoice<Architecture>(
-      table, "--architecture", options.architecture,
+      table, "--family", options.family,
       {{"clip", Architecture::clip}, {"siglip", Architecture::siglip}, {"bert", Architecture::bert}},
       "Images with texts by a softmax over the batch or a sigmoid for each pair; or texts with texts")
       .Excludes(from)
@@ -226,7 +227,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   add_size("--text-heads", options.text_heads, 1 << 15, "Its attention heads").Default("`heads`");
   add_size("--vector-dim", options.vector_dim, 1 << 15, "Size of the common space of a CLIP").Default("`model_dim`");
   table
-      .Add("--part-size", options.part_size, AtLeast(1),
+      .Add("--micro-batch-size", options.micro_batch_size, AtLeast(1),
            "Pairs whose activations are in memory at a time; a larger batch is computed twice, with the same result")
       .ShowDefault()
       .Group("Training");
@@ -243,7 +244,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
 TrainingResult TrainContrastive(ContrastiveTraining options, const TrainingObserver& observer) {
   Check(options.from.empty() != options.tokenizer.empty(),
         "either `from` DIR, to fine-tune a model, or `tokenizer` DIR, for one from scratch");
-  const bool texts_alone = options.from_scratch() ? options.architecture == Architecture::bert
+  const bool texts_alone = options.from_scratch() ? options.family == Architecture::bert
                                                   : FamilyOf(OpenModelFolder(options.from)).kind == TextEncoder::kKind;
   if (!texts_alone) return TrainOnImages(options, observer);
   CheckOfTexts(options);

@@ -40,7 +40,7 @@ const std::map<std::string, OptionValues> kDetectionPresets = {{"small-scenes",
                                                                  {"--model-dim", "128"},
                                                                  {"--heads", "4"},
                                                                  {"--ffn-dim", "256"},
-                                                                 {"--queries", "10"},
+                                                                 {"--num-queries", "10"},
                                                                  {"--dropout", "0"},
                                                                  {"--cell-loss", "1"},
                                                                  {"--augment", "flip"},
@@ -98,7 +98,7 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   config.encoder_ffn = config.decoder_ffn = sizes.inner();
   config.dropout = plan.dropout;
   config.attention_dropout = plan.attention_dropout;
-  if (options.queries) config.queries = *options.queries;
+  if (options.num_queries) config.queries = *options.num_queries;
   config.labels = labels;
   auto model = std::make_unique<Detr>(config);
   model->parameters().Initialise(options.seed);
@@ -116,7 +116,7 @@ std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std
                                model->labels().size()));
   if (model->config().masks)
     Note(observer, fmt::format("{}: only its detector is trained, not its head for masks", options.from));
-  const std::int64_t own = model->limits().queries, queries = options.queries.value_or(own);
+  const std::int64_t own = model->limits().queries, queries = options.num_queries.value_or(own);
   if (queries != own)
     Note(observer, fmt::format("{}: it has {} queries; {} new ones are initialised", options.from, own, queries));
   return Refit(*model, labels, queries, options.seed);
@@ -167,7 +167,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
       .Excludes(from)
       .Group(kModelGroup);
   table
-      .Add("--queries", options.queries, Between(1, 1 << 14),
+      .Add("--num-queries", options.num_queries, Between(1, 1 << 14),
            "Queries, the most objects found in an image [100; with `from` the model's own: another number initialises "
            "new ones]")
       .Group(kModelGroup);

@@ -79,7 +79,7 @@ AlphaFoldConfig ConfigOf(const FoldingTraining& options, const TrainingPlan& pla
   config.error_bins = 64;
   config.rows = options.rows.value_or(128);
   config.most_extra_rows = options.extra_rows;
-  config.templates = options.templates;
+  config.templates = options.max_templates;
   config.recycles = options.recycles;
   return config;
 }
@@ -148,7 +148,7 @@ void Describe(OptionTable& table, FoldingTraining& options) {
   AddModelNumber(table, "--rows", options.rows, Between(1, 1 << 20), "Rows of an alignment that are read at once")
       .Default("128");
   AddModelNumber(table, "--extra-rows", options.extra_rows, Between(0, 1 << 20), "Its extra rows, likewise");
-  AddModelNumber(table, "--templates", options.templates, Between(0, 1024),
+  AddModelNumber(table, "--max-templates", options.max_templates, Between(0, 1024),
                  "Templates that are read at most, as rows among `rows`; 0: the model has no part for them");
   AddModelNumber(table, "--recycles", options.recycles, Between(0, 1000),
                  "Passes after the first; in training a number up to this is drawn for each batch");

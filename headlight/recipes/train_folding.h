@@ -16,7 +16,7 @@ struct FoldingTraining : ModelTraining {
   // Of a model from scratch.
   std::optional<std::int32_t> extra_layers, structure_layers;  ///< [1, 8]
   std::optional<std::int64_t> pair_dim, single_dim, rows;      ///< [64, 128, 128]
-  std::int64_t extra_rows = 1024, templates = 0;
+  std::int64_t extra_rows = 1024, max_templates = 0;
   std::int32_t recycles = 3;
   bool without_triangles = false, covariation = false;
 

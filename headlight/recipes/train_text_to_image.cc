@@ -46,7 +46,7 @@ std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, in
     } else {
       const std::string& name = names[static_cast<std::size_t>(layer) % names.size()];
       const auto found = std::ranges::find(kGridAttentionNames, name, &ConfigName<GridAttentionKind>::name);
-      Check(found != std::end(kGridAttentionNames), "`attention` must be {}, not {}",
+      Check(found != std::end(kGridAttentionNames), "`attention_types` must be {}, not {}",
             Alternatives(GridAttentionNames()), Quoted(name));
       kinds.push_back(found->value);
     }
@@ -67,7 +67,7 @@ std::unique_ptr<TextToImageModel> ModelOf(const TextToImageTraining& options, co
   config.heads = plan.sizes.heads;
   config.head_dim = config.model / config.heads;
   config.ffn = plan.sizes.inner();
-  config.kinds = KindsOf(options.attention, config.layers);
+  config.kinds = KindsOf(options.attention_types, config.layers);
   config.dropout = plan.dropout;
   config.attention_dropout = plan.attention_dropout;
   auto model = std::make_unique<Dalle>(config);
@@ -136,7 +136,7 @@ void Describe(OptionTable& table, TextToImageTraining& options) {
   AddModelNumber(table, "--text-positions", options.text_positions, Between(1, 1 << 14), "Tokens of the longest text");
   const std::vector<std::string> kinds = GridAttentionNames();
   table
-      .Add("--attention", options.attention,
+      .Add("--attention-types", options.attention_types,
            "Which earlier codes the layers see, repeated for all layers: all, or those of a row, of a column or "
            "of a square")
       .Check(OneOf(kinds))
@@ -177,7 +177,7 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
   if (options.drop_text > 0) of.Set("drop_text", options.drop_text);
   if (options.from_scratch()) {
     of.Set("text_positions", options.text_positions);
-    of.Set("attention", Json::Array(options.attention.begin(), options.attention.end()));
+    of.Set("attention", Json::Array(options.attention_types.begin(), options.attention_types.end()));
   }
   const auto save = [&](const std::string& to) {
     model->Save(to);

@@ -70,7 +70,7 @@ void Describe(OptionTable& table, TokenizerTraining& options) {
       .Required()
       .Type("");
   Describe(table, options.source);
-  AddChoice<TokenizerAlgorithm>(table, "--algorithm", how.algorithm,
+  AddChoice<TokenizerAlgorithm>(table, "--subword-type", how.algorithm,
                                 {{"bpe", TokenizerAlgorithm::bpe},
                                  {"wordpiece", TokenizerAlgorithm::wordpiece},
                                  {"unigram", TokenizerAlgorithm::unigram}},

@@ -79,7 +79,7 @@ void CheckText(const std::vector<std::string>& files, const PairColumns& columns
 }
 
 std::int64_t PositionsOf(const TranslationTraining& options) {
-  return std::max(options.positions, std::int64_t{options.corpus.max_length} + 1);
+  return std::max(options.positions, std::int64_t{options.corpus.max_tokens} + 1);
 }
 
 // The pairs of the training's texts that are held out. As in the corpus, what is empty or too long is left out.
@@ -93,7 +93,7 @@ TranslationValidation HoldOut(const TranslationTraining& options, const MarianTo
     if (!share.Has(*source)) continue;
     std::vector<std::int32_t> source_ids = tokenizer.Encode(*source, Side::source);
     std::vector<std::int32_t> target_ids = tokenizer.Encode(*target, Side::target);
-    const auto longest = static_cast<std::size_t>(options.corpus.max_length);
+    const auto longest = static_cast<std::size_t>(options.corpus.max_tokens);
     if (source_ids.empty() || target_ids.empty() || std::max(source_ids.size(), target_ids.size()) >= longest) continue;
     set.source_texts.emplace_back(*source);
     set.references.emplace_back(*target);
@@ -226,12 +226,12 @@ void Describe(OptionTable& table, TranslationTraining& options) {
       .Default(fmt::format("{}", options.vocabulary.size))
       .Group("Text");
   AddPairColumns(table, options.columns, "Text");
-  AddChoice<SubwordAlgorithm>(table, "--vocabulary", options.vocabulary.algorithm,
+  AddChoice<SubwordAlgorithm>(table, "--subword-type", options.vocabulary.algorithm,
                               {{"bpe", SubwordAlgorithm::bpe}, {"unigram", SubwordAlgorithm::unigram}},
                               "Subword algorithm")
       .Group("Text");
   add("--bpe-dropout", options.bpe_dropout, NumberBelow(0, 1), "Probability that a merge is left out in training");
-  add("--max-length", options.corpus.max_length, AtLeast(1),
+  add("--max-tokens", options.corpus.max_tokens, AtLeast(1),
       "Leave out sentences of more tokens; the model reads as many, and at least 511");
   add("--max-ratio", options.corpus.max_ratio, NumberFrom(1),
       "Leave out pairs whose lengths differ by a larger factor");
@@ -305,7 +305,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
       observer,
       fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source and "
                   "{} target tokens",
-                  counts.kept, counts.lines, counts.empty, counts.over_long, options.corpus.max_length, counts.lopsided,
+                  counts.kept, counts.lines, counts.empty, counts.over_long, options.corpus.max_tokens, counts.lopsided,
                   counts.source_tokens, counts.target_tokens));
   const TranslationValidation validation = ReadValidation(options, tokenizer);
   if (splits) Note(observer, fmt::format("{} pairs are held out to validate on", validation.sources.size()));

@@ -172,7 +172,10 @@ std::string OptionOf(const std::string& key) {
   for (const auto& [other, option] :
        {std::pair("divergence_weight", "kl_weight"), std::pair("first_divergence_weight", "first_kl_weight"),
         std::pair("divergence_batches", "kl_batches"), std::pair("least_share", "random_resized_crop"),
-        std::pair("tie_source_target", "no_tie_source_target"), std::pair("tie_output", "no_tie_output")})
+        std::pair("tie_source_target", "no_tie_source_target"), std::pair("tie_output", "no_tie_output"),
+        std::pair("architecture", "family"), std::pair("attention", "attention_types"),
+        std::pair("part_size", "micro_batch_size"), std::pair("queries", "num_queries"),
+        std::pair("templates", "max_templates"), std::pair("vocabulary", "subword_type")})
     if (key == other) return option;
   return key;
 }

@@ -34,7 +34,7 @@ constexpr Grid kDetectedSize = {800, 1066};
 struct Options {
   std::string folder, length, states;
   std::vector<std::string> sizes;  // of images
-  std::int32_t batch = 32, repetitions = 10;
+  std::int32_t batch_size = 32, repetitions = 10;
   std::optional<Compute> compute;
   std::uint64_t seed = 1;
   bool json = false;
@@ -56,8 +56,10 @@ Json::Array MeanOf(const Tensor& hidden) {
 BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
   BenchResult result;
   result.tokens = counted;
-  result.settings = {
-      {"benchmark", "encode"}, {"model", options.folder}, {"parameters", parameters.count()}, {"batch", options.batch}};
+  result.settings = {{"benchmark", "encode"},
+                     {"model", options.folder},
+                     {"parameters", parameters.count()},
+                     {"batch_size", options.batch_size}};
   result.compute = parameters.all().front().compute;
   return result;
 }
@@ -81,7 +83,7 @@ void MeasureTexts(const Options& options, const Parameters& parameters, const st
   MeasureBatches(
       result, options.repetitions,
       [&] {
-        std::vector<Encoding> texts(static_cast<std::size_t>(options.batch));
+        std::vector<Encoding> texts(static_cast<std::size_t>(options.batch_size));
         for (Encoding& text : texts) {
           text.ids = make(lengths, random);
           text.type_ids.resize(text.ids.size());
@@ -204,7 +206,7 @@ void MeasureImages(const Options& options, const Parameters& parameters, const G
       result, options.repetitions,
       [&] {
         std::vector<Image> images;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(options.batch); ++i) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(options.batch_size); ++i) {
           const Grid& size = sizes[i % sizes.size()];
           Image& image = images.emplace_back(Image{.height = size.height, .width = size.width});
           for (std::int64_t k = 0; k < 3 * size.cells(); ++k)
@@ -283,7 +285,7 @@ void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or images", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
-  command.Add("--batch", options.batch, Between(1, 65536), "Texts or images per batch, divided as by `embed`")
+  command.Add("--batch-size", options.batch_size, Between(1, 65536), "Texts or images per batch, divided as by `embed`")
       .ShowDefault();
   command.Add("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than images")
       .Check(NotEmpty())
@@ -303,10 +305,10 @@ void Add(Command& bench) {
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExamples:\n"
-      "  headlight bench encode bert-base --batch 32 --length 8:128 --compute int8 --threads 2\n"
-      "  headlight bench encode vit-base-patch16-224 --batch 16 --compute int8 --threads 2\n"
-      "  headlight bench encode clip-vit-base-patch32 --batch 32 --length 6:30 --threads 2\n"
-      "  headlight bench encode detr-resnet-50 --batch 4 --image-size 1066x800 800x1066 --threads 2";
+      "  headlight bench encode bert-base --batch-size 32 --length 8:128 --compute int8 --threads 2\n"
+      "  headlight bench encode vit-base-patch16-224 --batch-size 16 --compute int8 --threads 2\n"
+      "  headlight bench encode clip-vit-base-patch32 --batch-size 32 --length 6:30 --threads 2\n"
+      "  headlight bench encode detr-resnet-50 --batch-size 4 --image-size 1066x800 800x1066 --threads 2";
 }
 
 }  // namespace headlight::bench_encode

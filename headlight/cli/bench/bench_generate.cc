@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
   std::string folder, tokens;
-  std::int32_t batch = 1, prompt_length = 128, length = 64, repetitions = 10;
+  std::int32_t batch_size = 1, prompt_length = 128, new_tokens = 64, repetitions = 10;
   std::optional<Compute> compute;
   bool draft = false;
   std::uint64_t seed = 1;
@@ -31,7 +31,7 @@ struct Options {
 using Ids = std::vector<std::int32_t>;
 
 std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, Random& random) {
-  std::vector<Ids> prompts(static_cast<std::size_t>(options.batch));
+  std::vector<Ids> prompts(static_cast<std::size_t>(options.batch_size));
   for (Ids& prompt : prompts)
     for (std::int32_t i = 0; i < options.prompt_length; ++i)
       prompt.push_back(static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary))));
@@ -74,9 +74,9 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 }
 
 void Run(const Options& options) {
-  Check(!options.draft || options.batch == 1,
-        "--draft needs --batch 1: several texts at once are written without drafts");
-  CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
+  Check(!options.draft || options.batch_size == 1,
+        "--draft needs --batch-size 1: several texts at once are written without drafts");
+  CheckOutputs({{"--output-tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
     return LoadModel<LanguageModel>(
@@ -84,10 +84,11 @@ void Run(const Options& options) {
         {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   });
   const LanguageModel::Limits& limits = model->limits();
-  Check(options.prompt_length >= 1 && options.length >= 1 &&
-            std::int64_t{options.prompt_length} + options.length <= limits.positions,
-        "--prompt-length and --length must be at least 1 and together at most the model's {} positions, not {} and {}",
-        limits.positions, options.prompt_length, options.length);
+  Check(options.prompt_length >= 1 && options.new_tokens >= 1 &&
+            std::int64_t{options.prompt_length} + options.new_tokens <= limits.positions,
+        "--prompt-length and --new-tokens must be at least 1 and together at most the model's {} positions, not {} and "
+        "{}",
+        limits.positions, options.prompt_length, options.new_tokens);
 
   Random random(options.seed);
   BenchResult result;
@@ -95,9 +96,9 @@ void Run(const Options& options) {
   result.settings = {{"benchmark", "generate"},
                      {"model", options.folder},
                      {"parameters", model->parameters().count()},
-                     {"batch", options.batch},
+                     {"batch_size", options.batch_size},
                      {"prompt_length", options.prompt_length},
-                     {"length", options.length},
+                     {"new_tokens", options.new_tokens},
                      {"draft", options.draft}};
   result.compute = model->parameters().all().front().compute;
   result.reading.emplace();
@@ -105,11 +106,11 @@ void Run(const Options& options) {
   std::string tokens;
   const auto nothing = [] {};
   const std::vector<Ids> warm_up = RandomPrompts(options, limits.vocabulary, random);
-  Generated(*model, warm_up, options.length, nothing);
+  Generated(*model, warm_up, options.new_tokens, nothing);
   Progress progress("batches");
   for (std::int32_t i = 0; i < options.repetitions; ++i) {
     const std::vector<Ids> prompts = RandomPrompts(options, limits.vocabulary, random);
-    const Repetition repetition = Generated(*model, prompts, options.length, nothing);
+    const Repetition repetition = Generated(*model, prompts, options.new_tokens, nothing);
     result.reading->latencies.push_back(repetition.seconds[1] - repetition.seconds[0]);
     for (std::size_t step = 2; step < repetition.seconds.size(); ++step)
       result.latencies.push_back(repetition.seconds[step] - repetition.seconds[step - 1]);
@@ -117,16 +118,16 @@ void Run(const Options& options) {
       tokens += Json(Json::Object{{"prompt", prompts[text]}, {"text", repetition.generated[text]}}).Line() + "\n";
     progress.Show(i + 1, options.repetitions);
   }
-  result.reading->tokens = std::int64_t{options.repetitions} * options.batch * options.prompt_length;
-  result.counted_tokens = std::int64_t{options.repetitions} * options.batch * options.length;
+  result.reading->tokens = std::int64_t{options.repetitions} * options.batch_size * options.prompt_length;
+  result.counted_tokens = std::int64_t{options.repetitions} * options.batch_size * options.new_tokens;
 
   StartProfile();
-  const Repetition profiled = Generated(*model, warm_up, options.length, [&] {
+  const Repetition profiled = Generated(*model, warm_up, options.new_tokens, [&] {
     result.reading->profile = TakeProfile();
     StartProfile();
   });
   result.profile = TakeProfile();
-  result.profiled_steps = options.length;
+  result.profiled_steps = options.new_tokens;
   result.reading->profiled_seconds = profiled.seconds[1] - profiled.seconds[0];
   result.profiled_seconds = profiled.seconds.back() - profiled.seconds[1];
   if (!options.tokens.empty()) WriteFile(options.tokens, tokens);
@@ -139,10 +140,10 @@ void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
-  command.Add("--batch", options.batch, Between(1, 65536), "Texts generated at once").ShowDefault();
+  command.Add("--batch-size", options.batch_size, Between(1, 65536), "Texts generated at once").ShowDefault();
   command.Add("--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt").ShowDefault();
   command
-      .Add("--length", options.length, AtLeast(1),
+      .Add("--new-tokens", options.new_tokens, AtLeast(1),
            "Tokens generated after the first, which comes with reading the prompt")
       .ShowDefault();
   AddComputeOption(command, options.compute);
@@ -150,11 +151,12 @@ void Add(Command& bench) {
   command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       .ShowDefault();
   command.Add("--seed", options.seed, Seed(), "Random seed of the prompts").ShowDefault();
-  command.AddFile("--tokens", options.tokens, "Write each prompt and its text to this file, as JSON lines of ids");
+  command.AddFile("--output-tokens", options.tokens,
+                  "Write each prompt and its text to this file, as JSON lines of ids");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExample:\n"
-      "  headlight bench generate gpt2 --batch 16 --compute int8 --threads 2";
+      "  headlight bench generate gpt2 --batch-size 16 --compute int8 --threads 2";
 }
 
 }  // namespace headlight::bench_generate

@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   std::string folder, source_length = "10:30", tokens;
-  std::int32_t batch = 32, target_length = 25, repetitions = 10;
+  std::int32_t batch_size = 32, target_length = 25, repetitions = 10;
   DecodingOptions decoding;
   std::optional<Compute> compute;
   bool draft = false;
@@ -31,7 +31,7 @@ using Ids = std::vector<std::int32_t>;
 std::vector<Ids> RandomSources(const Options& options, const EncoderDecoder::Limits& limits, Random& random) {
   const LengthRange lengths = ReadLengths("--source-length", options.source_length, limits.positions - 1);
   const std::int32_t without[] = {limits.end_id, limits.pad_id, limits.start_id};
-  std::vector<Ids> sources(static_cast<std::size_t>(options.batch));
+  std::vector<Ids> sources(static_cast<std::size_t>(options.batch_size));
   for (Ids& source : sources) {
     source = RandomIds(lengths, limits.source_vocabulary, without, random);
     source.push_back(limits.end_id);
@@ -50,9 +50,9 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 }
 
 void Run(const Options& options) {
-  Check(!options.draft || (options.batch == 1 && options.decoding.search.beam_size == 1),
-        "--draft needs --batch 1 and --beam-size 1: several sentences or beams are written without drafts");
-  CheckOutputs({{"--tokens", options.tokens}}, {options.folder});
+  Check(!options.draft || (options.batch_size == 1 && options.decoding.search.beam_size == 1),
+        "--draft needs --batch-size 1 and --beam-size 1: several sentences or beams are written without drafts");
+  CheckOutputs({{"--output-tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
     return LoadModel<EncoderDecoder>(
@@ -71,7 +71,7 @@ void Run(const Options& options) {
   result.settings = {{"benchmark", "translate"},
                      {"model", options.folder},
                      {"parameters", model->parameters().count()},
-                     {"batch", options.batch},
+                     {"batch_size", options.batch_size},
                      {"beam_size", decoding.search.beam_size},
                      {"draft", options.draft},
                      {"source_length", options.source_length},
@@ -102,7 +102,7 @@ void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
   AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
-  command.Add("--batch", options.batch, Between(1, 65536), "Sentences translated at once").ShowDefault();
+  command.Add("--batch-size", options.batch_size, Between(1, 65536), "Sentences translated at once").ShowDefault();
   command.Add("--beam-size", options.decoding.search.beam_size, Between(1, 1024), "Beams; 1: greedy").ShowDefault();
   command.Add("--source-length", options.source_length, "Tokens per source sentence").Type("FROM:TO").ShowDefault();
   command.Add("--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
@@ -112,12 +112,12 @@ void Add(Command& bench) {
   command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       .ShowDefault();
   command.Add("--seed", options.seed, Seed(), "Random seed of the sentences").ShowDefault();
-  command.AddFile("--tokens", options.tokens,
+  command.AddFile("--output-tokens", options.tokens,
                   "Write each sentence and its translation to this file, as JSON lines of ids");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExample:\n"
-      "  headlight bench translate model --batch 1 --beam-size 4 --compute int8 --threads 2";
+      "  headlight bench translate model --batch-size 1 --beam-size 4 --compute int8 --threads 2";
 }
 
 }  // namespace headlight::bench_translate

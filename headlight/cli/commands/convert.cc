@@ -16,6 +16,7 @@ namespace {
 
 struct Options {
   std::string folder, out, compute;
+  bool overwrite = false;
 };
 
 // Of weights, in one file or several.
@@ -45,6 +46,8 @@ void Run(const Options& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
+  Check(options.overwrite || !std::filesystem::exists(options.out) || std::filesystem::is_empty(options.out, ignored),
+        "--out {}: exists already; --overwrite replaces a folder that has a model", options.out);
   const Progress progress("converting");
   const std::unique_ptr<Model> model = LoadModel(options.folder);
   CheckFinite(model->parameters().state(), *model, "converting");
@@ -61,12 +64,10 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] =
-      NewCommand(program, "convert", "Write a model's folder anew: in int8, int4 or float32", Run);
+  const auto [command, options] = NewCommand(program, "convert", "Quantize or convert a model", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  command.Add("OUT", options.out, "Folder for the result: a new one, or one with a model, which is replaced")
-      .Required()
-      .Check(NotEmpty());
+  command.AddFile("--out", options.out, "Folder for the result", "DIR").Required();
+  command.Add("--overwrite", options.overwrite, "Replace the folder --out if it has a model");
   command.Add("--compute", options.compute, "Type of the weights")
       .Required()
       .Type("float32|int8|int4")
@@ -81,8 +82,8 @@ void Add(Command& program) {
       "is\n"
       "rounded: weights that were published in another layout get the names and the order of the family's folders.\n\n"
       "Examples:\n"
-      "  headlight convert model model-int8 --compute int8\n"
-      "  headlight convert params_model_3_ptm.npz model_3_ptm --compute float32";
+      "  headlight convert model --out model-int8 --compute int8\n"
+      "  headlight convert params_model_3_ptm.npz --out model_3_ptm --compute float32";
 }
 
 }  // namespace headlight::convert

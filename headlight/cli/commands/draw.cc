@@ -28,43 +28,42 @@ namespace {
 constexpr std::size_t kAtOnce = 256;  // drawings in memory
 
 struct Options : SheetOptions {
-  std::string folder, from, ranker, texts_file;
+  std::string folder, image, reranker, file;
   TextSource source;
   std::vector<std::string> texts;
-  std::optional<std::int64_t> rows, best;
-  std::int64_t count = 1;
+  std::optional<std::int64_t> keep_rows, best_of;
+  std::int64_t n_best = 1;
   bool json = false;
   std::optional<Compute> compute;
   TextToImageOptions draw;
 
-  // Drawings of a text that are written.
-  std::int64_t kept() const { return best.value_or(count); }
+  // Drawings of a text, of which `n_best` are written.
+  std::int64_t drawn() const { return best_of.value_or(n_best); }
   // A sheet of all drawings, rather than a folder with a file for each.
   bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 
 std::vector<std::string> TextsOf(const Options& options) {
   std::vector<std::string> texts = options.texts;
-  if (options.texts_file.empty()) return texts;
-  TextReader reader(Input(options.texts_file), options.source);
+  if (options.file.empty()) return texts;
+  TextReader reader(Input(options.file), options.source);
   while (std::optional<SourceText> text = reader.Next()) texts.push_back(std::move(text->text));
-  Check(texts.size() > options.texts.size(), "--texts {}: has no lines", options.texts_file);
+  Check(texts.size() > options.texts.size(), "--file {}: has no lines", options.file);
   return texts;
 }
 
 // "text 2", or "captions.txt: line 1", for errors.
 std::string NameOf(const Options& options, std::size_t text) {
   const std::size_t given = options.texts.size();
-  return text < given ? fmt::format("text {}", text + 1)
-                      : fmt::format("{}: line {}", options.texts_file, text - given + 1);
+  return text < given ? fmt::format("text {}", text + 1) : fmt::format("{}: line {}", options.file, text - given + 1);
 }
 
 // A CLIP that reads all texts: nothing is drawn that could not be ranked.
 ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::string>& texts) {
-  ImageTextEmbedder ranker = Loaded([&] { return ImageTextEmbedder::Load(options.ranker); });
+  ImageTextEmbedder ranker = Loaded([&] { return ImageTextEmbedder::Load(options.reranker); });
   Check(ranker.reads_texts() && ranker.reads_images(),
-        "--rank {}: a model with towers for texts and for images is needed", options.ranker);
-  ranker.EmbedTexts(texts, {.name_of = [&](std::size_t text) { return "--rank: " + NameOf(options, text); }});
+        "--reranker {}: a model with towers for texts and for images is needed", options.reranker);
+  ranker.EmbedTexts(texts, {.name_of = [&](std::size_t text) { return "--reranker: " + NameOf(options, text); }});
   return ranker;
 }
 
@@ -73,7 +72,7 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
                               const std::string& text, std::span<const GeneratedImage> drawings) {
   if (ranker) {
     std::vector<RankedImage> ranked = RankImages(*ranker, text, drawings);
-    ranked.resize(static_cast<std::size_t>(options.kept()));
+    ranked.resize(static_cast<std::size_t>(options.n_best));
     return ranked;
   }
   std::vector<RankedImage> all(drawings.size());
@@ -84,62 +83,62 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
 // In the folder --out, by the text's number, and where there are several of a text by its place among them.
 std::string PathOf(const Options& options, std::size_t text, std::size_t place) {
   const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
-  return of_text + (options.kept() > 1 ? fmt::format("-{}.png", place + 1) : ".png");
+  return of_text + (options.n_best > 1 ? fmt::format("-{}.png", place + 1) : ".png");
 }
 
 void CheckOutput(const Options& options, std::size_t texts) {
   Check(!options.out.empty() || options.json, "--out is required unless --json prints the codes");
   if (options.out.empty()) return;
-  std::vector<std::string> inputs = {options.folder, options.from, options.ranker, options.texts_file};
+  std::vector<std::string> inputs = {options.folder, options.image, options.reranker, options.file};
   std::erase(inputs, "");
   if (options.sheet()) return CheckSheet(options, std::move(inputs));
   Check(!options.columns, "--columns is for a sheet, and --out {} is a folder", options.out);
   std::vector<OutputFile> outputs = {{"--out", options.out}};
   for (std::size_t text = 0; text < texts; ++text)
-    for (std::int64_t place = 0; place < options.kept(); ++place)
+    for (std::int64_t place = 0; place < options.n_best; ++place)
       outputs.push_back({"--out", PathOf(options, text, static_cast<std::size_t>(place))});
   CheckOutputs(outputs, std::move(inputs));
 }
 
 void Run(const Options& options) {
-  Check(!options.texts.empty() || !options.texts_file.empty(), "TEXT or --texts FILE is required");
-  Check(options.kept() <= options.count, "--best {}: {} drawn of each text (--count)", options.kept(),
-        options.count == 1 ? "1 image is" : fmt::format("{} images are", options.count));
+  Check(!options.texts.empty() || !options.file.empty(), "TEXT or --file FILE is required");
+  Check(options.n_best <= options.drawn(), "--n-best {}: of each text --best-of {} are drawn", options.n_best,
+        options.drawn());
   const std::vector<std::string> texts = TextsOf(options);
   CheckOutput(options, texts.size());
   const TextToImage drawer = Loaded([&] { return TextToImage::Load(options.folder, {.compute = options.compute}); });
-  Check(!options.rows || *options.rows < drawer.rows(),
-        "--rows {}: an image has {} rows of codes, of which at least one is drawn", options.rows.value_or(0),
+  Check(!options.keep_rows || *options.keep_rows < drawer.rows(),
+        "--keep-rows {}: an image has {} rows of codes, of which at least one is drawn", options.keep_rows.value_or(0),
         drawer.rows());
   for (std::size_t i = 0; i < texts.size(); ++i) drawer.CheckText(texts[i], NameOf(options, i));
   std::optional<ImageSheet> sheet;
   const bool folder = !options.out.empty() && !options.sheet();
   if (!options.out.empty() && !folder)
-    sheet.emplace(options, std::ssize(texts), options.kept(), ImageSize{drawer.side(), drawer.side()});
+    sheet.emplace(options, std::ssize(texts), options.n_best, ImageSize{drawer.side(), drawer.side()});
   std::optional<Image> begun;
-  if (!options.from.empty()) begun = ReadOneImage(Input(options.from));
+  if (!options.image.empty()) begun = ReadOneImage(Input(options.image));
   std::optional<ImageTextEmbedder> ranker;
-  if (!options.ranker.empty()) ranker = LoadRanker(options, texts);
+  if (!options.reranker.empty()) ranker = LoadRanker(options, texts);
   if (folder) {
     std::filesystem::create_directories(options.out);
     CheckWritable(PathOf(options, 0, 0));
   }
 
   // Texts are drawn some at a time, each group's images written before the next.
-  const auto count = static_cast<std::size_t>(options.count), at_once = std::max<std::size_t>(1, kAtOnce / count);
+  const auto count = static_cast<std::size_t>(options.drawn()), at_once = std::max<std::size_t>(1, kAtOnce / count);
   Progress progress("images drawn");
   std::vector<Image> on_sheet;
   for (std::size_t first = 0; first < texts.size(); first += at_once) {
     const auto some = std::span(texts).subspan(first, std::min(at_once, texts.size() - first));
     TextToImageOptions draw = options.draw;
-    draw.count = options.count;
+    draw.count = options.drawn();
     draw.first_stream = first * count;
     draw.progress = [&](std::int64_t done, std::int64_t all) {
-      progress.Show(options.count * (static_cast<std::int64_t>(first) + done * std::ssize(some) / all),
-                    options.count * std::ssize(texts));
+      progress.Show(options.drawn() * (static_cast<std::int64_t>(first) + done * std::ssize(some) / all),
+                    options.drawn() * std::ssize(texts));
     };
     const std::vector<std::vector<GeneratedImage>> drawings =
-        begun ? drawer.Complete(some, *begun, options.rows, draw) : drawer.Generate(some, draw);
+        begun ? drawer.Complete(some, *begun, options.keep_rows, draw) : drawer.Generate(some, draw);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::vector<RankedImage> kept = Kept(options, ranker, some[i], drawings[i]);
       for (std::size_t place = 0; place < kept.size(); ++place) {
@@ -168,7 +167,7 @@ void Add(Command& program) {
   AddFolder(command, options.folder,
             "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
   command.Add("TEXT", options.texts, "Text to draw; several are drawn one after another").Check(NotEmpty());
-  command.AddFile("--texts", options.texts_file,
+  command.AddFile("--file", options.file,
                   "Draw each text of this file, too: a line or a record each (see --format); - is standard input",
                   "FILE");
   Describe(command, options.source);
@@ -176,19 +175,23 @@ void Add(Command& program) {
                                 "PNG file to write: the image, or a sheet of all; or a folder, in which the text's "
                                 "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
                                 "FILE|DIR");
-  Option& from = command.AddFile(
-      "--from", options.from,
+  Option& image = command.AddFile(
+      "--image", options.image,
       "Complete this image, of which the upper half stays: JPEG, PNG, WebP, BMP, GIF or TIFF, or of an IDX "
       "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
-  command.Add("--rows", options.rows, AtLeast(1), "Rows of codes to keep of it [half of the image's]").Needs(from);
-  command.Add("--count", options.count, Between(1, 10'000), "Images to draw of each text").ShowDefault();
-  Option& rank = command
-                     .Add("--rank", options.ranker,
-                          "Order the images of each text by how well this CLIP or SigLIP finds that they "
-                          "fit it, the best first")
-                     .Type("DIR")
-                     .Model();
-  command.Add("--best", options.best, AtLeast(1), "Of --count images of each text keep the N best [all]").Needs(rank);
+  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of codes to keep of it [half of the image's]")
+      .Needs(image);
+  command.Add("--n-best", options.n_best, Between(1, 10'000), "Draw N images of each text").ShowDefault();
+  Option& reranker = command
+                         .Add("--reranker", options.reranker,
+                              "Order the images of each text by their similarity to it in this CLIP or SigLIP, the "
+                              "best first")
+                         .Type("DIR")
+                         .Check(ExistingFolder());
+  command
+      .Add("--best-of", options.best_of, Between(1, 10'000),
+           "Draw N images of each text, and keep the --n-best that are most similar to it [--n-best]")
+      .Needs(reranker);
   command
       .Add("--columns", options.columns, Between(1, 10'000),
            "Columns of the sheet [as many as rows; of several texts those of one]")
@@ -197,8 +200,9 @@ void Add(Command& program) {
       .ShowDefault();
   command
       .Add("--guidance", options.draw.guidance, NumberFrom(0, 100),
-           "Follow the text X times as far as the model learned, which must have been trained with --drop-text; 16 is "
-           "usual for a DALL-E mini; costs twice the time")
+           "Scale of classifier-free guidance, for a model trained with --drop-text: 16 is usual for a DALL-E mini, "
+           "and 1 "
+           "is none; takes twice the time")
       .ShowDefault();
   command.Add("--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
       .ShowDefault();
@@ -209,7 +213,7 @@ void Add(Command& program) {
   command.Add("--seed", options.draw.seed, Seed(), "Random seed of the sampling").ShowDefault();
   command.Add("--json", options.json,
               "Print one JSON object per image: text, drawing (from 1), codes, with a folder image (its "
-              "path), with --rank score");
+              "path), with --reranker score");
   AddComputeOption(command, options.compute);
   command.footer =
       "\nThe same seed draws the same images; an image does not depend on the others of the call. Texts are those "
@@ -217,11 +221,11 @@ void Add(Command& program) {
       "the model was trained on: `headlight train text-to-image` makes one.\n\n"
       "Examples:\n"
       "  headlight draw shapes 'a red circle left of a blue square' --out new.png\n"
-      "  headlight draw shapes 'a red circle' 'a blue square' --count 8 --temperature 0.9 --seed 7 --out sheet.png\n"
-      "  headlight draw shapes 'a red circle' --count 8 --rank clip --best 1 --out best.png\n"
+      "  headlight draw shapes 'a red circle' 'a blue square' --n-best 8 --temperature 0.9 --seed 7 --out sheet.png\n"
+      "  headlight draw shapes 'a red circle' --reranker clip --best-of 8 --out best.png\n"
       "  headlight draw shapes 'a red circle' --guidance 2 --temperature 0.7 --out red.png\n"
-      "  headlight draw shapes --texts captions.txt --count 8 --rank clip --best 1 --out drawn/\n"
-      "  headlight draw shapes 'a red circle' --from half.png --out whole.png";
+      "  headlight draw shapes --file captions.txt --reranker clip --best-of 8 --out drawn/\n"
+      "  headlight draw shapes 'a red circle' --image half.png --out whole.png";
 }
 
 }  // namespace headlight::draw

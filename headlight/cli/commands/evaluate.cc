@@ -24,9 +24,9 @@ struct Options : Evaluation {
 void CheckOutputFiles(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), options.train.begin(), options.train.end());
-  inputs.insert(inputs.end(), {options.source, options.reference});
-  if (!options.output.empty() || !options.confusion_file.empty()) inputs.push_back(options.folder);
-  CheckOutputs({{"--confusion", options.confusion_file}, {"--output", options.output}}, inputs);
+  inputs.push_back(options.reference);
+  if (!options.out.empty() || !options.confusion_file.empty()) inputs.push_back(options.folder);
+  CheckOutputs({{"--confusion", options.confusion_file}, {"--out", options.out}}, inputs);
   if (options.confusion_file.empty()) return;
   CheckImagePath(options.confusion_file);
   CheckWritable(options.confusion_file);
@@ -125,7 +125,7 @@ void Add(Command& program) {
       "  headlight evaluate shapes held_out.tsv\n"
       "  headlight evaluate shapes/vae photos/\n"
       "  headlight evaluate folding valid.tsv --train train.tsv\n"
-      "  headlight evaluate model --source test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
+      "  headlight evaluate model test.de --reference test.en --beam-size 5 --length-penalty 0.6\n"
       "  headlight evaluate opus-mt-de-en test.jsonl --source-column de --target-column en\n"
       "  headlight evaluate bart-large-cnn test.jsonl --rouge --stemmer";
 }

@@ -11,14 +11,14 @@ namespace {
 
 void Run(const FoldCommandOptions& options) {
   const int inputs = (options.sequence.empty() ? 0 : 1) + (options.alignments.empty() ? 0 : 1);
-  if (options.queries.empty()) {
-    Check(inputs >= 1, "nothing to fold: name --msa, --sequence or --queries");
-    Check(options.alignment_folder.empty(), "--msa-dir is for the queries of --queries");
-    Check(ShardOfRun(options.shard).count == 1, "--shard divides the queries of --queries, and this is one");
-    Check(options.alignments.empty() || options.database.empty(), "--database stands in the place of --msa");
+  if (options.file.empty()) {
+    Check(inputs >= 1, "nothing to fold: name --msa, --sequence or --file");
+    Check(options.alignment_folder.empty(), "--msa-dir is for the sequences of --file");
+    Check(ShardOfRun(options.shard).count == 1, "--shard divides the sequences of --file, and this is one");
+    Check(options.alignments.empty() || options.database.empty(), "--database replaces --msa: give one of them");
   } else {
-    Check(inputs == 0, "--queries stands in the place of --sequence and --msa");
-    Check(options.templates.empty(), "--templates are of one query, not of those of --queries");
+    Check(inputs == 0, "--file replaces --sequence and --msa: give one of them");
+    Check(options.templates.empty(), "--templates are of one query, not of those in --file");
   }
   Check(options.template_alignment.empty() || !options.templates.empty(),
         "--template-msa aligns the structures of --templates, of which there is none");
@@ -53,22 +53,23 @@ void Add(Command& program) {
       "How they are aligned to the query, A3M, FASTA or Stockholm: a row for each chain, named STEM_CHAIN for that "
       "of STEM.cif [by their sequences]");
   command.AddFile(
-      "--queries", options.queries,
+      "--file", options.file,
       "Many queries: a FASTA file, plain or gzip; those that have a structure in --out already are left out");
   AddShard(command, options.shard);
   command.AddFile("--msa-dir", options.alignment_folder,
                   "Folder of their alignments, NAME.a3m or NAME.sto, plain or .gz; a query without one is folded alone",
                   "DIR");
   command
-      .AddFile("--out", options.out, "The structure, .cif (mmCIF) or .pdb; with --queries a folder for NAME.cif",
+      .AddFile("--out", options.out, "The structure, .cif (mmCIF) or .pdb; with --file a folder for NAME.cif",
                "FILE|DIR")
       .Required();
-  command.Add("--format", options.format, "Of the structures in a folder")
+  command.Add("--out-format", options.out_format, "Format of the structures in a folder")
       .Type("cif|pdb")
       .Check(OneOf({"cif", "pdb"}))
       .ShowDefault();
-  command.Add("--seed", options.seed, Seed(), "Of the rows and masked letters of each pass").ShowDefault();
-  command.Add("--seeds", options.seeds, Between(1, 1000), "Predictions of each model, from --seed on").ShowDefault();
+  command.Add("--seed", options.seed, Seed(), "Random seed of the MSA sampling and masking of each pass").ShowDefault();
+  command.Add("--num-seeds", options.num_seeds, Between(1, 1000), "Predictions of each model, from --seed on")
+      .ShowDefault();
   command.Add("--recycles", options.recycles, Between(0, 1000), "Passes after the first [the model's, 3]");
   command
       .Add("--tolerance", options.tolerance, NumberFrom(0),
@@ -97,15 +98,15 @@ void Add(Command& program) {
       "\nPrints a line for each prediction, the best of a query first: QUERY, RANK, MODEL, SEED, RESIDUES, PASSES, "
       "PLDDT\n"
       "(its mean), PTM (- where the model predicts none), with tabs between them. B factors are pLDDT. One query of\n"
-      "--queries that fails is named on standard error, and the others go on. Alignments are searched by\n"
+      "--file that fails is named on standard error, and the others go on. Alignments are searched by\n"
       "mmseqs2 or HHblits, where they are installed; structures are not relaxed, which OpenMM does.\n\n"
       "Examples:\n"
       "  headlight fold params_model_3_ptm.npz --msa query.a3m --out query.cif --pae --plot png\n"
       "  headlight fold model --sequence MKVLAEYTWGRD --out query.pdb\n"
       "  headlight fold model --sequence MKVLAEYTWGRD --database uniref30/db --out query.cif\n"
-      "  headlight fold params/params_model_[345]_ptm.npz --msa query.a3m --seeds 2 --rank ptm --out query.cif\n"
+      "  headlight fold params/params_model_[345]_ptm.npz --msa query.a3m --num-seeds 2 --rank ptm --out query.cif\n"
       "  headlight fold params_model_1.npz --msa query.a3m --templates 1abc.cif 2xyz.pdb --out query.cif\n"
-      "  headlight fold model --queries proteome.fasta --msa-dir alignments --out structures";
+      "  headlight fold model --file proteome.fasta --msa-dir alignments --out structures";
 }
 
 }  // namespace headlight::fold

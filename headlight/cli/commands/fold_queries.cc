@@ -57,11 +57,11 @@ std::string FileName(const std::string& header) {
 std::string StemOf(const std::string& path) { return fs::path(path).stem().string(); }
 
 std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
-  if (options.queries.empty())
+  if (options.file.empty())
     return {{StemOf(options.out), LettersOf(options.sequence, "--sequence"), options.alignments, options.out}};
   std::vector<Query> queries;
   std::set<std::string> names;
-  FastaReader reader(Input(options.queries));
+  FastaReader reader(Input(options.file));
   std::string error;
   // The next sequence, or none after one that cannot be read. Where nothing can be read any more, the same error comes
   // again.
@@ -78,7 +78,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   };
   while (const std::optional<ProteinSequence> sequence = next()) {
     Query query{FileName(sequence->name), sequence->letters, {}, ""};
-    query.out = fmt::format("{}/{}.{}", options.out, query.name, options.format);
+    query.out = fmt::format("{}/{}.{}", options.out, query.name, options.out_format);
     Check(names.insert(query.name).second, "{}: line {}: two queries would be written to {}", reader.name(),
           sequence->line, query.out);
     if (!options.alignment_folder.empty()) {
@@ -128,7 +128,7 @@ class QueryFolder {
           "{}: PDB holds {} residues, not {}: mmCIF holds more", query.out, kMostOfPdb, table.residues());
     const std::vector<ProteinTemplate> templates = TemplatesOf(table);
     std::vector<Prediction> predictions;
-    const std::int64_t runs = std::ssize(options_.models) * options_.seeds;
+    const std::int64_t runs = std::ssize(options_.models) * options_.num_seeds;
     for (const std::string& model : options_.models) {
       const auto& folder = LoadedFrom(model);
       Check(alignments.empty() || folder.model().plan().rows > 0, "{}: this model reads no alignment", model);
@@ -137,7 +137,7 @@ class QueryFolder {
         Check(options_.models.size() > 1, "{}: this model reads no templates", model);
         Note("{}: this model reads no templates, and folds without", model);
       }
-      for (std::int64_t i = 0; i < options_.seeds; ++i) {
+      for (std::int64_t i = 0; i < options_.num_seeds; ++i) {
         const std::int64_t before = std::ssize(predictions);
         const auto show = [&](std::int64_t done, std::int64_t most) {
           progress.Show(before * most + done, runs * most);
@@ -255,10 +255,10 @@ std::string PredictionRow(const Query& query, std::size_t rank, const Prediction
 void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& options) {
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;
-  if (!options.queries.empty()) inputs.push_back(options.queries);
+  if (!options.file.empty()) inputs.push_back(options.file);
   inputs.insert(inputs.end(), options.templates.begin(), options.templates.end());
   if (!options.template_alignment.empty()) inputs.push_back(options.template_alignment);
-  const std::size_t most = options.all ? options.models.size() * static_cast<std::size_t>(options.seeds) : 1;
+  const std::size_t most = options.all ? options.models.size() * static_cast<std::size_t>(options.num_seeds) : 1;
   for (const Query& query : queries) {
     if (!query.error.empty()) continue;
     inputs.insert(inputs.end(), query.alignments.begin(), query.alignments.end());
@@ -272,7 +272,7 @@ void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& opt
     }
   }
   CheckOutputs(outputs, inputs);
-  if (options.queries.empty()) {
+  if (options.file.empty()) {
     for (const OutputFile& output : outputs) CheckWritable(output.path);
     return;
   }
@@ -284,13 +284,13 @@ void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& opt
 }  // namespace
 
 void FoldQueries(const FoldCommandOptions& options) {
-  if (options.queries.empty())
+  if (options.file.empty())
     Check(options.out.ends_with(".cif") || options.out.ends_with(".pdb"),
           "--out {}: a structure is written as .cif (mmCIF) or .pdb", options.out);
   for (const std::string& model : options.models) FamilyOf(OpenModelDescription(model), FoldingModel::kKind, nullptr);
   if (!options.database.empty()) CheckSearchDatabase(options.database);
   std::vector<Query> queries = QueriesOf(options);
-  const bool many = !options.queries.empty();
+  const bool many = !options.file.empty();
   if (many) {
     const Shard shard = ShardOfRun(options.shard);
     const auto first = queries.begin(), end = first + shard.end(std::ssize(queries));

@@ -12,18 +12,18 @@
 namespace headlight {
 
 struct FoldCommandOptions {
-  std::vector<std::string> models;        // folders, or .npz files
-  std::string sequence;                   // of one query, or
-  std::vector<std::string> alignments;    // its alignments, or
-  std::string database;                   // that is searched where there is no alignment
-  std::vector<std::string> templates;     // structures, aligned to the query by
-  std::string template_alignment;         // this file, or else by their sequences
-  std::string queries, alignment_folder;  // a FASTA file, and a folder with NAME.a3m or NAME.sto of these
-  Shard shard;                            // of these
-  std::string out;                        // a file for one query, a folder for others
-  std::string format = "cif";             // in a folder
+  std::vector<std::string> models;      // folders, or .npz files
+  std::string sequence;                 // of one query, or
+  std::vector<std::string> alignments;  // its alignments, or
+  std::string database;                 // that is searched where there is no alignment
+  std::vector<std::string> templates;   // structures, aligned to the query by
+  std::string template_alignment;       // this file, or else by their sequences
+  std::string file, alignment_folder;   // a FASTA file, and a folder with NAME.a3m or NAME.sto of these
+  Shard shard;                          // of these
+  std::string out;                      // a file for one query, a folder for others
+  std::string out_format = "cif";       // in a folder
   std::uint64_t seed = 0;
-  std::int64_t seeds = 1;
+  std::int64_t num_seeds = 1;
   std::optional<int> recycles;
   std::optional<std::int64_t> rows, extra;
   double tolerance = 0;

@@ -20,7 +20,7 @@ struct Options {
 };
 
 void Run(const Options& options) {
-  CheckOutputs({{"OUT", options.out}}, {options.folder, options.in});
+  CheckOutputs({{"--out", options.out}}, {options.folder, options.in});
   const Safetensors in(Input(options.in));
   const std::unique_ptr<const Model> model = LoadModel(options.folder);
   const Progress progress("running the model");
@@ -36,7 +36,7 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "forward", "Run the model on a file of tensors", Run);
   AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
   command.Add("IN", options.in, "Safetensors file with the inputs; - is standard input").Required().Check(NotEmpty());
-  command.Add("OUT", options.out, "Safetensors file to write the outputs to").Required().Check(NotEmpty());
+  command.AddFile("--out", options.out, "Safetensors file to write the outputs to").Required();
   command.footer =
       "\nInputs are integers [batch, length]: input_ids, and optionally attention_mask (1 for tokens, 0 for padding\n"
       "before or after them) and decoder_input_ids with decoder_attention_mask; for an encoder alone token_type_ids.\n"
@@ -100,7 +100,7 @@ void Add(Command& program) {
       "does\n"
       "this. T5 1.0's decoder_last_hidden_state is scaled by model^-0.5, as its output layer reads it.\n\n"
       "Example:\n"
-      "  headlight forward model inputs.safetensors outputs.safetensors";
+      "  headlight forward model inputs.safetensors --out outputs.safetensors";
 }
 
 }  // namespace headlight::forward

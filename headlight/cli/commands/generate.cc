@@ -35,7 +35,7 @@ struct Options : LineOptions {  // the input is the file of prompts
 };
 
 // Options of models of texts and of images.
-constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed",
+constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed", "--n-best",
                                         "--help", "--compute",     "--config", "--threads", "--quiet"};
 
 const char* NameOf(FinishReason reason) {
@@ -128,6 +128,7 @@ void DrawImages(const Options& options) {
   images.top_k = generate.top_k.value_or(images.top_k);
   images.top_p = generate.top_p.value_or(images.top_p);
   images.seed = generate.seed.value_or(images.seed);
+  images.count = generate.n_best.value_or(1);
   GenerateImages(options.folder, options.images, options.compute, images);
 }
 
@@ -151,7 +152,7 @@ void Add(Command& program) {
   AddFolder(command, options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT");
   Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue; may be empty");
   command
-      .AddFile("--prompts", options.input,
+      .AddFile("--file", options.input,
                "Instead of PROMPT: texts to continue, one per line or as records (see --format), plain or gzip; - is "
                "standard input [-]")
       .Excludes(prompt);
@@ -161,7 +162,7 @@ void Add(Command& program) {
   command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
               "With beams, score texts by log-probability / length^X [1]");
   command.Add("--n-best", generate.n_best, Between(1, 1024),
-              "Write N texts for each prompt: the best of the beams, or samples [1]");
+              "Write N texts for each prompt, the best of the beams or samples, or N images [1]");
   AddSamplingOptions(command, generate);
   command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
               "Repeat no n-gram of this size; 0: any may repeat [0]");
@@ -183,14 +184,14 @@ void Add(Command& program) {
       "line\n"
       "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
       "generation_config.json says; its end tokens always end a text.\n\n"
-      "An ImageGPT draws images: from scratch, or below the upper rows of those of --from. Its pixels are always\n"
+      "An ImageGPT draws images: from scratch, or below the upper rows of those of --image. Its pixels are always\n"
       "sampled, with --temperature, --top-k, --top-p and --seed; options that concern texts are refused.\n\n"
       "Examples:\n"
       "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"
-      "  headlight generate gpt2 --prompts questions.txt --beam-size 4 --json > answers.jsonl\n"
-      "  headlight generate imagegpt-small --count 16 --out new.png\n"
-      "  headlight generate imagegpt-small --from cat.jpg --rows 16 --count 4 --seed 7 --out completed.png";
+      "  headlight generate gpt2 --file questions.txt --beam-size 4 --json > answers.jsonl\n"
+      "  headlight generate imagegpt-small --n-best 16 --out new.png\n"
+      "  headlight generate imagegpt-small --image cat.jpg --keep-rows 16 --n-best 4 --seed 7 --out completed.png";
 }
 
 }  // namespace headlight::generate

@@ -17,44 +17,41 @@ void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& optio
       .Check(NotEmpty())
       .Type("FILE")
       .Group(kOptionsOfImages);
-  Option& from = command.Add(
-      "--from", options.from,
+  Option& image = command.Add(
+      "--image", options.image,
       "Complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or of an IDX file one by its number, as in "
       "t10k-images-idx3-ubyte#7; - is standard input");
-  from.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
-  command.Add("--rows", options.rows, AtLeast(1), "Rows of pixels to keep of them [half of the image's]")
-      .Needs(from)
+  image.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
+  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of pixels to keep of them [half of the image's]")
+      .Needs(image)
       .Group(kOptionsOfImages);
-  AddMostPixels(command).Needs(from).Group(kOptionsOfImages);
-  command.Add("--count", options.count, Between(1, 10'000), "Images to draw; with --from, for each [1]")
-      .Group(kOptionsOfImages);
+  AddMostPixels(command).Needs(image).Group(kOptionsOfImages);
   command
       .Add("--columns", options.columns, Between(1, 10'000),
-           "Columns of the sheet [as many as rows; with several --from, --count]")
+           "Columns of the sheet [as many as rows; with several --image, --n-best]")
       .Group(kOptionsOfImages);
 }
 
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
                     TextToImageOptions generate) {
   Check(!options.out.empty(), "{}: --out FILE.png is required for a model of images", folder);
-  std::vector<std::string> inputs = options.from;
+  std::vector<std::string> inputs = options.image;
   inputs.push_back(folder);
   CheckSheet(options, std::move(inputs));
   const ImageGenerator generator = Loaded([&] { return ImageGenerator::Load(folder, {.compute = compute}); });
-  Check(!options.rows || *options.rows < generator.height(),
-        "--rows {}: an image has {}, of which at least one is drawn", options.rows.value_or(0), generator.height());
-  const std::int64_t count = options.count.value_or(1);
-  const ImageSheet sheet(options, std::max<std::int64_t>(1, std::ssize(options.from)), count,
+  Check(!options.keep_rows || *options.keep_rows < generator.height(),
+        "--keep-rows {}: an image has {}, of which at least one is drawn", options.keep_rows.value_or(0),
+        generator.height());
+  const ImageSheet sheet(options, std::max<std::int64_t>(1, std::ssize(options.image)), generate.count,
                          {generator.height(), generator.width()});
   std::vector<Image> begun;
-  for (const std::string& path : options.from) begun.push_back(ReadOneImage(Input(path)));
+  for (const std::string& path : options.image) begun.push_back(ReadOneImage(Input(path)));
 
   Progress progress("pixels drawn");
   generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
-  generate.count = count;
   if (begun.empty()) return sheet.Write(generator.Generate(generate));
   std::vector<Image> completed;
-  for (std::vector<Image>& of_image : generator.Complete(begun, options.rows, generate))
+  for (std::vector<Image>& of_image : generator.Complete(begun, options.keep_rows, generate))
     std::ranges::move(of_image, std::back_inserter(completed));
   sheet.Write(completed);
 }

@@ -14,17 +14,17 @@
 namespace headlight {
 
 struct GenerateImagesOptions : SheetOptions {
-  std::vector<std::string> from;
-  std::optional<std::int64_t> rows, count;
+  std::vector<std::string> image;
+  std::optional<std::int64_t> keep_rows;
 };
 
 // The group of the options that only models of images have.
 inline constexpr const char* kOptionsOfImages = "Models of images";
 
-// Binds --out, --from, --rows, --count and --columns to `options`, which must outlive the program.
+// Binds --out, --image, --keep-rows and --columns to `options`, which must outlive the program.
 void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options);
 
-// Writes a sheet of images.
+// Writes a sheet of images: generate.count, or as many for each of --image.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
                     TextToImageOptions generate);
 

@@ -28,7 +28,7 @@ struct Options : LineOptions {
   std::vector<std::string> variants;
   std::optional<Compute> compute;
   std::int64_t batch_tokens = ScoreOptions().batch_tokens;
-  std::optional<std::int64_t> window, stride;
+  std::optional<std::int64_t> max_input_length, window_step;
   std::optional<bool> start_token;
   bool tokens = false, joint = false;
 };
@@ -77,11 +77,11 @@ void ScoreVariants(const Options& options) {
         "{}: this is an encoder, which scores variants of a protein: name them with --variant", options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
-  Check(!options.window && !options.stride && !options.start_token,
+  Check(!options.max_input_length && !options.window_step && !options.start_token,
         "{}: {} is for language models, and this is an encoder", options.folder,
-        options.window   ? "--window"
-        : options.stride ? "--stride"
-                         : "--start-token");
+        options.max_input_length ? "--max-input-length"
+        : options.window_step    ? "--window-step"
+                                 : "--start-token");
   for (const std::string& variant : options.variants) ParseVariant(variant);
   CheckOutputs({}, {options.folder, options.input});
   const VariantScorer scorer =
@@ -112,8 +112,8 @@ void Run(const Options& options) {
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute}); });
   const ScoreOptions score_options{.batch_tokens = options.batch_tokens,
-                                   .window = options.window,
-                                   .stride = options.stride,
+                                   .max_input_length = options.max_input_length,
+                                   .window_step = options.window_step,
                                    .start_token = options.start_token};
   generator.Score({}, score_options);  // refuses impossible options before anything is read
   TextScore all;
@@ -163,10 +163,10 @@ void Add(Command& program) {
   command.Add("--json", options.json,
               "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
   command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once").ShowDefault();
-  command.Add("--window", options.window, AtLeast(2),
-              "Tokens that a window of a long text has, with the start token [the model's positions]");
-  command.Add("--stride", options.stride, AtLeast(1),
-              "Tokens from the start of a window to that of the next, fewer than --window [half of it]");
+  command.Add("--max-input-length", options.max_input_length, AtLeast(2),
+              "Tokens of a window over a long text, with the start token [the model's positions]");
+  command.Add("--window-step", options.window_step, AtLeast(1),
+              "Tokens from the start of a window to that of the next, fewer than --max-input-length [half of it]");
   command.AddChoice(
       "--start-token", {"yes", "no"}, std::nullopt,
       [&start = options.start_token](std::size_t index) { start = index == 0; },
@@ -180,10 +180,11 @@ void Add(Command& program) {
       "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
       "The model's first token (bos_token_id) is put before each text and is not scored. Without it (--start-token no, "
       "or\n"
-      "a model that has none), a text's first token has no score (-). A text longer than --window is read in windows.\n"
-      "Each begins --stride tokens after the one before it, and scores the tokens that no window before it has "
+      "a model that has none), a text's first token has no score (-). A text longer than --max-input-length is read in "
+      "windows.\n"
+      "Each begins --window-step tokens after the one before it, and scores the tokens that no window before it has "
       "scored:\n"
-      "each of them has at least window - stride tokens before it.\n\n"
+      "each of them has at least --max-input-length minus --window-step tokens before it.\n\n"
       "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
       "each where the model sees a mask in that place, and with --mask-jointly in all of the variant's; positive where "
       "it expects the variant. Printed as\n"
@@ -191,7 +192,7 @@ void Add(Command& program) {
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
-      "  headlight score gpt2 wiki.txt --window 1024 --stride 512 --start-token no\n"
+      "  headlight score gpt2 wiki.txt --max-input-length 1024 --window-step 512 --start-token no\n"
       "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
 }
 

@@ -20,14 +20,14 @@ struct Options : LineOptions {
   std::string folder;
   std::optional<Compute> compute;
   std::optional<TagAggregation> aggregation;
-  std::optional<std::int64_t> max_length, stride, top_k;
+  std::optional<std::int64_t> max_input_length, stride, top_k;
 };
 
 void Run(const Options& options) {
   const TokenClassifier tagger =
       Loaded([&] { return TokenClassifier::Load(options.folder, {.compute = options.compute}); });
   const auto rows = [&](const LineBatch& batch) {
-    const auto tagged = tagger.Tag(batch.lines, {.max_length = options.max_length,
+    const auto tagged = tagger.Tag(batch.lines, {.max_input_length = options.max_input_length,
                                                  .stride = options.stride,
                                                  .top_k = options.top_k,
                                                  .aggregation = options.aggregation,
@@ -70,7 +70,8 @@ void Add(Command& program) {
                             "Label of a word: its first token's, that of the mean probabilities, or its most probable "
                             "token's; simple labels tokens, and none joins no tokens [first; simple for labels S-X "
                             "and E-X]");
-  command.Add("--max-length", options.max_length, AtLeast(1), "Tokens of a window [as many as the model reads]");
+  command.Add("--max-input-length", options.max_input_length, AtLeast(1),
+              "Tokens of a window [as many as the model reads]");
   command.Add("--stride", options.stride, AtLeast(0),
               "Tokens that neighbouring windows share, of which each is tagged alone; of spans that overlap the "
               "longest counts");
@@ -84,7 +85,8 @@ void Add(Command& program) {
       "ends, in characters from 0, and the mean probability of its words' labels. B-X begins a span and I-X\n"
       "continues it; labels without these prefixes continue while they are the same; O is no label. With "
       "--aggregation\n"
-      "none each token is a span with its whole label. A text of more tokens than --max-length is read in windows, of\n"
+      "none each token is a span with its whole label. A text of more tokens than --max-input-length is read in "
+      "windows, of\n"
       "which neighbours share a quarter; a token's label is the one from the window whose edges it is farthest from.\n"
       "With --stride each window is tagged alone, as Transformers does.\n\n"
       "Examples:\n"

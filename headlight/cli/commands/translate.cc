@@ -41,7 +41,7 @@ void Add(Command& program) {
   Option& skip = AddSkipErrors(command, options);
   Option& shard = AddShard(command, options.shard);
   command
-      .AddFile("--attention", options.attention_file,
+      .AddFile("--output-attentions", options.attention_file,
                "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
                "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
                "the tokens as JSON: LINE.source and LINE.target",

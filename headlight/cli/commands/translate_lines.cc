@@ -193,7 +193,7 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
 void TranslateLines(const LineTranslation& options) {
   std::vector<std::string> inputs = {options.folder, options.input};
   if (!options.target_prefixes.empty()) inputs.push_back(options.target_prefixes);
-  CheckOutputs({{"--attention", options.attention_file}}, inputs);
+  CheckOutputs({{"--output-attentions", options.attention_file}}, inputs);
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
