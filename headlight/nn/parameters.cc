@@ -101,9 +101,7 @@ void Parameter::Pack(Compute type) {
 }
 
 Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation) {
-  for (const Parameter& other : parameters_)
-    for (const std::string& taken : other.names)
-      for (const std::string& name : names) Ensure(name != taken, "parameter {} is declared twice", name);
+  for (const std::string& name : names) Ensure(names_.insert(name).second, "parameter {} is declared twice", name);
   Parameter& parameter = parameters_.emplace_back();
   parameter.names = std::move(names);
   parameter.shape = shape;

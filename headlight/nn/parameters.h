@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "headlight/base/compute.h"
@@ -149,7 +150,8 @@ class HEADLIGHT_API Parameters {
  private:
   DType dtype_;
   std::deque<Parameter> parameters_;
-  Tensor state_, values_, gradients_;  // values_: a view of state_
+  std::unordered_set<std::string> names_;  // of all
+  Tensor state_, values_, gradients_;      // values_: a view of state_
   std::string source_ = "the model";
 };
 
