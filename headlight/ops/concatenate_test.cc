@@ -27,9 +27,12 @@ TEST(Concatenate, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(columns, {RandomTensor({3, 2}, 1), RandomTensor({3, 4}, 2)}));
   const auto twice = [](const std::vector<Tensor>& in) { return Concatenate(in[0], in[0]); };
   EXPECT_EQ("", CheckGradients(twice, {RandomTensor({2, 3}, 1)}));
+  const auto three = [](const std::vector<Tensor>& in) { return Concatenate(in); };
+  EXPECT_EQ("", CheckGradients(three, {RandomTensor({2, 3}, 1), RandomTensor({1, 3}, 2), RandomTensor({3, 3}, 3)}));
 }
 
 TEST(Concatenate, RefusesOtherSizes) {
+  EXPECT_NE(ErrorOf([] { Concatenate(std::span<const Tensor>()); }), "");
   EXPECT_NE(ErrorOf([] { Concatenate(Tensor::Zeros({1, 2}), Tensor::Zeros({1, 3})); }), "");
   EXPECT_NE(ErrorOf([] { ConcatenateColumns(Tensor::Zeros({1, 2}), Tensor::Zeros({2, 2})); }), "");
 }

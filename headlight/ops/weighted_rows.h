@@ -1,4 +1,4 @@
-// Weighted sums of a table's rows, as interpolation takes them.
+// Weighted sums of a table's rows, as interpolation and mixtures of experts take them.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,9 @@ namespace headlight::ops {
 // table.
 HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows,
                                   std::span<const double> weights, std::int64_t terms);
+
+/// The same with weights [results, terms] that have a gradient, as a mixture of experts has them. The terms of a result
+/// are added in their order, whatever the other results are.
+HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, const Tensor& weights);
 
 }  // namespace headlight::ops
