@@ -6,18 +6,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "headlight/base/file.h"
 #include "headlight/base/json.h"
+#include "headlight/base/test_support.h"
 #include "headlight/generate/generate.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
 #include "headlight/ops/arithmetic.h"
+#include "headlight/ops/routing.h"
 #include "tests/padded_testing.h"
 #include "tests/parity_testing.h"
 
@@ -29,6 +33,33 @@ inline std::unique_ptr<LanguageModel> LoadDecoder(const std::string& folder, con
   EXPECT_NE(dynamic_cast<LanguageModel*>(model.get()), nullptr);
   return std::unique_ptr<LanguageModel>(static_cast<LanguageModel*>(model.release()));
 }
+
+inline std::string DecoderFolder(const std::string& name) {
+  return HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/" + name;
+}
+
+// A folder of testdata/decoders with a change of its configuration.
+class ChangedDecoder {
+ public:
+  ChangedDecoder(const std::string& name, const std::string& from, const std::string& to) {
+    std::filesystem::copy(DecoderFolder(name), folder_.path(), std::filesystem::copy_options::recursive);
+    Change(from, to);
+  }
+  void Change(const std::string& from, const std::string& to) {
+    std::string config = ReadFile(folder_.File("config.json"));
+    const std::size_t at = config.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
+  }
+  const std::string& path() const { return folder_.path(); }
+  // What loading it throws.
+  std::string Error() const {
+    return ErrorOf([&] { LoadDecoder(folder_.path()); });
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
 
 // The texts of the golden file, without padding.
 struct DecoderGolden : UnpaddedTexts {
@@ -81,11 +112,14 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
     compare("attentions", ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence));
     ++worst.attention_maps;
   };
+  std::vector<ops::Routing> experts;
+  context.hooks.routing = [&](const ops::Routing& layer) { experts.push_back(layer); };
   const Tensor state = model->Decode(context, golden.ids, golden.texts), logits = model->Logits(context, state);
   const Tensor hidden = ops::Scale(state, model->state_divisor());
   compare("last_hidden_state", ToDouble(hidden), golden.Rows("last_hidden_state"));
   compare("logits", ToDouble(logits), golden.Rows("logits"));
-  const Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  if (!experts.empty()) loss = ops::Add(loss, ops::LoadBalancingLoss(experts));
   compare("loss", ToDouble(loss), golden.Read("loss"));
   tape.Backward(loss);
   compare("gradients", ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file));

@@ -2,6 +2,7 @@
 // shared prefixes and memories, and evictions, over models of every kind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -39,6 +40,24 @@ Subject OfLlama() {
                                                     .positions = 160,
                                                     .begin_id = 60,
                                                     .end_id = 60});
+    made->parameters().Initialise(1);
+    return made;
+  }();
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+Subject OfExperts() {
+  static const std::unique_ptr<LanguageModel> model = [] {
+    const std::vector<NewLanguageModel> all = NewLanguageModels();
+    auto made = std::ranges::find(all, "qwen2_moe", &NewLanguageModel::name)
+                    ->make({.model = 24,
+                            .ffn = 10,
+                            .layers = 2,
+                            .positions = 160,
+                            .vocabulary = 61,
+                            .begin_id = 60,
+                            .end_id = 60,
+                            .experts = 5});
     made->parameters().Initialise(1);
     return made;
   }();
@@ -136,7 +155,8 @@ struct Kind {
 class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, CacheType>> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
-    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40}, Kind{"drafts", OfDrafts, 40},
+    testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40},
+                                     Kind{"experts", OfExperts, 20}, Kind{"drafts", OfDrafts, 40},
                                      Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
                                      Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
                                      Kind{"captions", OfCaptions, 40},

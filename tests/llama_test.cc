@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
+#include "tests/decoder_parity_testing.h"
 #include "tests/parity_testing.h"
 
 namespace headlight::llama_test {
@@ -20,26 +20,11 @@ namespace {
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
-std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/" + name; }
+const auto FolderOf = DecoderFolder;
 
-// The folder with a change of its configuration.
-class Changed {
- public:
-  Changed(const std::string& name, const std::string& from, const std::string& to) {
-    std::filesystem::copy(FolderOf(name), folder_.path(), std::filesystem::copy_options::recursive);
-    std::string config = ReadFile(folder_.File("config.json"));
-    const std::size_t at = config.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
-  }
-  const std::string& path() const { return folder_.path(); }
-  std::unique_ptr<Llama> Load() const { return LoadModel<Llama>(folder_.path()); }
-  std::string Error() const {
-    return ErrorOf([&] { Load(); });
-  }
-
- private:
-  TemporaryFolder folder_;
+struct Changed : ChangedDecoder {
+  using ChangedDecoder::ChangedDecoder;
+  std::unique_ptr<Llama> Load() const { return LoadModel<Llama>(path()); }
 };
 
 TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
@@ -122,7 +107,7 @@ TEST(Llama, ReadsOtherNames) {
 // Keys of published files that change nothing, and settings that Transformers reads otherwise than they look.
 TEST(LlamaDescendants, ReadWhatPublishedFilesSay) {
   const auto error = [](const std::string& name, const std::string& from, const std::string& to) {
-    return ErrorOf([&] { LoadModel<LanguageModel>(Changed(name, from, to).path()); });
+    return Changed(name, from, to).Error();
   };
   const auto with = [&](const std::string& name, const std::string& keys) {
     return error(name, "\"vocab_size\"", keys + ", \"vocab_size\"");

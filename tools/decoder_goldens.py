@@ -12,17 +12,37 @@ def weigh(x):
     return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
 
 
+def gradients(model):
+    """By names in the model's files, which hold experts one by one, where memory has them stacked."""
+    mixtral = model.config.model_type == "mixtral"
+    gate, up, down = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
+    named = {}
+    for name, value in model.named_parameters(remove_duplicate=False):
+        if mixtral:
+            name = name.replace(".mlp.", ".block_sparse_moe.")
+        before, stacked, which = name.rpartition(".experts.")
+        if value.grad is None:
+            continue
+        if not stacked:
+            named[name] = value.grad
+            continue
+        for expert, grad in enumerate(value.grad):
+            parts = zip((gate, up), grad.chunk(2)) if which == "gate_up_proj" else [(down, grad)]
+            named.update({f"{before}.experts.{expert}.{part}.weight": rows for part, rows in parts})
+    return named
+
+
 def save_golden(model, folder, tensors, attentions):
     """golden.safetensors: the tensors, attentions.L, and gradient.NAME of every parameter of the model's files that has one."""
     tensors = dict(tensors)
     for layer, weights in enumerate(attentions):
         tensors[f"attentions.{layer}"] = weights
-    parameters = dict(model.named_parameters(remove_duplicate=False))
+    named = gradients(model)
     for path in folder.glob("model*.safetensors"):
         with safe_open(path, "pt") as file:
             for name in file.keys():
-                if name in parameters and parameters[name].grad is not None:
-                    tensors[f"gradient.{name}"] = parameters[name].grad
+                if name in named:
+                    tensors[f"gradient.{name}"] = named[name]
     tensors = {name: value.detach().contiguous() for name, value in tensors.items()}
     for name, value in tensors.items():
         tensors[name] = value.int() if value.dtype == torch.int64 else value.float() if value.numel() > 1 else value

@@ -13,7 +13,7 @@ as it was spelt before Transformers 5, and
 golden.safetensors: a batch of texts of several lengths, with padding on the right, and for it, in double precision
 without dropout (stored in single)
     last_hidden_state, logits, attentions.L
-    loss, gradient.NAME        of every parameter, under its name in model.safetensors
+    loss, gradient.NAME        with the load-balancing loss of experts; of every parameter, under its name in model.safetensors
 generation.json: texts, options of `generate`, and the tokens that it added to each text (with beams the two best, and
 their scores).
 
@@ -34,8 +34,10 @@ import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
 from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GraniteConfig,  # noqa: E402
-                          LlamaConfig, MistralConfig, Olmo2Config, OPTConfig, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
-                          StableLmConfig)
+                          LlamaConfig, MistralConfig, MixtralConfig, Olmo2Config, OPTConfig, Phi3Config, Qwen2Config,
+                          Qwen2MoeConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig)
+
+from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
@@ -78,6 +80,11 @@ def older_gemma3(config):
     config.update(rope_theta=full["rope_theta"], rope_local_base_freq=sliding["rope_theta"], sliding_window_pattern=2,
                   rope_scaling={"rope_type": full["rope_type"], "factor": full["factor"]})
     config.pop("layer_types")
+
+
+def older_qwen3_moe(config):
+    older_rope(config)
+    config["num_experts"] = config.pop("num_local_experts")
 
 
 def with_null_key_heads(config):
@@ -136,6 +143,15 @@ MODELS = {
                                                                           "rope_theta": 300.0},
                                                        "sliding_attention": {"rope_type": "default", "rope_theta": 20.0}},
                                       layer_types=["sliding_attention", "full_attention"]), older_gemma3),
+    # With these sizes no two experts are so near each other that rounding to int8 exchanges them.
+    "mixtral": (MixtralConfig(**{**SMALL, "num_hidden_layers": 1, "intermediate_size": 5}, num_key_value_heads=2, num_local_experts=4,
+                              sliding_window=3), None),
+    "qwen2_moe": (Qwen2MoeConfig(**SMALL, num_key_value_heads=2, num_experts=3, num_experts_per_tok=2,
+                                 moe_intermediate_size=4, shared_expert_intermediate_size=5, mlp_only_layers=[0],
+                                 use_sliding_window=True, sliding_window=3), without_layer_types),
+    "qwen3_moe": (Qwen3MoeConfig(**SMALL, num_key_value_heads=1, head_dim=4, num_experts=5, num_experts_per_tok=3,
+                                 moe_intermediate_size=3, norm_topk_prob=True, decoder_sparse_step=2,
+                                 tie_word_embeddings=True), older_qwen3_moe),
 }
 TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
 PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]
@@ -178,6 +194,18 @@ def windows(draw, layers):
                 layer_types=[draw.choice(["sliding_attention", "full_attention"]) for _ in range(layers)])
 
 
+def experts(draw, key="num_experts"):
+    count = draw.randint(1, 9)
+    return {key: count, "num_experts_per_tok": draw.randint(1, count)}
+
+
+def qwen_experts(draw, common):
+    layers = range(common["num_hidden_layers"])
+    return dict(moe_intermediate_size=draw.randint(1, 20), norm_topk_prob=draw.random() < 0.5,
+                decoder_sparse_step=draw.randint(1, 2), mlp_only_layers=[layer for layer in layers if draw.random() < 0.2],
+                **experts(draw))
+
+
 # The settings that are a family's own: from those that all have, with the activation of the gate.
 FAMILIES = {
     "llama": (LlamaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4)),
@@ -195,6 +223,14 @@ FAMILIES = {
         attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4, embedding_multiplier=draw.uniform(0.5, 4),
         attention_multiplier=draw.uniform(0.1, 1), residual_multiplier=draw.uniform(0.2, 1),
         logits_scaling=draw.uniform(0.5, 8))),
+    "mixtral": (MixtralConfig, lambda draw, common: dict(
+        sliding_window=draw.choice([None, 2, 3, 12]), **experts(draw, "num_local_experts"))),
+    "qwen2_moe": (Qwen2MoeConfig, lambda draw, common: dict(
+        qkv_bias=draw.random() < 0.6, shared_expert_intermediate_size=draw.randint(1, 20), use_sliding_window=True,
+        **qwen_experts(draw, common), **windows(draw, common["num_hidden_layers"]))),
+    "qwen3_moe": (Qwen3MoeConfig, lambda draw, common: dict(
+        attention_bias=draw.random() < 0.4, use_sliding_window=draw.random() < 0.5, sliding_window=draw.randint(2, 12),
+        **qwen_experts(draw, common))),
     "stablelm": (StableLmConfig, lambda draw, common: dict(use_qkv_bias=draw.random() < 0.4,
                                                            use_parallel_residual=draw.random() < 0.5)),
     "olmo2": (Olmo2Config, lambda draw, common: dict(attention_bias=draw.random() < 0.4, pad_token_id=0)),
@@ -217,7 +253,7 @@ def drawn(draw):
     heads = draw.choice([1, 2, 3, 4, 6])
     key_heads = draw.choice([divisor for divisor in range(1, heads + 1) if heads % divisor == 0])
     head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
-    has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2"]
+    has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2", "mixtral", "qwen3_moe"]
     own = has_head_dim and draw.random() < 0.5  # else that of the model by its heads
     # At least 2 numbers: with one, norms make all states equal, and beams have equal scores.
     common = dict(hidden_size=heads * (draw.randint(2, 11) if own else head_dim),
@@ -251,7 +287,7 @@ def drawn(draw):
     changes = []
     if family != "gemma3" and draw.random() < 0.5:
         changes.append(older_partial_rope if "partial_rotary_factor" in rope else older_rope)
-    if has_head_dim and not own and family not in ["qwen3"] and not gemma:
+    if has_head_dim and not own and family not in ["qwen3", "qwen3_moe"] and not gemma:
         changes.append(lambda written: written.pop("head_dim"))
     if key_heads == heads and not gemma:
         changes.append(with_null_key_heads)
@@ -286,11 +322,16 @@ def stacked(tensors):
 
 def golden(model, folder, texts):
     # Each text alone: with a window, a query of padding sees no key, and its NaN reaches the texts.
-    outputs = [model(torch.tensor([text]), output_attentions=True, output_hidden_states=True) for text in texts]
+    experts = {"output_router_logits": True} if hasattr(model, "num_experts_per_tok") else {}
+    outputs = [model(torch.tensor([text]), output_attentions=True, output_hidden_states=True, **experts) for text in texts]
     hidden, logits = [output.hidden_states[-1] for output in outputs], [output.logits for output in outputs]
     tensors = {"input_ids": padded(texts, 0), "attention_mask": padded([[1] * len(text) for text in texts], 0),
                "last_hidden_state": stacked(hidden), "logits": stacked(logits)}
     loss = weigh(torch.cat(hidden, 1)[0]) + weigh(torch.cat(logits, 1)[0])
+    if experts:
+        routers = tuple(torch.cat(layer) for layer in zip(*(output.router_logits for output in outputs)))
+        if routers:
+            loss = loss + load_balancing_loss_func(routers, model.num_experts, model.num_experts_per_tok)
     loss.backward()
     attentions = [stacked(layer) for layer in zip(*(output.attentions for output in outputs))]
     save_golden(model, folder, {**tensors, "loss": loss}, attentions)
@@ -299,7 +340,7 @@ def golden(model, folder, texts):
 def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, shard="50GB", most_inputs=1 << 30):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
     initialise(model, seed, dtype, most_inputs)
     # The frequencies of the angles are not rounded.
     copy.deepcopy(model).to(dtype).save_pretrained(folder, max_shard_size=shard)

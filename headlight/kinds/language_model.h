@@ -42,6 +42,8 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   /// What Decode divides the model's last states by, since some divide their logits (Granite).
   double state_divisor() const { return state_divisor_; }
+  /// The factor of ops::LoadBalancingLoss in training; 0: the model has no experts, or trains without it.
+  double router_loss_factor() const { return router_loss_factor_; }
 
   struct Limits {
     std::int64_t vocabulary = 0;
@@ -64,7 +66,7 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   Limits limits_;
   const Parameter* output_ = nullptr;
-  double logit_cap_ = 0, state_divisor_ = 1;
+  double logit_cap_ = 0, state_divisor_ = 1, router_loss_factor_ = 0;
 };
 
 }  // namespace headlight

@@ -26,7 +26,8 @@ struct LanguageModelSizes {
   int layers = 4;
   std::int64_t positions = 512, vocabulary = 0;
   std::int32_t begin_id = -1, end_id = -1;  // stand before a text and end it; -1: none
-  double dropout = 0;                       // of embeddings and sublayers
+  std::int32_t experts = 8, experts_per_token = 2;
+  double dropout = 0;  // of embeddings and sublayers
   double attention_dropout = 0;
 };
 
@@ -36,6 +37,7 @@ struct NewLanguageModel {
   std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes& sizes);
   bool dropout = true;        // its sublayers have dropout
   bool grouped_keys = false;  // it may have fewer heads of keys than of queries
+  bool experts = false;       // its feed-forward networks are experts
   double ffn_of_model = 4;    // the usual inner size of its feed-forward network, of the model's size,
   std::int64_t ffn_step = 1;  // rounded up to a multiple of this
 

@@ -17,6 +17,9 @@
 namespace headlight {
 
 struct DecoderCache;  // nn/decoder_cache.h
+namespace ops {
+struct Routing;  // ops/routing.h
+}
 
 // A batch's own mean or variance, which a running average follows (KeepAverage in nn/convolution.h).
 struct BatchStatistic {
@@ -40,6 +43,8 @@ struct Hooks {
   // Receives them with their gradients; with a tape, without a cache and dropout.
   AttentionGradientSink attention_gradient = {};
   ResidueSink residues = {};  // receives the attentions over residues of every layer
+  // Receives the routing of every layer with experts, in their order.
+  std::function<void(const ops::Routing&)> routing = {};
 };
 
 struct HEADLIGHT_API Context {

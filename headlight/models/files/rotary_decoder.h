@@ -1,5 +1,5 @@
-// What decoders with rotary positions and gates share: Llama and its descendants, OLMo 2 and Gemma. Their configs have
-// the members of LlamaConfig that are used here.
+// What decoders with rotary positions and gates share: Llama and its descendants, mixtures of experts, OLMo 2 and
+// Gemma. Their configs have the members of LlamaConfig that are used here.
 #pragma once
 
 #include <fmt/format.h>
@@ -136,7 +136,7 @@ class RotaryDecoder : public LanguageModel {
     final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
     output_ = config.tie_output ? &tokens_->table()
                                 : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, residual_layers, {"o_proj", "down_proj"});
+    InitialiseAsGpt(parameters_, residual_layers, {"o_proj", "down_proj", "w2"});
   }
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
@@ -153,6 +153,7 @@ class RotaryDecoder : public LanguageModel {
   }
 
  protected:
+  const Config& config() const { return config_; }
   Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
  private:

@@ -266,7 +266,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
   } else {
     parameter.Pack(type);
     if (with_draft) {
-      parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], Compute::int8);
+      parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], TypeFor(parameter, Compute::int8));
       parameter.draft.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
     }
     // A table packed in int8 or int4 is looked up in its packed form.

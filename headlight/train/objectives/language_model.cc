@@ -1,8 +1,12 @@
 #include "headlight/train/objectives/language_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "headlight/ops/arithmetic.h"
 #include "headlight/ops/projection_cross_entropy.h"
+#include "headlight/ops/routing.h"
 
 namespace headlight {
 
@@ -32,6 +36,20 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
                                        model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
                                        scale, batch.twice ? r_drop : 0, model.logit_cap());
   };
+  const auto training_loss = [&model, loss, smoothing = options.label_smoothing, r_drop = options.r_drop](
+                                 Context& context, const TrainingPart& part, double scale) {
+    const auto& batch = part.As<TokenBatch>();
+    if (model.router_loss_factor() == 0) return loss(context, batch, smoothing, scale, r_drop);
+    std::vector<ops::Routing> layers;
+    context.hooks.routing = [&layers](const ops::Routing& layer) { layers.push_back(layer); };
+    const Tensor predicted = loss(context, batch, smoothing, scale, r_drop);
+    context.hooks.routing = {};
+    if (layers.empty()) return predicted;
+    // A step's loss is the mean over labels, to which each part adds its share.
+    const auto labels = std::ranges::count_if(batch.labels, [](std::int32_t label) { return label >= 0; });
+    return ops::Add(predicted, ops::Scale(ops::LoadBalancingLoss(layers),
+                                          model.router_loss_factor() * scale * static_cast<double>(labels)));
+  };
   const auto validate = [loss, valid_bytes, valid = ExamplesOf(texts.valid, append)](const PassWatch& watch) {
     const auto [sum, labels] = LossOfBatches(
         valid, watch, [&](Context& context, const TokenBatch& batch) { return loss(context, batch, 0, 1, 0); });
@@ -42,9 +60,7 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
   };
   return {.model = &model,
           .batches = BatchesOf(ExamplesOf(texts.train, append), options),
-          .loss = [loss, smoothing = options.label_smoothing, r_drop = options.r_drop](
-                      Context& context, const TrainingPart& part,
-                      double scale) { return loss(context, part.As<TokenBatch>(), smoothing, scale, r_drop); },
+          .loss = training_loss,
           .validate = validate,
           .scores = valid_bytes > 0 ? std::vector<std::string>{"bits_per_byte"} : std::vector<std::string>{}};
 }

@@ -1,0 +1,42 @@
+// Mixtures of experts: feed-forward networks of which each token takes a few.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "headlight/base/export.h"
+#include "headlight/nn/layers.h"
+
+namespace headlight {
+
+struct ExpertsConfig {
+  std::int32_t experts = 8, per_token = 2;
+  bool normalized = true;            // the weights of a token's experts sum to 1
+  GatedFeedForwardConfig each = {};  // the sizes and names of an expert
+  std::int64_t shared_ffn = 0;       // the inner size of the expert that all tokens have; 0: there is none
+};
+
+/// y = sum over a token's experts of weight_e FFN_e(x) (Jiang et al., "Mixtral of Experts", 2024, section 2.1), with
+/// the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). Only a token's
+/// experts are computed, and a token's result is the same bits whatever other tokens there are.
+class HEADLIGHT_API Experts {
+ public:
+  /// Declares gate.weight [experts, model], the networks experts.N, and perhaps shared_expert and
+  /// shared_expert_gate.weight [1, model]. Products with both gates are exact, so that rounding does not change a
+  /// token's experts.
+  Experts(const Scope& scope, const ExpertsConfig& config);
+
+  /// [tokens, model] to the same. The context's hook `routing` receives the tokens' routing.
+  Tensor operator()(Context& context, const Tensor& x) const;
+
+ private:
+  std::int32_t per_token_;
+  bool normalized_;
+  const Parameter* router_;
+  std::deque<GatedFeedForward> experts_;
+  std::optional<GatedFeedForward> shared_;
+  const Parameter* shared_gate_ = nullptr;
+};
+
+}  // namespace headlight
