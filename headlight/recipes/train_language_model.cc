@@ -28,6 +28,13 @@ NewLanguageModel FamilyOf(const LanguageModelTraining& options, const TrainingPl
   Check(family.grouped_keys || !options.key_heads, "`key_heads`: a {} has as many as `heads`", family.name);
   Check(!options.key_heads || sizes.heads % *options.key_heads == 0, "`key_heads` {} does not divide `heads` {}",
         options.key_heads.value_or(0), sizes.heads);
+  Check(family.experts || !(options.experts || options.experts_per_token), "`{}`: a {} has no experts",
+        options.experts ? "experts" : "experts_per_token", family.name);
+  const LanguageModelSizes usual;
+  const std::int32_t experts = options.experts.value_or(usual.experts);
+  const std::int32_t per_token = options.experts_per_token.value_or(usual.experts_per_token);
+  Check(!family.experts || per_token <= experts, "`experts_per_token` {} is more than `experts` {}", per_token,
+        experts);
   Check(family.dropout || !options.dropout, "`dropout`: a {} has only that of attention weights, `attention_dropout`",
         family.name);
   return family;
@@ -39,17 +46,21 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
                                       {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
   // The token that the tokenizer puts before every text, if it is exactly one.
   const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
-  std::unique_ptr<LanguageModel> model = family.make({.model = plan.sizes.model,
-                                                      .ffn = plan.sizes.inner(),
-                                                      .heads = plan.sizes.heads,
-                                                      .key_heads = options.key_heads.value_or(0),
-                                                      .layers = plan.sizes.layers,
-                                                      .positions = options.longest(),
-                                                      .vocabulary = tokenizer.size(),
-                                                      .begin_id = before.size() == 1 ? before.front() : end_id,
-                                                      .end_id = end_id,
-                                                      .dropout = plan.dropout,
-                                                      .attention_dropout = plan.attention_dropout});
+  const LanguageModelSizes usual;
+  std::unique_ptr<LanguageModel> model =
+      family.make({.model = plan.sizes.model,
+                   .ffn = plan.sizes.inner(),
+                   .heads = plan.sizes.heads,
+                   .key_heads = options.key_heads.value_or(0),
+                   .layers = plan.sizes.layers,
+                   .positions = options.longest(),
+                   .vocabulary = tokenizer.size(),
+                   .begin_id = before.size() == 1 ? before.front() : end_id,
+                   .end_id = end_id,
+                   .experts = options.experts.value_or(usual.experts),
+                   .experts_per_token = options.experts_per_token.value_or(usual.experts_per_token),
+                   .dropout = plan.dropout,
+                   .attention_dropout = plan.attention_dropout});
   model->parameters().Initialise(options.seed);
   return model;
 }
@@ -72,6 +83,12 @@ void Describe(OptionTable& table, LanguageModelTraining& options) {
       .Excludes(from)
       .Group(kModelGroup)
       .Default("as many as `heads`");
+  const auto experts = [&](const char* flag, std::optional<std::int32_t>& value, const char* help,
+                           const char* usual_count) {
+    table.Add(flag, value, Between(1, 1024), help).Excludes(from).Group(kModelGroup).Default(usual_count);
+  };
+  experts("--experts", options.experts, "Experts of each layer (mixtral, qwen2_moe, qwen3_moe)", "8");
+  experts("--experts-per-token", options.experts_per_token, "Experts that each token takes", "2");
   std::string usual_ffn;
   for (const NewLanguageModel& family : NewLanguageModels())
     usual_ffn += fmt::format("{}{} {:.3g} times", usual_ffn.empty() ? "" : ", ", family.name, family.ffn_of_model);
@@ -111,6 +128,8 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   SetRDrop(options.teacher_forcing, of);
   if (options.family != "gpt2") of.Set("family", options.family);  // which older states do not have
   if (options.key_heads) of.Set("key_heads", *options.key_heads);
+  if (options.experts) of.Set("experts", *options.experts);
+  if (options.experts_per_token) of.Set("experts_per_token", *options.experts_per_token);
   return RunTextTraining(task, options, plan, "language-model", "target tokens", HashOfTexts(texts.train),
                          std::move(of), observer);
 }

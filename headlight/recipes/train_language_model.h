@@ -13,6 +13,7 @@ namespace headlight {
 struct LanguageModelTraining : TextTraining {
   std::string family = "gpt2";            ///< of a model from scratch: gpt2 or llama
   std::optional<std::int32_t> key_heads;  ///< of keys and values, of a model from scratch [as many as `heads`]
+  std::optional<std::int32_t> experts, experts_per_token;  ///< of a mixture of experts from scratch [8, 2]
   TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  ///< without its batches
 };
 
