@@ -322,7 +322,8 @@ def stacked(tensors):
 
 def golden(model, folder, texts):
     # Each text alone: with a window, a query of padding sees no key, and its NaN reaches the texts.
-    experts = {"output_router_logits": True} if hasattr(model, "num_experts_per_tok") else {}
+    has_experts = any(".experts." in name for name, _ in model.named_parameters())
+    experts = {"output_router_logits": True} if has_experts else {}
     outputs = [model(torch.tensor([text]), output_attentions=True, output_hidden_states=True, **experts) for text in texts]
     hidden, logits = [output.hidden_states[-1] for output in outputs], [output.logits for output in outputs]
     tensors = {"input_ids": padded(texts, 0), "attention_mask": padded([[1] * len(text) for text in texts], 0),
@@ -330,8 +331,7 @@ def golden(model, folder, texts):
     loss = weigh(torch.cat(hidden, 1)[0]) + weigh(torch.cat(logits, 1)[0])
     if experts:
         routers = tuple(torch.cat(layer) for layer in zip(*(output.router_logits for output in outputs)))
-        if routers:
-            loss = loss + load_balancing_loss_func(routers, model.num_experts, model.num_experts_per_tok)
+        loss = loss + load_balancing_loss_func(routers, model.num_experts, model.num_experts_per_tok)
     loss.backward()
     attentions = [stacked(layer) for layer in zip(*(output.attentions for output in outputs))]
     save_golden(model, folder, {**tensors, "loss": loss}, attentions)
