@@ -58,11 +58,13 @@ class Builder {
   bool parse_error(std::size_t position, const std::string& token, const Exception& error) {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) Fail("{}: the number {} is too large", source_, Quoted(token));
-    // Of "[json.exception.parse_error.101] parse error at line ...: REASON; last read: 'TOKEN'; expected ..." only
-    // REASON is sure to be short and printable.
+    // Of "[json.exception.parse_error.101] parse error at line ...: syntax error while parsing value - REASON; last
+    // read: 'TOKEN'; expected ..." only REASON is sure to be short and printable.
     std::string reason = error.what();
     if (const auto begin = reason.find(": "); begin != std::string::npos) reason.erase(0, begin + 2);
     reason.resize(std::min(reason.size(), reason.find("; last read: ")));
+    if (const auto begin = reason.find(" - "); reason.starts_with("syntax error") && begin != std::string::npos)
+      reason.erase(0, begin + 3);
     Fail("{}: {}: not valid JSON: {}", source_, Place(text_, position), reason);
   }
 

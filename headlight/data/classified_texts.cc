@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -26,21 +25,6 @@ struct ClassifiedText {
   std::optional<std::string> second;
 };
 
-// The labels of a field, or the field if there is one label to each text.
-std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked) {
-  if (asked == LabelsPerText::one) return {std::string(field)};
-  std::vector<std::string> labels;
-  while (!field.empty()) {
-    const std::size_t comma = std::min(field.find(','), field.size());
-    std::string_view label = field.substr(0, comma);
-    label.remove_prefix(std::min(label.find_first_not_of(' '), label.size()));
-    label = label.substr(0, label.find_last_not_of(' ') + 1);
-    labels.emplace_back(label);
-    field.remove_prefix(std::min(comma + 1, field.size()));
-  }
-  return labels;
-}
-
 // A text or two and a class, with tabs between.
 ClassifiedText OfColumns(std::string_view line, std::string place, LabelsPerText asked) {
   const std::size_t last = line.rfind('\t');
@@ -61,13 +45,12 @@ std::string LabelOrNumber(const JsonView& json, LabelsPerText asked) {
   return fmt::format("{}", json.Number());
 }
 
-std::vector<std::string> LabelsOfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool is_csv) {
-  const std::string& column = options.columns.label;
-  const JsonView labels = column.empty() && record["labels"].present() && !record["label"].present() ? record["labels"]
-                          : column.empty()                                                           ? record["label"]
-                                                                                                     : record[column];
-  if (is_csv && options.asked == LabelsPerText::several && !labels.present()) return {};  // an empty field
-  if (is_csv) return LabelsOfField(TextOf(labels), options.asked);
+std::vector<std::string> LabelsOfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool fields) {
+  const JsonView labels = LabelOfRecord(record, options.columns);
+  if (fields && options.asked == LabelsPerText::several && !labels.present()) return {};  // an empty field
+  Check(labels.present(), "{}: there is no label, but {}; `label_column` names its key", record.place(),
+        MembersOf(record));
+  if (fields) return LabelsOfField(TextOf(labels), options.asked);
   std::vector<std::string> found;
   if (options.asked != LabelsPerText::one && labels.value().As<Json::Array>() != nullptr)
     for (const JsonView& label : labels.Items()) found.push_back(LabelOrNumber(label, options.asked));
@@ -76,30 +59,13 @@ std::vector<std::string> LabelsOfRecord(const JsonView& record, const Classified
   return found;
 }
 
-ClassifiedText OfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool is_csv) {
-  // The second text's name goes with the first's. Both may be GLUE's.
-  constexpr std::array<std::array<const char*, 2>, 5> pairs = {{{"text", "text_pair"},
-                                                                {"sentence1", "sentence2"},
-                                                                {"question", "sentence"},
-                                                                {"premise", "hypothesis"},
-                                                                {"question1", "question2"}}};
-  ClassifiedText text{
-      .text = {}, .place = record.place(), .labels = LabelsOfRecord(record, options, is_csv), .second = {}};
-  const TextColumns& columns = options.columns;
-  if (!columns.text.empty() || !columns.text_pair.empty()) {
-    text.text = TextOf(record[columns.text.empty() ? "text" : columns.text]);
-    if (!columns.text_pair.empty()) text.second = TextOf(record[columns.text_pair]);
-    return text;
-  }
-  for (const auto& [first_name, second_name] : pairs) {
-    const JsonView first = record[first_name], second = record[second_name];
-    if (!first.present()) continue;
-    text.text = TextOf(first);
-    if (second.present()) text.second = TextOf(second);
-    return text;
-  }
-  text.text = TextOf(OneOf(record, {"text", "sentence", "sentence1", "question", "premise", "question1"}));
-  return text;
+ClassifiedText OfRecord(const JsonView& record, const std::vector<std::string>& header,
+                        const ClassifiedTextOptions& options) {
+  SourceText texts = TextsOfRecord(record, header, options.columns, TextsAsked::texts);
+  return {.text = std::move(texts.text),
+          .place = record.place(),
+          .labels = LabelsOfRecord(record, options, !header.empty()),
+          .second = std::move(texts.second)};
 }
 
 // Throws Error naming the text unless it has a number for each label.
@@ -141,8 +107,9 @@ class ColumnCheck {
     };
     if (is_name(LabelOf(first_)) || is_name(first_.text))
       warnings.push_back(
-          fmt::format("{}: this line looks like a header, and is read as a text of class {}; a file with a header is "
-                      "read where its name ends in .csv, with commas",
+          fmt::format("{}: this line looks like a header, and is read as a text of class {}; the header of "
+                      "a .tsv file names the columns text and label, or others that `text_column` and `label_column` "
+                      "name",
                       first_.place, Quoted(LabelOf(first_))));
     if (asked_ == LabelsPerText::one && lines_ >= least && labels_.size() * 2 > lines_)
       warnings.push_back(fmt::format(
@@ -170,6 +137,20 @@ class ColumnCheck {
 
 }  // namespace
 
+std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked) {
+  if (asked == LabelsPerText::one) return {std::string(field)};
+  std::vector<std::string> labels;
+  while (!field.empty()) {
+    const std::size_t comma = std::min(field.find(','), field.size());
+    std::string_view label = field.substr(0, comma);
+    label.remove_prefix(std::min(label.find_first_not_of(' '), label.size()));
+    label = label.substr(0, label.find_last_not_of(' ') + 1);
+    labels.emplace_back(label);
+    field.remove_prefix(std::min(comma + 1, field.size()));
+  }
+  return labels;
+}
+
 TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                  std::int64_t longest, std::vector<std::string>& labels,
                                  const ClassifiedTextOptions& options) {
@@ -196,15 +177,11 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     example.types = std::move(encoding.type_ids);
     read.texts.push_back(std::move(example));
   };
-  const TextColumns& columns = options.columns;
   for (const std::string& path : paths) {
-    if (HasRecords(path)) {
-      Records records(path);
-      while (const auto record = records.Next()) add(OfRecord(*record, options, IsCsv(path)));
+    if (std::optional<Records> records = LabelledRecords(path, options.columns)) {
+      while (const auto record = records->Next()) add(OfRecord(*record, records->columns(), options));
       continue;
     }
-    Check(columns.text.empty() && columns.text_pair.empty() && columns.label.empty(),
-          "{}: its columns have no names; those of .jsonl and .csv files do", path);
     ColumnCheck check(options.asked);
     LineReader lines(path);
     while (const auto line = lines.Next()) {

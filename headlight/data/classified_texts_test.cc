@@ -60,7 +60,8 @@ TEST_F(ClassifiedTexts, HaveSeveralLabels) {
   EXPECT_THAT(found.texts[0].labels, ElementsAre(2, 0));
   EXPECT_THAT(found.texts[1].labels, ElementsAre(3));
   EXPECT_THAT(ErrorOf([&] { read("b.tsv", "dog\ta,,b\n"); }), HasSubstr("b.tsv:1"));
-  EXPECT_THAT(ErrorOf([&] { read("b.jsonl", R"({"text": "dog"})"); }), HasSubstr("b.jsonl:1: key 'label'"));
+  EXPECT_THAT(ErrorOf([&] { read("b.jsonl", R"({"text": "dog"})"); }),
+              HasSubstr("b.jsonl:1: there is no label, but 'text'; `label_column`"));
 }
 
 TEST_F(ClassifiedTexts, HaveNumbers) {
@@ -119,20 +120,38 @@ TEST_F(ClassifiedTexts, ReadsCsvAndTheNamesOfGlue) {
   EXPECT_EQ(TextOf(csv.texts[1]), "dog");
   EXPECT_THAT(csv.texts[1].types, testing::Each(0));
   EXPECT_THAT(LabelsOf(csv), ElementsAre(1, 0));
-  for (const char* line : {R"({"premise": "dog", "hypothesis": "man", "label": 1})",
-                           R"({"question": "dog", "sentence": "man", "label": 1})",
-                           R"({"question1": "dog", "question2": "man", "label": 1})",
-                           R"({"text": "dog", "text_pair": "man", "label": 1})"})
+  for (const char* line :
+       {R"({"premise": "dog", "hypothesis": "man", "label": 1})",
+        R"({"question": "dog", "sentence": "man", "label": 1})",
+        R"({"question1": "dog", "question2": "man", "label": 1})",
+        R"({"question": "dog", "passage": "man", "label": 1})", R"({"text": "dog", "text_pair": "man", "label": 1})"})
     EXPECT_EQ(TextOf(Read("a.jsonl", line).texts[0]), "dog man") << line;
   EXPECT_EQ(TextOf(Read("a.csv.gz", "label,sentence\n1,dog\n").texts[0]), "dog");
 }
 
+TEST_F(ClassifiedTexts, AHeaderOfTsvNamesTheColumns) {
+  const TextExamples named = Read("a.tsv", "label\tid\tsentence\n1\t7\tdog\n0\t8\tman\n");
+  ASSERT_EQ(named.texts.size(), 2U);
+  EXPECT_EQ(TextOf(named.texts[0]), "dog");
+  EXPECT_THAT(LabelsOf(named), ElementsAre(1, 0));
+  EXPECT_EQ(Read("a.tsv", "dog\tlabel\n").texts.size(), 1U);
+  labels.clear();
+  const ClassifiedTextOptions options = {.columns = {.text = "b", .text_pair = "a", .label = "c"}};
+  const auto read = [&](const char* text) {
+    return ReadClassifiedTexts({folder.Write("a.tsv", text)}, tokenizer, 32, labels, options);
+  };
+  EXPECT_EQ(TextOf(read("a\tb\tc\nman\tdog\tx\n").texts.at(0)), "dog man");
+  EXPECT_EQ(labels, Labels{"x"});
+  EXPECT_THAT(ErrorOf([&] { read("a\tb\td\nman\tdog\tx\n"); }), HasSubstr("a.tsv:1: the header has not all columns"));
+}
+
 TEST_F(ClassifiedTexts, NamesTheRecordThatDoesNotFit) {
   EXPECT_EQ(Refused("a.csv", "review,label\nfine,1\n"),
-            "a.csv:2: expected one of text, sentence, sentence1, question, premise, question1, and there is 'review, "
-            "label'");
-  EXPECT_EQ(Refused("a.csv", "text,class\nfine,1\n"), "a.csv:2: key 'label': expected a string, but there is none");
-  EXPECT_EQ(Refused("a.csv", "text,label\nfine\n"), "a.csv:2: 1 fields, where the header has 2");
+            "a.csv:2: expected text or sentence or sentence1 or question or premise or question1, and there is "
+            "'review, label'; `text_column` names the key of the text");
+  EXPECT_EQ(Refused("a.csv", "text,class\nfine,1\n"),
+            "a.csv:2: there is no label, but 'text, class'; `label_column` names its key");
+  EXPECT_EQ(Refused("a.csv", "text,label\nfine\n"), "a.csv:2: 1 field, and the header has 2");
   EXPECT_EQ(Refused("a.csv", "text,text\n"), "a.csv:1: two columns are named 'text'");
   EXPECT_THAT(Refused("a.csv", "\n"), HasSubstr("a.csv: there is no header"));
   EXPECT_EQ(Refused("a.jsonl", R"({"text": "dog", "label": [1]})"),
@@ -141,8 +160,9 @@ TEST_F(ClassifiedTexts, NamesTheRecordThatDoesNotFit) {
 }
 
 TEST_F(ClassifiedTexts, WarnsOfColumnsThatSeemMistaken) {
+  EXPECT_EQ(Warning("text\tlabel\ndog\t1\n"), "");
   EXPECT_THAT(Warning("Sentence\tLabel\ndog\t1\n"), HasSubstr("a.tsv:1: this line looks like a header"));
-  EXPECT_THAT(Warning("label\ttext\n1\tdog\n"), HasSubstr("a.tsv:1: this line looks like a header"));
+  EXPECT_THAT(Warning("class\ttext\n1\tdog\n"), HasSubstr("a.tsv:1: this line looks like a header"));
   EXPECT_THAT(Warning("\ntext\tscore\ndog\t1\n"), HasSubstr("a.tsv:2: this line looks like a header"));
   std::string swapped, pairs, good, good_pairs;
   for (int i = 0; i < 20; ++i) {

@@ -1,26 +1,47 @@
 #include "headlight/data/csv.h"
 
+#include <iterator>
+
 #include "headlight/base/error.h"
 
 namespace headlight {
 
-bool IsCsv(std::string_view path) { return path.ends_with(".csv") || path.ends_with(".csv.gz"); }
-
 std::string CsvReader::place() const { return fmt::format("{}:{}", lines_.name(), first_line_); }
 
+std::optional<std::string_view> CsvReader::NextLine() {
+  if (again_.empty()) {
+    const auto line = lines_.Next();
+    if (line) line_number_ = lines_.line_number();
+    return line;
+  }
+  line_ = std::move(again_.front());
+  again_.pop_front();
+  ++line_number_;
+  return line_;
+}
+
+// A quote that is not closed takes in all lines up to the next quote, which are rows of their own.
+void CsvReader::FailRow(const std::string& error) {
+  constexpr std::size_t most = 4 * kMaxLineBytes;  // bounds the time, since each row may fail after many lines
+  for (const std::string& line : later_lines_) read_again_ += line.size() + 1;
+  if (read_again_ > most) last_error_ = error;
+  line_number_ = first_line_;
+  again_.insert(again_.begin(), std::make_move_iterator(later_lines_.begin()),
+                std::make_move_iterator(later_lines_.end()));
+  throw Error(error);
+}
+
 std::optional<std::vector<std::string>> CsvReader::Next() {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (!last_error_.empty()) throw Error(last_error_);
   std::optional<std::string_view> line;
-  do {
-    line = lines_.Next();
-    if (line && lines_.line_number() == 1 && line->starts_with(byte_order_mark))
-      line->remove_prefix(byte_order_mark.size());
-  } while (line && line->empty());
+  do line = NextLine();
+  while (line && line->empty());
   if (!line) return std::nullopt;
-  first_line_ = lines_.line_number();
+  first_line_ = line_number_;
+  later_lines_.clear();
 
   std::vector<std::string> fields(1);
-  enum { begin, plain, quoted, closed } state = begin;  // where in a field the next character stands
+  enum { begin, plain, quoted, closed } state = begin;  // of the next character in its field
   for (std::size_t bytes = line->size();;) {
     for (std::size_t i = 0; i < line->size(); ++i) {
       const char c = (*line)[i];
@@ -37,18 +58,20 @@ std::optional<std::vector<std::string>> CsvReader::Next() {
       } else if (c == '"' && state == begin) {
         state = quoted;
       } else {
-        Check(state != closed, "{}:{}: text follows a closing quote; a quote inside of quotes is doubled",
-              lines_.name(), lines_.line_number());
+        if (state == closed)
+          FailRow(fmt::format("{}: text follows a closing quote in line {}; a quote inside of quotes is doubled",
+                              place(), line_number_));
         fields.back() += c;
         state = plain;
       }
     }
     if (state != quoted) return fields;
-    line = lines_.Next();
-    Check(line.has_value(), "{}: a quote that is opened in this row is never closed", place());
+    line = NextLine();
+    if (!line) FailRow(place() + ": a quote that is opened in this row is never closed");
+    later_lines_.emplace_back(*line);
     bytes += line->size() + 1;
-    Check(bytes <= kMaxLineBytes, "{}: a row is longer than {} bytes; a quote may not be closed", place(),
-          kMaxLineBytes);
+    if (bytes > kMaxLineBytes)
+      FailRow(fmt::format("{}: a row is longer than {} bytes; a quote may not be closed", place(), kMaxLineBytes));
     fields.back() += '\n';
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,25 +14,32 @@
 
 namespace headlight {
 
-// True for names that end in .csv or .csv.gz.
-HEADLIGHT_API bool IsCsv(std::string_view path);
-
 // The rows of a file, plain or gzip. A field in double quotes may hold commas, line ends (which become "\n") and
-// quotes, doubled; empty lines and a byte order mark are skipped.
+// quotes, doubled; empty lines are skipped.
 class HEADLIGHT_API CsvReader {
  public:
   explicit CsvReader(const std::string& path) : lines_(path) {}
   explicit CsvReader(LineReader lines) : lines_(std::move(lines)) {}
 
-  // The fields of the next row; nothing after the last. Throws Error as LineReader does, and naming the line where a
-  // quote is never closed, text follows a closing quote, or a row is longer than kMaxLineBytes.
+  // The fields of the next row; nothing after the last. Throws Error as LineReader does, and naming the line for a
+  // quote that is never closed, text after a closing quote, and a row longer than kMaxLineBytes. Reading goes on with
+  // the line after the first of that row, unless too much has been read again: the same Error then comes again.
   std::optional<std::vector<std::string>> Next();
-  std::string place() const;  // of the row that Next gave last: "train.csv:7", the line that it begins in
+  std::int64_t line_number() const { return first_line_; }  // that the row that Next gave last begins in
+  std::string place() const;                                // of that row: "train.csv:7"
   double share() const { return lines_.share(); }
 
  private:
+  std::optional<std::string_view> NextLine();
+  [[noreturn]] void FailRow(const std::string& error);
+
   LineReader lines_;
-  std::int64_t first_line_ = 0;
+  std::int64_t first_line_ = 0, line_number_ = 0;
+  std::vector<std::string> later_lines_;  // of a row, after its first
+  std::deque<std::string> again_;         // lines to read again
+  std::string line_;                      // the last of them
+  std::size_t read_again_ = 0;            // bytes in all
+  std::string last_error_;                // after which nothing is read
 };
 
 }  // namespace headlight

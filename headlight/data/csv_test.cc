@@ -45,10 +45,35 @@ TEST_F(CsvTest, NamesTheRowThatIsBroken) {
   EXPECT_THAT(Refused("a,b\n\"c\n\xFF\"\n"), HasSubstr("a.csv: line 3: byte 0 is not UTF-8"));
 }
 
-TEST_F(CsvTest, IsToldByTheName) {
-  EXPECT_TRUE(IsCsv("a/train.csv"));
-  EXPECT_TRUE(IsCsv("train.csv.gz"));
-  for (const char* other : {"train.tsv", "csv", "a.csv/train", ""}) EXPECT_FALSE(IsCsv(other)) << other;
+TEST_F(CsvTest, GoesOnAfterAnUnclosedQuote) {
+  const std::string text = "a,b\nc,\"d\ne,f\n\"g\ng\",h\ni,j\n";
+  CsvReader reader(folder.Write("a.csv", text));
+  Rows rows;
+  std::vector<std::string> errors;
+  for (bool more = true; more;) {
+    const std::string error = ErrorOf([&] {
+      const auto row = reader.Next();
+      if (row) rows.push_back(*row);
+      more = row.has_value();
+    });
+    if (!error.empty()) errors.push_back(error.substr(error.find("a.csv")));
+  }
+  EXPECT_EQ(rows, (Rows{{"a", "b"}, {"e", "f"}, {"g\ng", "h"}, {"i", "j"}}));
+  EXPECT_EQ(errors, std::vector<std::string>{
+                        "a.csv:2: text follows a closing quote in line 4; a quote inside of quotes is doubled"});
+}
+
+TEST_F(CsvTest, StopsIfTooMuchIsReadAgain) {
+  std::string text;
+  while (text.size() < kMaxLineBytes) text += std::string(1 << 14, 'x') + "\",\"\n";
+  CsvReader reader(folder.Write("a.csv", text + "\"\"x\n"));
+  std::string last;
+  int errors = 0;
+  for (std::string error = "."; error != last && errors < 100; ++errors) {
+    last = error;
+    error = ErrorOf([&] { reader.Next(); });
+  }
+  EXPECT_LT(errors, 10);
 }
 
 }  // namespace

@@ -128,10 +128,10 @@ ImageTextList ListImageTexts(const std::vector<std::string>& paths, const std::v
       AddFolder(path, collector);
     } else if (IsTsv(path)) {
       AddTsv(path, collector);
+    } else if (IsJson(path)) {
+      AddCoco(path, folders, list);
     } else if (HasRecords(path)) {
       AddRecords(path, collector);
-    } else if (path.ends_with(".json")) {
-      AddCoco(path, folders, list);
     } else {
       Fail(
           "{}: images and their texts are a .tsv, .csv or .jsonl file, COCO's captions in a .json file, or a folder "

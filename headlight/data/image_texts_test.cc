@@ -106,7 +106,7 @@ TEST_F(ImageTexts, OfTablesThatAreWrong) {
   EXPECT_THAT(Refusal("bad.jsonl", "{\"path\": \"images/a.jpg\"}"),
               testing::StartsWith("bad.jsonl:1: expected one of text, caption, captions, texts"));
   EXPECT_THAT(Refusal("bad.jsonl", "{\"path\": \"images/a.jpg\", "), testing::StartsWith("bad.jsonl:1"));
-  EXPECT_THAT(Refusal("bad.csv", "path,text\nimages/a.jpg\n"), HasSubstr("bad.csv:2: 1 fields"));
+  EXPECT_THAT(Refusal("bad.csv", "path,text\nimages/a.jpg\n"), HasSubstr("bad.csv:2: 1 field, and"));
   EXPECT_THAT(Refusal("bad.txt", "images/a.jpg\tx\n"), HasSubstr("bad.txt: images and their texts are a .tsv"));
   EXPECT_THAT(ErrorOf([&] { List("none.tsv"); }), testing::EndsWith("none.tsv: no such file or folder"));
 }

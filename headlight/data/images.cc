@@ -93,7 +93,7 @@ void AddIdx(const std::string& path, const std::string& labels_path, LabelCollec
 
 }  // namespace
 
-bool IsTsv(std::string_view path) { return path.ends_with(".tsv") || path.ends_with(".tsv.gz"); }
+bool IsTsv(std::string_view path) { return TextFormatOf(path) == TextFormat::tsv; }
 
 std::string PathOfRecord(const JsonView& record) {
   return TextOf(OneOf(record, {"path", "file_name", "image", "file"}));

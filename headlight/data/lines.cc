@@ -13,7 +13,9 @@ LineReader::LineReader(const std::string& path) : lines_(ByteInput(path)) {}
 LineReader::LineReader(int descriptor, std::string name) : lines_(ByteInput(descriptor, std::move(name))) {}
 
 std::optional<std::string_view> LineReader::Next() {
-  const std::optional<std::string_view> line = lines_.Next();
+  std::optional<std::string_view> line = lines_.Next();
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (line && line_number() == 1 && line->starts_with(mark)) line->remove_prefix(mark.size());
   if (line && ValidUtf8(*line) < line->size()) CheckUtf8(*line, fmt::format("{}: line {}", name(), line_number()));
   return line;
 }
@@ -26,13 +28,6 @@ std::vector<std::string> ColumnsOf(std::string_view line) {
     begin = end + 1;
   }
   return columns;
-}
-
-std::vector<std::string> ReadLines(const std::string& path) {
-  std::vector<std::string> lines;
-  LineReader reader(path);
-  while (const auto line = reader.Next()) lines.emplace_back(*line);
-  return lines;
 }
 
 }  // namespace headlight

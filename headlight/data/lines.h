@@ -13,8 +13,9 @@
 
 namespace headlight {
 
-// The lines of a text file, plain or gzip, as LineInput reads them; Next also throws Error naming the file, line and
-// byte where a line is not UTF-8, after which reading can go on with the next.
+// The lines of a text file, plain or gzip, as LineInput reads them, without the byte order mark that some programs put
+// at the start of a file. Next also throws Error naming the file, line and byte for a line that is not UTF-8, after
+// which reading can go on with the next.
 class HEADLIGHT_API LineReader {
  public:
   explicit LineReader(const std::string& path);  // - is standard input, for one reader at a time
@@ -35,8 +36,5 @@ class HEADLIGHT_API LineReader {
 
 // The columns of a line, with tabs between.
 HEADLIGHT_API std::vector<std::string> ColumnsOf(std::string_view line);
-
-// All lines of a file that is small enough to be held, such as a test set.
-HEADLIGHT_API std::vector<std::string> ReadLines(const std::string& path);
 
 }  // namespace headlight

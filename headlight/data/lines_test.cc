@@ -8,6 +8,7 @@
 
 #include "headlight/base/gzip_testing.h"
 #include "headlight/data/testing.h"
+#include "headlight/data/text_reader.h"
 
 namespace headlight::lines_test {
 namespace {
@@ -18,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 class ReadLinesTest : public testing::Test {
  protected:
-  Lines Read(std::string_view bytes) { return ReadLines(folder_.Write("text", bytes)); }
+  Lines Read(std::string_view bytes) { return AllTexts(folder_.Write("text", bytes)); }
   std::string Failure(std::string_view bytes) {
     return ErrorOf([&] { Read(bytes); });
   }
@@ -32,6 +33,13 @@ TEST_F(ReadLinesTest, EndsLinesAsUnixAndWindowsDo) {
   EXPECT_THAT(Read("a\rb\r\r\n"), ElementsAre("a\rb\r"));
   EXPECT_THAT(Read("a\r"), ElementsAre("a"));
   EXPECT_THAT(Read("\n"), ElementsAre(""));
+  EXPECT_THAT(Read("\xEF\xBB\xBF\xEF\xBB\xBF"
+                   "a\n\xEF\xBB\xBF"
+                   "b\n"),
+              ElementsAre("\xEF\xBB\xBF"
+                          "a",
+                          "\xEF\xBB\xBF"
+                          "b"));  // a byte order mark
   EXPECT_THAT(Read(""), ElementsAre());
 }
 
@@ -82,8 +90,8 @@ TEST_F(ReadLinesTest, BoundsALine) {
 }
 
 TEST_F(ReadLinesTest, NamesTheFileThatCannotBeRead) {
-  EXPECT_THAT(ErrorOf([&] { ReadLines(folder_.Path("none")); }), HasSubstr("none: cannot open: No such file"));
-  EXPECT_THAT(ErrorOf([&] { ReadLines(folder_.Path("")); }), HasSubstr("a folder, where a text file was expected"));
+  EXPECT_THAT(ErrorOf([&] { AllTexts(folder_.Path("none")); }), HasSubstr("none: cannot open: No such file"));
+  EXPECT_THAT(ErrorOf([&] { AllTexts(folder_.Path("")); }), HasSubstr("a folder, where a text file was expected"));
   EXPECT_THAT(ErrorOf([&] { LineReader(-1, "standard input").Next(); }),
               HasSubstr("standard input: cannot read: Bad file descriptor"));
 }

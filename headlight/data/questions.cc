@@ -12,20 +12,14 @@
 namespace headlight {
 namespace {
 
-struct RightAnswer {
-  std::string text;
-  std::int64_t start = 0;  // characters
-  std::string place;       // for errors
-};
-
-RightAnswer AnswerOf(std::string text, const JsonView& start) {
+PassageAnswer AnswerOf(std::string text, const JsonView& start) {
   return {std::move(text), start.Integer(0, kMaxLineBytes), start.place()};
 }
 
 // An array of answers, or, in SQuAD's flat form, an object of arrays.
-std::vector<RightAnswer> AnswersOf(const JsonView& question) {
-  std::vector<RightAnswer> answers;
-  if (question.Get("is_impossible", false).Bool()) return answers;  // beside it stand answers that only seem right
+std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
+  std::vector<PassageAnswer> answers;
+  if (question.Get("is_impossible", false).Bool()) return answers;  // its answers only seem right
   const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
     for (const JsonView& answer : given.Items()) {
@@ -43,45 +37,15 @@ std::vector<RightAnswer> AnswersOf(const JsonView& question) {
 }
 
 // A question of a row of CSV, whose fields are texts.
-std::vector<RightAnswer> AnswerOfFields(const JsonView& row) {
+std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   const JsonView text = row["answer"], start = row["answer_start"];
   if (!text.present()) return {};
   const std::string digits = start.String();
-  RightAnswer answer{TextOf(text), 0, start.place()};
+  PassageAnswer answer{TextOf(text), 0, start.place()};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), answer.start);
   Check(error == std::errc() && end == digits.data() + digits.size(), "{}: expected an integer, got {}", start.place(),
         Quoted(digits));
   return {answer};
-}
-
-struct Question {
-  std::string question, passage;
-  std::vector<RightAnswer> answers;
-  std::string place;
-};
-
-// Calls body(question) for each of a file.
-template <typename Body>
-void ForEachOfSquad(const std::string& path, const Body& body) {
-  const JsonView file = ReadJson(path);
-  for (const JsonView& article : file["data"].Items())
-    for (const JsonView& paragraph : article["paragraphs"].Items()) {
-      const std::string passage = TextOf(paragraph["context"]);
-      for (const JsonView& question : paragraph["qas"].Items())
-        body(Question{TextOf(question["question"]), passage, AnswersOf(question), question.place()});
-    }
-}
-
-template <typename Body>
-void ForEachOfRecords(const std::string& path, const Body& body) {
-  Records records(path);
-  if (IsCsv(path))
-    for (const char* column : {"question", "context", "answer", "answer_start"})
-      Check(std::ranges::find(records.columns(), column) != records.columns().end(), "{}: there is no column {} in it",
-            path, column);
-  while (const auto record = records.Next())
-    body(Question{TextOf((*record)["question"]), TextOf((*record)["context"]),
-                  IsCsv(path) ? AnswerOfFields(*record) : AnswersOf(*record), record->place()});
 }
 
 // Where each character of a text begins, and the text ends.
@@ -93,13 +57,12 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   return begins;
 }
 
-// The bytes of the passage that an answer stands at.
-TextSpan BytesOf(const RightAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
+// The bytes of the passage that an answer has; negative: it is not there.
+TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.place);
   const auto begin =
       answer.start >= 0 && answer.start < std::ssize(begins) ? begins[static_cast<std::size_t>(answer.start)] : -1;
-  Check(begin >= 0 && passage.substr(static_cast<std::size_t>(begin)).starts_with(answer.text),
-        "{}: the answer's text does not stand at character {} of the context", answer.place, answer.start);
+  if (begin < 0 || !passage.substr(static_cast<std::size_t>(begin)).starts_with(answer.text)) return {-1, -1};
   return {begin, begin + static_cast<std::int32_t>(answer.text.size())};
 }
 
@@ -130,19 +93,40 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 
 }  // namespace
 
+AnsweredPassage QuestionOf(const JsonView& record, bool fields) {
+  return {TextOf(record["question"]), TextOf(record["context"]), fields ? AnswerOfFields(record) : AnswersOf(record),
+          record.place()};
+}
+
+void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body) {
+  const JsonView file = ReadJson(path);
+  for (const JsonView& article : file["data"].Items())
+    for (const JsonView& paragraph : article["paragraphs"].Items()) {
+      const std::string passage = TextOf(paragraph["context"]);
+      for (const JsonView& question : paragraph["qas"].Items())
+        body({TextOf(question["question"]), passage, AnswersOf(question), question.place()});
+    }
+}
+
+bool IsInPassage(const PassageAnswer& answer, std::string_view passage) {
+  return BytesOf(answer, passage, BeginsOfCharacters(passage)).begin >= 0;
+}
+
 QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, bool to_be_scored, const TextShare& share) {
   QuestionTexts read;
-  const auto add = [&](const Question& question) {
+  const auto add = [&](const AnsweredPassage& question) {
     const std::string& passage = question.passage;
     if (!share.Has(passage)) return;
-    const std::vector<RightAnswer>& answers = question.answers;
+    const std::vector<PassageAnswer>& answers = question.answers;
     PassageWindows cut = CutPassage(tokenizer, question.question, passage, std::min(longest, kLongestAnswerWindow),
                                     OverlapOf(std::min(longest, kLongestAnswerWindow)), question.place);
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);
     TokenRange tokens;
-    for (const RightAnswer& answer : answers) {
+    for (const PassageAnswer& answer : answers) {
       const TextSpan bytes = BytesOf(answer, passage, begins);
+      Check(bytes.begin >= 0, "{}: the answer's text is not at character {} of the context", answer.place,
+            answer.start);
       if (&answer != &answers.front()) continue;
       tokens = TokensOf(cut.encoding, bytes);
       Check(tokens.first >= 0, "{}: the answer has no tokens", answer.place);
@@ -157,16 +141,22 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     }
     if (!to_be_scored) return;
     AskedQuestion& asked = read.questions.emplace_back(AskedQuestion{passage, {}, std::move(cut)});
-    for (const RightAnswer& answer : answers) asked.answers.push_back(answer.text);
+    for (const PassageAnswer& answer : answers) asked.answers.push_back(answer.text);
   };
   for (const std::string& path : paths) {
-    Check(HasRecords(path) || path.ends_with(".json"),
+    Check(HasRecords(path),
           "{}: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), told by their names",
           path);
-    if (HasRecords(path))
-      ForEachOfRecords(path, add);
-    else
+    if (IsJson(path)) {
       ForEachOfSquad(path, add);
+      continue;
+    }
+    Records records(path);
+    const std::vector<std::string>& header = records.columns();
+    for (const char* column : {"question", "context", "answer", "answer_start"})
+      Check(header.empty() || std::ranges::find(header, column) != header.end(), "{}: there is no column {} in it",
+            path, column);
+    while (const auto record = records.Next()) add(QuestionOf(*record, !header.empty()));
   }
   return read;
 }

@@ -2,15 +2,38 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/text/tokenizers/answer_spans.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight {
+
+// What a data set says is right.
+struct PassageAnswer {
+  std::string text;
+  std::int64_t start = 0;  // characters of the passage
+  std::string place;       // for errors
+};
+
+struct AnsweredPassage {
+  std::string question, passage;
+  std::vector<PassageAnswer> answers;  // none: the passage does not say
+  std::string place;
+};
+
+// The question of a record (ReadQuestions). `fields`: it is a row of a table.
+AnsweredPassage QuestionOf(const JsonView& record, bool fields);
+// Calls body(question) for each of one of SQuAD's files.
+void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
+// True if the passage has the answer's text where it starts.
+bool IsInPassage(const PassageAnswer& answer, std::string_view passage);
 
 // A question as it is needed to score a model's answer.
 struct AskedQuestion {

@@ -84,9 +84,9 @@ TEST(Questions, RefusesWhatIsBroken) {
   EXPECT_EQ(answers("\"dog\""), "a.jsonl:1: key 'answers': expected an object, got 'dog'");
   EXPECT_EQ(answers("[\"dog\"]"), "a.jsonl:1: key 'answers[0]': expected an object, got 'dog'");
   EXPECT_EQ(answers(R"([{"text": "dog", "start": 3}])"),
-            "a.jsonl:1: key 'answers[0].start': the answer's text does not stand at character 3 of the context");
-  EXPECT_THAT(answers(R"([{"text": "ä", "start": 10}])"), HasSubstr("does not stand at character 10"));
-  EXPECT_THAT(answers(R"([{"text": "ä b", "start": 8}])"), HasSubstr("does not stand at character 8"));
+            "a.jsonl:1: key 'answers[0].start': the answer's text is not at character 3 of the context");
+  EXPECT_THAT(answers(R"([{"text": "ä", "start": 10}])"), HasSubstr("is not at character 10"));
+  EXPECT_THAT(answers(R"([{"text": "ä b", "start": 8}])"), HasSubstr("is not at character 8"));
   EXPECT_THAT(answers(R"([{"text": "dog", "start": -1}])"), HasSubstr("expected an integer from 0"));
   EXPECT_THAT(answers(R"([{"text": "dog", "start": 1e3}])"), HasSubstr("expected an integer from 0"));
   EXPECT_THAT(answers(R"([{"text": "dog", "start": 99999999999999999999}])"), HasSubstr("expected an integer from 0"));
@@ -98,7 +98,7 @@ TEST(Questions, RefusesWhatIsBroken) {
   EXPECT_EQ(answers(R"({"text": ["dog"], "answer_start": []})"),
             "a.jsonl:1: key 'answers.answer_start': 1 texts start at 0 places");
   EXPECT_EQ(answers(R"({"text": ["dog", "dog"], "answer_start": [4, 5]})"),
-            "a.jsonl:1: key 'answers.answer_start[1]': the answer's text does not stand at character 5 of the context");
+            "a.jsonl:1: key 'answers.answer_start[1]': the answer's text is not at character 5 of the context");
   EXPECT_EQ(reader.Refused(R"({"question": "dog", "context": "", "answers": []})"),
             "a.jsonl:1: the passage has no tokens");
   EXPECT_THAT(reader.Refused(R"({"question": ")" + std::string(60, '!') + R"(", "context": "dog", "answers": []})"),
@@ -145,7 +145,7 @@ TEST(Questions, NamesThePlaceInSquadsFile) {
   std::string moved = kSquad;
   moved.replace(moved.find("answer_start\": 2}]}]}]}"), 16, "answer_start\": 3");
   EXPECT_EQ(refused(moved),
-            "a.json: key 'data[1].paragraphs[0].qas[0].answers[0].answer_start': the answer's text does not stand at "
+            "a.json: key 'data[1].paragraphs[0].qas[0].answers[0].answer_start': the answer's text is not at "
             "character 3 of the context");
 }
 
@@ -162,7 +162,7 @@ TEST(Questions, ReadsCsv) {
   EXPECT_THAT(ErrorOf([&] { read("question,context,answer,answer_start\nwho?,a dog,dog,1x\n"); }),
               HasSubstr("a.csv:2: key 'answer_start': expected an integer, got '1x'"));
   EXPECT_THAT(ErrorOf([&] { read("question,context,answer,answer_start\nwho?,a dog,dog,-2\n"); }),
-              HasSubstr("does not stand at character -2"));
+              HasSubstr("is not at character -2"));
   EXPECT_THAT(ErrorOf([&] { read("question,context,answers\nwho?,a dog,\n"); }),
               HasSubstr("a.csv: there is no column answer in it"));
 }

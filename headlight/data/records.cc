@@ -10,42 +10,58 @@
 namespace headlight {
 namespace {
 
-Json ObjectOf(const std::vector<std::string>& columns, std::vector<std::string> fields, const std::string& place) {
-  Check(fields.size() == columns.size(), "{}: {} fields, where the header has {}", place, fields.size(),
-        columns.size());
+Json RowOf(const std::vector<std::string>& columns, std::vector<std::string> fields, const std::string& place) {
+  Check(fields.size() == columns.size(), "{}: {} field{}, and the header has {}", place, fields.size(),
+        fields.size() == 1 ? "" : "s", columns.size());
   Json::Object object;
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (!fields[i].empty()) object.push_back({columns[i], std::move(fields[i])});
   return object;
 }
 
+// `ending` is in lower case.
+bool EndsWith(std::string_view path, std::string_view ending) {
+  return path.size() >= ending.size() &&
+         std::ranges::equal(path.substr(path.size() - ending.size()), ending, {},
+                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+}
+
+std::string_view WithoutGz(std::string_view path) {
+  if (EndsWith(path, ".gz")) path.remove_suffix(3);
+  return path;
+}
+
 }  // namespace
 
-std::string_view WithoutMark(std::string_view line) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-  return line;
+TextFormat TextFormatOf(std::string_view path) {
+  path = WithoutGz(path);
+  if (EndsWith(path, ".jsonl") || EndsWith(path, ".ndjson") || EndsWith(path, ".json")) return TextFormat::jsonl;
+  if (EndsWith(path, ".csv")) return TextFormat::csv;
+  return EndsWith(path, ".tsv") ? TextFormat::tsv : TextFormat::text;
 }
+
+bool IsJson(std::string_view path) { return EndsWith(WithoutGz(path), ".json"); }
 
 bool HasRecords(std::string_view path) {
-  return IsCsv(path) || path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
+  const TextFormat format = TextFormatOf(path);
+  return format == TextFormat::jsonl || format == TextFormat::csv;
 }
 
-Records::Records(const std::string& path)
-    : Records(LineReader(path), IsCsv(path) ? RecordFormat::csv : RecordFormat::jsonl) {}
+Records::Records(const std::string& path) : Records(LineReader(path), TextFormatOf(path)) {}
 
-Records::Records(LineReader lines, RecordFormat format) {
+Records::Records(LineReader lines, TextFormat format) {
+  Ensure(format != TextFormat::text, "{}: lines of text are read as records", lines.name());
   const std::string name = lines.name();
-  if (format == RecordFormat::csv) {
+  if (format == TextFormat::csv) {
     csv_.emplace(std::move(lines));
     columns_ = csv_->Next().value_or(std::vector<std::string>());
     CheckColumns(columns_.empty() ? name : csv_->place());
     return;
   }
   lines_.emplace(std::move(lines));
-  if (format == RecordFormat::jsonl) return;
+  if (format == TextFormat::jsonl) return;
   tabs_ = true;
-  if (const auto header = lines_->Next()) columns_ = ColumnsOf(WithoutMark(*header));
+  if (const auto header = lines_->Next()) columns_ = ColumnsOf(*header);
   CheckColumns(name + ":1");
 }
 
@@ -61,33 +77,54 @@ void Records::CheckColumns(const std::string& place) const {
           "{}: two columns are named {}", place, Quoted(*column));
 }
 
+JsonView Records::ObjectOf(std::string_view json) const {
+  std::string place = fmt::format("{}:{}", lines_->name(), line_number_);
+  Json value = ParseJson(json, place);
+  JsonView object(std::move(value), std::move(place));
+  object.Object();  // refuses any other value
+  return object;
+}
+
 std::optional<JsonView> Records::Next() {
   if (csv_) {
     auto row = csv_->Next();
     if (!row) return std::nullopt;
+    line_number_ = csv_->line_number();
     const std::string place = csv_->place();
-    return JsonView(ObjectOf(columns_, *std::move(row), place), place);
+    return JsonView(RowOf(columns_, *std::move(row), place), place);
   }
-  while (const auto line = lines_->Next()) {
+  while (!array_) {
+    const auto line = lines_->Next();
+    if (!line) return std::nullopt;
+    line_number_ = lines_->line_number();
     if (line->empty()) continue;
-    std::string place = fmt::format("{}:{}", lines_->name(), lines_->line_number());
-    if (tabs_) return JsonView(ObjectOf(columns_, ColumnsOf(*line), place), place);
-    Json value = ParseJson(lines_->line_number() == 1 ? WithoutMark(*line) : *line, place);
-    JsonView object(std::move(value), std::move(place));
-    object.Object();  // refuses any other value
-    return object;
+    if (tabs_) {
+      std::string place = fmt::format("{}:{}", lines_->name(), line_number_);
+      return JsonView(RowOf(columns_, ColumnsOf(*line), place), place);
+    }
+    if (begun_ || !line->starts_with('[')) {
+      begun_ = true;
+      return ObjectOf(*line);
+    }
+    array_.emplace(*line, line_number_);
   }
-  return std::nullopt;
+  const std::optional<std::string> item = array_->Next(*lines_);
+  line_number_ = array_->line_number();
+  if (!item) return std::nullopt;
+  return ObjectOf(*item);
 }
 
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (JsonView member = record[name]; member.present()) return member;
   if (names.size() == 1) return record[*names.begin()];  // whose reader says that it is missing
+  Fail("{}: expected one of {}, and there is {}", record.place(), fmt::join(names, ", "), MembersOf(record));
+}
+
+std::string MembersOf(const JsonView& record) {
   std::string found;
-  for (const Json::Member& member : record.Object()) found += (found.empty() ? "" : ", ") + member.name;
-  Fail("{}: expected one of {}, and there is {}", record.place(), fmt::join(names, ", "),
-       found.empty() ? "nothing" : Quoted(found));
+  for (const Json::Member& one : record.Object()) found += (found.empty() ? "" : ", ") + one.name;
+  return found.empty() ? "nothing" : Quoted(found);
 }
 
 bool HasText(std::string_view text) { return text.find_first_not_of(" \t\r\n") != std::string_view::npos; }

@@ -11,43 +11,55 @@
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
 #include "headlight/data/csv.h"
+#include "headlight/data/json_array.h"
 
 namespace headlight {
 
-// True for names that end in .jsonl, .jsonl.gz, .csv or .csv.gz.
+enum class TextFormat { text, jsonl, csv, tsv };
+
+// The format that a file's name says, in upper or lower case and perhaps with .gz: jsonl for .jsonl, .ndjson and .json,
+// csv for .csv, tsv for .tsv, else text.
+HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
+// True for names that end in .json, perhaps with .gz.
+bool IsJson(std::string_view path);
+// True for names of JSON lines and CSV.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
-enum class RecordFormat { jsonl, csv, tsv };
-
-// The records of such a file, plain or gzip, as objects. Empty lines are skipped. A row of CSV has the names of the
-// header's columns and strings; an empty field is left out. So has a row
-// of TSV, whose fields are as they stand between tabs. Places are "train.jsonl:7: key 'answers.text'".
+// The records of such a file, plain or gzip, as objects. JSON is an object a line, or an array of objects over any
+// lines. Empty lines are skipped. A row of CSV has the names of the header's columns and strings; an empty field is
+// left out. So has a row of TSV, whose fields are what is between its tabs. Places are
+// "train.jsonl:7: key 'answers.text'".
 class Records {
  public:
   explicit Records(const std::string& path);
-  Records(LineReader lines, RecordFormat format);
+  Records(LineReader lines, TextFormat format);                // not text
   Records(LineReader lines, std::vector<std::string> header);  // of TSV, whose header has been read
 
   // The next object; nothing after the last. Throws Error as LineReader, ParseJson and CsvReader do, for JSON that is
   // no object, and for a row that has not as many fields as the header.
   std::optional<JsonView> Next();
   const std::vector<std::string>& columns() const { return columns_; }     // of CSV and TSV
+  std::int64_t line_number() const { return line_number_; }                // of the line that the last object begins in
   double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as LineReader::share
 
  private:
   void CheckColumns(const std::string& place) const;
+  JsonView ObjectOf(std::string_view json) const;
 
   std::optional<LineReader> lines_;  // of JSON lines and TSV
   std::optional<CsvReader> csv_;
+  std::optional<JsonArrayReader> array_;
+  std::int64_t line_number_ = 0;
   std::vector<std::string> columns_;
-  bool tabs_ = false;  // TSV
+  bool tabs_ = false;   // TSV
+  bool begun_ = false;  // an object has been read, after which no array begins
 };
-
-// Without the byte order mark that some programs put at the start of a file.
-std::string_view WithoutMark(std::string_view line);
 
 // The first of these members that a record has, of which it must have one.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
+
+// The names of an object's members in quotes; "nothing" if there are none.
+std::string MembersOf(const JsonView& record);
 
 // True unless the text is spaces and the like alone.
 bool HasText(std::string_view text);

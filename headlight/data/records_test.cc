@@ -33,8 +33,46 @@ TEST(Records, IsToldByTheName) {
   EXPECT_TRUE(HasRecords("a/train.jsonl"));
   EXPECT_TRUE(HasRecords("train.jsonl.gz"));
   EXPECT_TRUE(HasRecords("train.csv"));
-  for (const char* other : {"train.json", "train.gz", "jsonl", "a.jsonl/train.tsv", ""})
-    EXPECT_FALSE(HasRecords(other)) << other;
+  for (const char* name : {"a.JSONL", "a.ndjson", "a.json", "a.Csv.GZ"}) EXPECT_TRUE(HasRecords(name)) << name;
+  for (const char* other : {"train.gz", "jsonl", "a.jsonl/train.tsv", ""}) EXPECT_FALSE(HasRecords(other)) << other;
+  EXPECT_EQ(TextFormatOf("a.TSV"), TextFormat::tsv);
+  EXPECT_TRUE(IsJson("dev.JSON.gz"));
+  EXPECT_FALSE(IsJson("dev.jsonl"));
+}
+
+TEST(Records, ReadsAnArrayOverManyLines) {
+  const TestFolder folder;
+  Records array(
+      folder.Write("a.json", "\xEF\xBB\xBF[\n  {\"text\": \"}\\\"],\",\n   \"more\": [{}]},\n{\"text\": \"b\"} ]\n\n"));
+  const auto first = array.Next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(TextOf((*first)["text"]), "}\"],");
+  EXPECT_EQ(array.line_number(), 2);
+  const auto second = array.Next();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(TextOf((*second)["text"]), "b");
+  EXPECT_THAT((*second)["text"].place(), testing::EndsWith("a.json:4: key 'text'"));
+  EXPECT_FALSE(array.Next());
+  EXPECT_FALSE(array.Next());
+  EXPECT_FALSE(Records(folder.Write("b.json", "[]")).Next());
+}
+
+TEST(Records, RefusesWhatIsNoArrayOfObjects) {
+  const TestFolder folder;
+  for (const auto& [text, error] : {std::pair("[1]", "a.json:1: '1' is not expected in an array of objects"),
+                                    {"[{}\n{}]", "a.json:2: '{' is not expected"},
+                                    {"[{},]", "a.json:1: ']' is not expected"},
+                                    {"[,{}]", "a.json:1: ',' is not expected"},
+                                    {"[{}] x", "a.json:1: 'x' is not expected"},
+                                    {"[{},\n{\"a\": 1", "a.json: the array of JSON that begins it does not end"},
+                                    {"[{}", "a.json: the array of JSON that begins it does not end"},
+                                    {"[{\"a\": }]", "a.json:1: byte 7: not valid JSON"}}) {
+    Records records(folder.Write("a.json", text));
+    const auto all = [&] {
+      while (records.Next()) continue;
+    };
+    EXPECT_THAT(ErrorOf(all), HasSubstr(error)) << text;
+  }
 }
 
 TEST(Records, RefusesOtherLinesWithTheirPlace) {

@@ -31,17 +31,6 @@ struct Sentence {
   }
 };
 
-std::vector<std::string_view> Columns(std::string_view line) {
-  constexpr std::string_view between = " \t";
-  std::vector<std::string_view> columns;
-  for (std::size_t begin = 0; (begin = line.find_first_not_of(between, begin)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
-    columns.push_back(line.substr(begin, end - begin));
-    begin = end;
-  }
-  return columns;
-}
-
 // Calls body(sentence) for each of a CoNLL file.
 template <typename Number, typename Body>
 void ForEachOfConll(const std::string& path, const Number& number, const Body& body) {
@@ -52,7 +41,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
     if (!sentence.begins.empty()) body(std::exchange(sentence, {}));
   };
   while (const auto line = lines.Next()) {
-    const std::vector<std::string_view> columns = Columns(*line);
+    const std::vector<std::string_view> columns = ColumnsOfConll(*line);
     if (columns.empty() || columns[0] == "-DOCSTART-") {
       end();
       continue;
@@ -67,7 +56,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
   end();
 }
 
-// The items of an array, or what stands between the spaces of a text, as a field of CSV has it; item(text, place).
+// The items of an array, or the parts of a text between spaces, as a field of CSV has it; item(text, place).
 template <typename Item>
 void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
   if (list.value().As<std::string>() == nullptr) {
@@ -75,22 +64,20 @@ void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), 
     return;
   }
   const std::string text = TextOf(list);
-  for (const std::string_view one : Columns(text)) item(std::string(one), list.place());
+  for (const std::string_view one : ColumnsOfConll(text)) item(std::string(one), list.place());
 }
 
 template <typename Number, typename Body>
 void ForEachOfRecords(const std::string& path, const Number& number, const Body& body) {
   Records records(path);
   while (const auto record = records.Next()) {
+    const TaggedRecord tagged = TagsOf(*record);
     std::vector<std::int32_t> tags;
-    ForEachItem(OneOf(*record, {"tags", "ner_tags"}), LabelOf,
-                [&](const std::string& tag, const std::string& place) { tags.push_back(number(tag, place)); });
+    for (std::size_t i = 0; i < tagged.tags.size(); ++i) tags.push_back(number(tagged.tags[i], tagged.tag_places[i]));
+    const std::size_t words = tagged.words.size();
     Sentence sentence;
-    std::size_t words = 0;
-    ForEachItem((*record)["tokens"], TextOf, [&](const std::string& word, const std::string& place) {
-      if (words < tags.size()) sentence.Add(word, tags[words], place);
-      ++words;
-    });
+    for (std::size_t i = 0; i < std::min(words, tags.size()); ++i)
+      sentence.Add(tagged.words[i], tags[i], tagged.word_places[i]);
     Check(words == tags.size(), "{}: {} tokens have {} tags", record->place(), words, tags.size());
     if (words > 0) body(sentence);
   }
@@ -112,6 +99,30 @@ std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encodi
 }
 
 }  // namespace
+
+std::vector<std::string_view> ColumnsOfConll(std::string_view line) {
+  constexpr std::string_view between = " \t";
+  std::vector<std::string_view> columns;
+  for (std::size_t begin = 0; (begin = line.find_first_not_of(between, begin)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
+    columns.push_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return columns;
+}
+
+TaggedRecord TagsOf(const JsonView& record) {
+  TaggedRecord tagged;
+  ForEachItem(OneOf(record, {"tags", "ner_tags"}), LabelOf, [&](std::string tag, std::string place) {
+    tagged.tags.push_back(std::move(tag));
+    tagged.tag_places.push_back(std::move(place));
+  });
+  ForEachItem(record["tokens"], TextOf, [&](std::string word, std::string place) {
+    tagged.words.push_back(std::move(word));
+    tagged.word_places.push_back(std::move(place));
+  });
+  return tagged;
+}
 
 TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/base/json.h"
 #include "headlight/data/labels.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -19,6 +21,16 @@ struct TaggedTexts {
   std::vector<std::int32_t> sentence_of;        // each of these
   std::vector<std::vector<std::int32_t>> tags;  // of each sentence's words
 };
+
+// The columns of a line of a CoNLL file, with spaces or tabs between.
+std::vector<std::string_view> ColumnsOfConll(std::string_view line);
+
+// The words of a record and their tags, and where in it each is.
+struct TaggedRecord {
+  std::vector<std::string> words, tags;
+  std::vector<std::string> word_places, tag_places;
+};
+TaggedRecord TagsOf(const JsonView& record);
 
 // CoNLL files: a word a line, its tag in the last column, an empty line between sentences; columns have spaces or tabs
 // between them and are as many in every line; lines that begin with -DOCSTART- are none. Or records (HasRecords) of

@@ -1,5 +1,7 @@
 #include "headlight/data/text_pairs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -7,48 +9,53 @@
 #include "headlight/base/error.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
+#include "headlight/data/text_columns.h"
 
 namespace headlight {
-namespace {
-
-// By the first of the names that is there, or by the one that is asked for.
-std::string MemberOf(const JsonView& object, const std::string& column, std::initializer_list<const char*> usual) {
-  return TextOf(column.empty() ? OneOf(object, usual) : object[column]);
+TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, const PairColumns& columns) {
+  const auto text = [&](const std::string& column, TextsAsked asked, const char* option) {
+    return TextsOfRecord(record, header, {.text = column, .text_pair = {}, .label = {}}, asked, option).text;
+  };
+  return {text(columns.source, TextsAsked::source, "source_column"),
+          text(columns.target, TextsAsked::target, "target_column"), record.place()};
 }
-
-TextPair PairOf(const JsonView& record, const PairColumns& columns) {
-  const JsonView translation = record["translation"];
-  if (translation.value().As<Json::Object>() == nullptr)
-    return {MemberOf(record, columns.source, {"source", "document", "article", "text"}),
-            MemberOf(record, columns.target, {"target", "summary", "highlights"}), record.place()};
-  if (columns.source.empty() || columns.target.empty()) {
-    std::string names;
-    for (const Json::Member& member : translation.Object()) names += (names.empty() ? "" : ", ") + member.name;
-    Fail("{}: `source_column` and `target_column` must say which is the source and which the target: there is {}",
-         translation.place(), names.empty() ? "nothing" : Quoted(names));
-  }
-  return {TextOf(translation[columns.source]), TextOf(translation[columns.target]), record.place()};
-}
-
-}  // namespace
 
 PairReader::PairReader(const std::string& path, PairColumns columns) : path_(path), columns_(std::move(columns)) {
+  Check(columns_.source.empty() || columns_.source != columns_.target,
+        "`source_column` and `target_column` are the same column, {}", Quoted(columns_.source));
   if (HasRecords(path)) {
     records_.emplace(path);
     return;
   }
-  Check(columns_.source.empty() && columns_.target.empty(),
-        "{}: its columns have no names; those of .jsonl and .csv files do", path);
+  const bool named = !columns_.source.empty() || !columns_.target.empty();
+  const bool tsv = TextFormatOf(path) == TextFormat::tsv;
+  Check(tsv || !named, "{}: its columns have no names; those of .jsonl, .csv and .tsv files do", path);
   lines_.emplace(path);
+  if (!tsv) return;
+  const auto line = lines_->Next();
+  std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
+  const auto has = [&](const std::string& column, TextsAsked asked) {
+    return HasTexts(header, {.text = column, .text_pair = {}, .label = {}}, asked);
+  };
+  if (has(columns_.source, TextsAsked::source) && has(columns_.target, TextsAsked::target)) {
+    records_.emplace(*std::exchange(lines_, std::nullopt), std::move(header));
+    return;
+  }
+  Check(!named, "{}:1: the header has not both columns of the texts, but {}", path,
+        Quoted(fmt::format("{}", fmt::join(header, ", "))));
+  if (line) first_line_ = *line;
 }
 
 std::optional<TextPair> PairReader::Next() {
   if (records_) {
     const std::optional<JsonView> record = records_->Next();
     if (!record) return std::nullopt;
-    return PairOf(*record, columns_);
+    return PairOf(*record, records_->columns(), columns_);
   }
-  while (const auto line = lines_->Next()) {
+  for (;;) {
+    const std::optional<std::string> first = std::exchange(first_line_, std::nullopt);
+    const std::optional<std::string_view> line = first ? first : lines_->Next();
+    if (!line) return std::nullopt;
     if (line->empty()) continue;
     std::string place = fmt::format("{}:{}", path_, lines_->line_number());
     const std::size_t tab = line->find('\t');
@@ -56,7 +63,6 @@ std::optional<TextPair> PairReader::Next() {
           place);
     return TextPair{std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)};
   }
-  return std::nullopt;
 }
 
 std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const PairColumns& columns,
@@ -82,7 +88,7 @@ SideReader::SideReader(const std::string& source, const std::string& target, boo
     return;
   }
   Check(columns.source.empty() && columns.target.empty(),
-        "{}: its columns have no names; those of one file of pairs, .jsonl or .csv, do", source);
+        "{}: its columns have no names; those of one file of pairs, .jsonl, .csv or .tsv, do", source);
   lines_.emplace(of_target ? target : source);
 }
 

@@ -24,10 +24,14 @@ struct PairColumns {
   std::string source, target;
 };
 
-// The pairs of a file, one after another: of records (HasRecords) of "source" and "target", or of summaries as data
-// sets have them ("document", "article" or "text"; "summary" or "highlights"); or a source, a tab and its target a
-// line; empty lines are none. A record with an object "translation" has the pair in it, by language: {"translation":
-// {"de": "Ein Hund.", "en": "A dog."}}. `columns` names the members, which such a record needs.
+// The pair of a record (PairReader). `header`: as for TextsOfRecord.
+TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, const PairColumns& columns);
+
+// The pairs of a file, one after another: of records (HasRecords) of a source and a target (TextsAsked), such as
+// "source" and "target" or "article" and "highlights"; or a source, a tab and its target a line; empty lines are none.
+// The first line of a .tsv file is a header if it has both columns. A record with an object "translation" has the pair
+// in it, by language: {"translation": {"de": "Ein Hund.", "en": "A dog."}}. `columns` names the members, which such a
+// record needs. Throws Error if both are the same.
 class HEADLIGHT_API PairReader {
  public:
   explicit PairReader(const std::string& path, PairColumns columns = {});
@@ -41,6 +45,7 @@ class HEADLIGHT_API PairReader {
   PairColumns columns_;
   std::optional<Records> records_;
   std::optional<LineReader> lines_;
+  std::optional<std::string> first_line_;  // of a .tsv file without a header
 };
 
 // All pairs of files. Throws Error as PairReader does, and for a text that is empty.

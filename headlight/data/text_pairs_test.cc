@@ -41,11 +41,16 @@ TEST(TextPairs, HaveTheColumnsOfPublishedSets) {
   EXPECT_EQ(read("a.jsonl", R"({"dialogue": "A long one.", "summary": "One."})", {"dialogue", ""}), "A long one.|One.");
   EXPECT_THAT(
       ErrorOf([&] { read("a.jsonl", translation); }),
-      HasSubstr("a.jsonl:1: key 'translation': `source_column` and `target_column` must say which is the source "
-                "and which the target: there is 'de, en, fr'"));
+      HasSubstr("a.jsonl:1: key 'translation': `source_column` must name the language to read: there is 'de, en, fr'"));
   EXPECT_THAT(ErrorOf([&] { read("a.jsonl", translation, {"de", "it"}); }), HasSubstr("key 'translation.it'"));
-  EXPECT_THAT(ErrorOf([&] { read("a.jsonl", R"({"document": "A"})"); }), HasSubstr("expected one of target, summary"));
-  EXPECT_THAT(ErrorOf([&] { read("a.tsv", "a\tb\n", {"de", "en"}); }), HasSubstr("its columns have no names"));
+  EXPECT_THAT(ErrorOf([&] { read("a.jsonl", R"({"document": "A"})"); }), HasSubstr("expected target or summary"));
+  EXPECT_THAT(ErrorOf([&] { read("a.txt", "a\tb\n", {"de", "en"}); }), HasSubstr("its columns have no names"));
+  EXPECT_THAT(ErrorOf([&] { read("a.tsv", "a\tb\n", {"de", "en"}); }), HasSubstr("a.tsv:1: the header has not both"));
+  EXPECT_THAT(ErrorOf([&] { read("a.jsonl", translation, {"de", "de"}); }), HasSubstr("are the same column, 'de'"));
+  EXPECT_EQ(read("a.tsv", "id\tsummary\tdocument\n7\tOne.\tA long one.\n"), "A long one.|One.");
+  EXPECT_EQ(read("a.tsv", "en\tde\nA dog.\tEin Hund.\n", {"de", "en"}), "Ein Hund.|A dog.");
+  EXPECT_EQ(read("a.tsv", "source\tof a river\n"), "source|of a river");
+  EXPECT_EQ(read("A.JSON", R"([{"source": "a", "target": "b"}])"), "a|b");
 }
 
 TEST(SideReader, ReadsOneSideOfTwoFilesOrOfPairs) {
@@ -73,7 +78,7 @@ TEST(TextPairs, NameTheLineThatIsNone) {
            {"a", "one\tun\tuno", "a:1: expected"},
            {"a", " \t \n", "a: there is no text in it"},
            {"a", "one\t", "a:1: the target is empty"},
-           {"a.jsonl", "{\"source\": \"one\"}", "a.jsonl:1: expected one of target, summary, highlights"},
+           {"a.jsonl", "{\"source\": \"one\"}", "a.jsonl:1: expected target or summary or highlights"},
            {"a.jsonl", "{\"source\": \"\", \"target\": \"x\"}", "a.jsonl:1: the source is empty"},
            {"a.jsonl", "one\tun", "a.jsonl:1"}})
     EXPECT_THAT(ErrorOf([&, name = name, text = text] { ReadTextPairs({folder.Write(name, text)}); }),

@@ -11,33 +11,27 @@
 #include "headlight/base/option_table.h"
 #include "headlight/data/lines.h"
 #include "headlight/data/records.h"
+#include "headlight/data/text_columns.h"
 #include "headlight/protein/sequences.h"
 
 namespace headlight {
 
-enum class TextFormat { text, jsonl, csv, tsv };
-
 /// Where in a file its texts are.
 struct TextSource {
-  std::optional<TextFormat> format =
-      {};  ///< none: by the file's name: .jsonl, .csv, .tsv, perhaps with .gz; else lines
-  std::vector<std::string> columns = {};  ///< of the texts of a record; none: text, or the usual names of two texts
-  bool pairs = false;                     ///< a text may be two; a .tsv file then has a header only if it names them
+  std::optional<TextFormat> format = {};  ///< none: as the file's name says (TextFormatOf)
+  TextColumns columns = {};               ///< of the texts of a record; none: the usual ones
+  TextsAsked asked = TextsAsked::text;    ///< with `texts` a .tsv file has a header only if that names them
   bool proteins = false;                  ///< the texts are sequences of residues: what begins with > is FASTA
   std::string mask = {};                  ///< which FASTA may have among the letters
 };
 
-/// Adds the options --format and --text-column.
+/// Adds the option --format.
+void AddTextFormat(OptionTable& table, std::optional<TextFormat>& format);
+/// Adds the options --format and --text-column, and --text-pair-column if a text may be two.
 HEADLIGHT_API void Describe(OptionTable& table, TextSource& source);
 
 /// True for names that end in .fasta, .fa or .faa, or these and .gz: sequences of residues (protein/sequences.h).
 HEADLIGHT_API bool HasSequences(std::string_view path);
-
-/// One text, or two texts that belong together, such as a question and a passage.
-struct SourceText {
-  std::string text;
-  std::optional<std::string> second = std::nullopt;
-};
 
 /// Reads the texts of a file, plain or gzip, one at a time: its lines; or the records of JSON lines, CSV or TSV, by the
 /// name of a key or of a column in the header; or the letters of FASTA's sequences, if its name says so (HasSequences)
@@ -61,9 +55,6 @@ class HEADLIGHT_API TextReader {
   double share() const;        ///< of the file that has been read, in [0, 1]; -1: unknown
 
  private:
-  SourceText TextsOf(const JsonView& record) const;
-  std::string TextOfColumn(const JsonView& record, const std::string& column) const;
-
   std::string name_;
   TextSource source_;
   std::optional<LineReader> lines_;
@@ -72,5 +63,8 @@ class HEADLIGHT_API TextReader {
   std::optional<FastaReader> sequences_;
   std::int64_t count_ = 0;
 };
+
+/// All first texts of a file that is small enough to be held, such as a test set.
+HEADLIGHT_API std::vector<std::string> AllTexts(const std::string& path, const TextSource& source = {});
 
 }  // namespace headlight

@@ -10,28 +10,48 @@
 #include "headlight/base/error.h"
 #include "headlight/base/line_input.h"
 #include "headlight/base/option_checks.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/recipes/check_findings.h"
+#include "headlight/recipes/text_training.h"
 
 namespace headlight {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFormats = {"texts", "parallel", "pairs", "labels"};
+const std::vector<std::string> kTasks = {"texts", "parallel", "pairs", "labels", "questions", "tags"};
+
+void CheckNoOptionsOfText(const DataCheck& options, const std::string& folder) {
+  const TextColumns& columns = options.columns;
+  for (const auto& [name, given] : {std::pair("task", !options.task.empty()),
+                                    {"format", options.format.has_value()},
+                                    {"text_column", !columns.text.empty()},
+                                    {"text_pair_column", !columns.text_pair.empty()},
+                                    {"label_column", !columns.label.empty()},
+                                    {"source_column", !options.pairs.source.empty()},
+                                    {"target_column", !options.pairs.target.empty()},
+                                    {"tokenizer", !options.tokenizer.empty()}})
+    Check(!given, "`{}` is for text, and {} is a folder of images", name, folder);
+}
 
 }  // namespace
 
 void Describe(OptionTable& table, DataCheck& options) {
   table
-      .AddFile("FILE", options.files,
-               "Text (plain, .tsv, .csv, .jsonl, perhaps .gz), or folders with a folder of images for each class")
+      .AddFile(
+          "FILE", options.files,
+          "Text (plain, .tsv, .csv, .jsonl, .json, perhaps .gz), or folders with a folder of images for each class")
       .Required();
   table.AddFile("--valid", options.valid, "Validation data, likewise: rows that are also in FILE are leaks");
   table
-      .Add("--format", options.format, OneOf(kFormats),
-           "What a row holds: a text; of two parallel files, a source and its target; a pair in two columns; or "
-           "texts and, in the last column, their label [texts, or what the names in .csv and .jsonl say]")
-      .Type("texts|parallel|pairs|labels");
+      .Add("--task", options.task, OneOf(kTasks),
+           "What a row has: a text; a source and its target, in two parallel files or in pairs of columns; texts and, "
+           "in the last column, their labels; a question with its context and answers; or words and their tags "
+           "[texts, or what the names in records say]")
+      .Type("TASK");
+  AddTextFormat(table, options.format);
+  AddTextColumns(table, options.columns, "Options");
+  AddPairColumns(table, options.pairs, "Options");
   table.Add("--max-characters", options.max_characters, AtLeast(1), "Find texts of more characters").ShowDefault();
   Option& tokenizer = table.Add("--tokenizer", options.tokenizer, "Folder of a tokenizer");
   tokenizer.Type("DIR").Model();
@@ -53,8 +73,8 @@ void Describe(OptionTable& table, DataCheck& options) {
 
 CheckResult CheckData(const DataCheck& options, const CheckObserver& observer) {
   Check(!options.files.empty(), "there is no file to check");
-  Check(options.format.empty() || std::ranges::find(kFormats, options.format) != kFormats.end(),
-        "`format` must be {}, not {}", Alternatives(kFormats), Quoted(options.format));
+  Check(options.task.empty() || std::ranges::find(kTasks, options.task) != kTasks.end(), "`task` must be {}, not {}",
+        Alternatives(kTasks), Quoted(options.task));
   Check(options.max_characters >= 1 && options.max_tokens >= 1 && options.max_ratio >= 1 && options.min_side >= 1 &&
             options.most_pixels >= 1 && options.examples >= 0,
         "`max_characters`, `max_tokens`, `max_ratio`, `min_side` and `most_pixels` must be at least 1, and `examples` "
@@ -70,8 +90,7 @@ CheckResult CheckData(const DataCheck& options, const CheckObserver& observer) {
   Check(folders == 0 || folders == std::ssize(all), "{}: files of text and folders of images are checked separately",
         fmt::join(all, ", "));
   if (folders == 0) return CheckTextFiles(options, observer);
-  Check(options.format.empty() && options.tokenizer.empty(), "`{}` is for text, and {} is a folder of images",
-        options.format.empty() ? "tokenizer" : "format", all.front());
+  CheckNoOptionsOfText(options, all.front());
   return CheckImageFolders(options, observer);
 }
 
@@ -86,14 +105,15 @@ Json ToJson(const CheckResult& result) {
   return Json::Object{{"unit", result.unit}, {"count", result.count}, {"findings", std::move(findings)}};
 }
 
-std::string CheckSummary(const std::vector<std::string>& files, const std::string& format) {
-  for (const std::string& path : files) {
+std::string UnitOf(const CheckResult& result) {
+  return result.unit.substr(0, result.unit.size() - (result.count == 1 ? 1 : 0));
+}
+
+std::string CheckSummary(DataCheck options) {
+  for (const std::string& path : options.files) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) return "";
   }
-  DataCheck options;
-  options.files = files;
-  options.format = format;
   options.examples = 0;
   options.max_characters = kMaxLineBytes;  // the training says what it leaves out or cuts
   options.shifts = false;
@@ -107,7 +127,7 @@ std::string CheckSummary(const std::vector<std::string>& files, const std::strin
   std::string found;
   for (const Finding& finding : result.findings)
     found += fmt::format("{}{} {}", found.empty() ? "" : ", ", finding.count, finding.text);
-  return fmt::format("checked {} ({} {}): {}", fmt::join(files, ", "), result.count, result.unit,
+  return fmt::format("checked {} ({} {}): {}", fmt::join(options.files, ", "), result.count, UnitOf(result),
                      found.empty() ? "nothing found" : "warning: " + found + "; headlight check names them");
 }
 

@@ -22,8 +22,12 @@ HEADLIGHT_API CheckResult CheckData(const DataCheck& options, const CheckObserve
 /// The result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and `examples`.
 HEADLIGHT_API Json ToJson(const CheckResult& result);
 
+/// The unit of the count: "lines", or "line" for 1.
+HEADLIGHT_API std::string UnitOf(const CheckResult& result);
+
 /// The findings in one line, as a training notes them: "checked de, en (200 pairs): nothing found".
-/// Shifts are not searched for. Empty for a pipe, which can be read once, and for files that CheckData does not read.
-std::string CheckSummary(const std::vector<std::string>& files, const std::string& format);
+/// Shifts, examples and long texts are not searched for. Empty for a pipe, which can be read once, and for files that
+/// CheckData does not read.
+std::string CheckSummary(DataCheck options);
 
 }  // namespace headlight

@@ -71,11 +71,11 @@ TEST_F(CheckDataTest, FindsNothingInCleanText) {
   EXPECT_EQ(ToJson(result).Line(), R"({"unit":"lines","count":5,"findings":[]})");
 
   DataCheck labels;
-  labels.format = "labels";
+  labels.task = "labels";
   labels.files = {Write("a.tsv", "good\tpos\nbad\tneg\n\nfine\tpos\n")};
   labels.valid = {Write("valid.tsv", "worse\tneg\n")};
   EXPECT_THAT(Found(labels), IsEmpty());
-  labels.format = "";
+  labels.task = "";
   labels.files = {Write("a.jsonl", "{\"text\": \"good\\nday\", \"label\": 1}\n{\"text\": \"bad\", \"label\": 0}\n"),
                   Write("a.csv", "text,label\n\"fine,\nvery\",1\n")};
   labels.valid = {};
@@ -83,7 +83,7 @@ TEST_F(CheckDataTest, FindsNothingInCleanText) {
   EXPECT_EQ(CheckData(labels).unit, "rows");
 
   DataCheck pairs;
-  pairs.format = "parallel";
+  pairs.task = "parallel";
   pairs.files = {Write("de", "ein Hund\n1.000\n"), Write("en", "a dog\n1.000\n")};
   EXPECT_THAT(Found(pairs), IsEmpty());
   EXPECT_EQ(CheckData(pairs).unit, "pairs");
@@ -119,7 +119,7 @@ TEST_F(CheckDataTest, CountsTokens) {
 
 TEST_F(CheckDataTest, FindsMistakesInPairs) {
   DataCheck options;
-  options.format = "parallel";
+  options.task = "parallel";
   options.files = {Write("de", "ein Hund\nWort\n42\nja\n\nein Hund\nx\xFF\nlang\nmehr\n"),
                    Write("en", "a dog\nWort\n42\n" + std::string(19, 'y') + "\nno\na dog\nbad\nb\ad\n")};
   options.valid = {Write("valid.de", "ein Hund\nein Hund\n"), Write("valid.en", "another dog\na dog\n")};
@@ -129,30 +129,27 @@ TEST_F(CheckDataTest, FindsMistakesInPairs) {
                           "length_ratio 1; de:4: 2 and 19 characters", "duplicates 1; de:6: as de:1",
                           "leaks 1; valid.de:2: as de:1"));
   DataCheck columns;
-  columns.format = "pairs";
+  columns.task = "pairs";
   columns.files = {Write("a.tsv", "ein Hund\ta dog\nWort\tWort\neins\nzwei\ttwo\t2\n")};
-  EXPECT_THAT(
-      Found(columns),
-      ElementsAre("columns 2; a.tsv:3: 1 column, where 2 are expected; a.tsv:4: 3 columns, where 2 are expected",
-                  "copies 1; a.tsv:2: Wort"));
-  columns.format = "";
+  EXPECT_THAT(Found(columns),
+              ElementsAre("columns 2; a.tsv:3: 1 column, and 2 are expected; a.tsv:4: 3 columns, and 2 are expected",
+                          "copies 1; a.tsv:2: Wort"));
+  columns.task = "";
   columns.files = {
       Write("a.jsonl", "{\"source\": \"Wort\", \"target\": \"Wort\"}\n{\"source\": 1.5}\n{\"texts\": 1}\n[]\n{")};
-  EXPECT_THAT(
-      Found(columns),
-      ElementsAre(HasSubstr("unreadable 4; a.jsonl:2: key 'source': expected a string; a.jsonl:3: there is no text"),
-                  "copies 1; a.jsonl:1: Wort"));
+  EXPECT_THAT(Found(columns), ElementsAre(HasSubstr("unreadable 4; a.jsonl:2: expected text or sentence"),
+                                          "copies 1; a.jsonl:1: Wort"));
 }
 
 TEST_F(CheckDataTest, FindsMistakesInLabels) {
   DataCheck options;
-  options.format = "labels";
+  options.task = "labels";
   options.files = {Write("a.tsv", "a\tpos\nb\tneg\nc\tPos \nd\t\ne\ne\tf\tneg\nbroken\tn\xFFg\n")};
   options.valid = {Write("valid.tsv", "g\tnone\n")};
   EXPECT_THAT(
       Found(options),
       ElementsAre("invalid_utf8 1; a.tsv:7: the label is not UTF-8",
-                  "columns 2; a.tsv:5: 1 column, where 2 are expected; a.tsv:6: 3 columns, where 2 are expected",
+                  "columns 2; a.tsv:5: 1 column, and 2 are expected; a.tsv:6: 3 columns, and 2 are expected",
                   "empty_labels 1; a.tsv:4", "similar_labels 1; 'Pos ' (1), 'pos' (1)", "unknown_classes 1; 'none'"));
   options.valid.clear();
   options.files = {Write("long.tsv", "a\tthe first of two long labels\nb\tthe other of two long labels\n")};
@@ -163,9 +160,9 @@ TEST_F(CheckDataTest, FindsMistakesInLabels) {
   for (int i = 0; i < 20; ++i) turned += fmt::format("pos\ttext {}\n", i);
   options.files = {Write("turned.tsv", turned)};
   EXPECT_THAT(Found(options), ElementsAre(HasSubstr("duplicates 19"), HasSubstr("many_labels 20; 'text 0'")));
-  options.format = "";
+  options.task = "";
   options.files = {Write("a.csv", "text,label\na,1\nb,2,3\nb,ÄRGER\nc,ärger\n")};
-  EXPECT_THAT(Found(options), ElementsAre("columns 1; a.csv:3: 3 fields, where the header has 2",
+  EXPECT_THAT(Found(options), ElementsAre("unreadable 1; a.csv:3: 3 fields, and the header has 2",
                                           "similar_labels 1; 'ÄRGER' (1), 'ärger' (1)"));
 }
 
@@ -202,7 +199,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST_F(CheckDataTest, FindsShifts) {
   const auto shifts = [&](const std::vector<std::string>& source, const std::vector<std::string>& target) {
     DataCheck options;
-    options.format = "parallel";
+    options.task = "parallel";
     options.files = {Write("source", Joined(source)), Write("target", Joined(target))};
     options.examples = 10;
     for (const Finding& finding : CheckData(options).findings)
@@ -302,21 +299,22 @@ TEST_F(CheckDataTest, FindsMistakesInImages) {
 TEST_F(CheckDataTest, RefusesWhatItCannotCheck) {
   WriteImage("images/cats/0.png", 1);
   const std::string text = Write("a.txt", "a\nb\n"), tsv = Write("a.tsv", "a\tb\n"), csv = Write("a.csv", "a,b\nc,d\n");
-  const auto refusal = [&](std::vector<std::string> files, std::string format, std::vector<std::string> valid = {}) {
+  const auto refusal = [&](std::vector<std::string> files, std::string task, std::vector<std::string> valid = {}) {
     DataCheck options;
     options.files = std::move(files);
-    options.format = std::move(format);
+    options.task = std::move(task);
     options.valid = std::move(valid);
     return ErrorOf([&] { CheckData(options); });
   };
   EXPECT_THAT(refusal({}, ""), HasSubstr("there is no file"));
   EXPECT_THAT(refusal({scratch_.File("none")}, ""), HasSubstr("none: no such file or folder"));
-  EXPECT_THAT(refusal({text}, "words"), HasSubstr("`format` must be texts, parallel, pairs or labels, not 'words'"));
+  EXPECT_THAT(refusal({text}, "words"),
+              HasSubstr("`task` must be texts, parallel, pairs, labels, questions or tags, not 'words'"));
   EXPECT_THAT(refusal({text}, "parallel"), HasSubstr("needs two files"));
   EXPECT_THAT(refusal({text, text}, "parallel", {text}), HasSubstr("needs two files"));
-  EXPECT_THAT(refusal({tsv}, ""), HasSubstr("`format` must say"));
+  EXPECT_THAT(refusal({tsv}, ""), HasSubstr("`task` must say"));
   EXPECT_THAT(refusal({text}, "", {scratch_.File("images")}), HasSubstr("checked separately"));
-  EXPECT_THAT(refusal({scratch_.File("images")}, "texts"), HasSubstr("`format` is for text"));
+  EXPECT_THAT(refusal({scratch_.File("images")}, "texts"), HasSubstr("`task` is for text"));
   EXPECT_THAT(refusal({Write("a.fasta", ">a\nMK\n")}, ""), HasSubstr("a.fasta: text is checked in plain files"));
   const std::string cut = Gzip(Joined(ParallelLines(3000, 1).first));
   EXPECT_THAT(refusal({Write("cut.gz", cut.substr(0, cut.size() / 2))}, ""), HasSubstr("the file is truncated"));
@@ -324,15 +322,116 @@ TEST_F(CheckDataTest, RefusesWhatItCannotCheck) {
   EXPECT_THAT(refusal({scratch_.File("empty")}, ""), HasSubstr("there is no image in it"));
 }
 
+// As data sets on Hugging Face's hub have them.
+TEST_F(CheckDataTest, ReadsPublishedRecords) {
+  DataCheck options;
+  options.files = {Write("a.jsonl",
+                         "{\"id\": 1, \"translation\": {\"de\": \"Wort\", \"en\": \"Wort\"}}\n"
+                         "{\"id\": 2, \"translation\": {\"de\": \"ein Hund\", \"en\": \"a dog\"}}\n"
+                         "{\"id\": 3, \"translation\": {\"de\": \"ein Hund\", \"en\": \"a dog\"}}\n")};
+  EXPECT_THAT(Found(options), ElementsAre("copies 1; a.jsonl:1: Wort", "duplicates 1; a.jsonl:3: as a.jsonl:2"));
+  EXPECT_EQ(CheckData(options).unit, "pairs");
+  options.pairs = {"en", "fr"};
+  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("unreadable 3; a.jsonl:1: key 'translation.fr'")));
+  options.pairs = {};
+  options.files = {Write("b.JSON", "[{\"article\": \"one\",\n\"highlights\": \"one\"}]")};
+  EXPECT_THAT(Found(options), ElementsAre("copies 1; b.JSON:1: one"));
+  options.files = {Write("c.tsv", "id\tde\ten\n1\tWort\tWort\n")};
+  options.task = "pairs";
+  options.pairs = {"de", "en"};
+  EXPECT_THAT(Found(options), ElementsAre("copies 1; c.tsv:2: Wort"));
+  options = {};
+  options.files = {Write("d.tsv", "sentence\tlabel\ngood\t1\nbad\t1\n")};
+  EXPECT_THAT(Found(options), ElementsAre("one_class 1; '1'"));
+  options.files = {Write("e.ndjson", "{\"review\": \"good\", \"stars\": 1}\n{\"review\": \"good\", \"stars\": 2}\n")};
+  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("unreadable 2; e.ndjson:1: expected text or sentence")));
+  options.columns = {.text = "review", .text_pair = {}, .label = "stars"};
+  EXPECT_THAT(Found(options), ElementsAre("duplicates 1; e.ndjson:2: as e.ndjson:1"));
+  options.files = {Write("f", "good,1\n")};
+  EXPECT_THAT(ErrorOf([&] { CheckData(options); }), HasSubstr("f: its columns have no names"));
+  options.columns = {.text = "a", .text_pair = {}, .label = "b"};
+  options.format = TextFormat::csv;
+  options.files = {Write("g", "a,b\ngood,1\ngood,2\n")};
+  EXPECT_THAT(Found(options), ElementsAre("duplicates 1; g:3: as g:2"));
+}
+
+TEST_F(CheckDataTest, ReadsNumbersAndSeveralLabels) {
+  DataCheck options;
+  options.task = "labels";
+  std::string numbers, several;
+  for (int i = 0; i < 25; ++i) {
+    numbers += fmt::format("{{\"sentence1\": \"a {}\", \"sentence2\": \"b\", \"label\": {}.5}}\n", i, i);
+    several += fmt::format("{{\"text\": \"a {}\", \"labels\": [\"x\", \"{}\"]}}\n", i, i % 2 == 0 ? "y" : "Y");
+  }
+  options.files = {Write("numbers.jsonl", numbers)};
+  EXPECT_THAT(Found(options), IsEmpty());
+  options.files = {Write("numbers.tsv", "a\t1\nb\t0.5\nc\t1.0\n")};
+  EXPECT_THAT(Found(options), IsEmpty());
+  options.files = {Write("several.jsonl", several + "{\"text\": \"none\", \"labels\": []}\n")};
+  EXPECT_THAT(Found(options), ElementsAre("similar_labels 1; 'Y' (12), 'y' (13)"));
+  options.files = {Write("several.csv", "text,labels\na,\"x, y\"\nb,x\nc,\"y,\"\nd,\n")};
+  EXPECT_THAT(Found(options), ElementsAre("empty_labels 1; several.csv:5"));
+}
+
+TEST_F(CheckDataTest, ReadsQuestionsAndTags) {
+  const std::string one =
+      R"({"question": "Who?", "context": "Ada slept.", "answers": {"text": ["Ada"], "answer_start": [0]}})";
+  const std::string other =
+      R"({"question": "Who?", "context": "Bob ran.", "answers": {"text": ["Bob"], "answer_start": [1]}})";
+  DataCheck options;
+  options.files = {Write("a.jsonl", one + "\n" + other + "\n" + one + "\n")};
+  EXPECT_THAT(Found(options), ElementsAre("answers 1; a.jsonl:2: Bob", "duplicates 1; a.jsonl:3: as a.jsonl:1"));
+  options.task = "questions";
+  EXPECT_EQ(Found(options).size(), 2U);
+  const std::string squad = R"({"data": [{"paragraphs": [{"context": "Ada slept.", "qas": [
+      {"question": "Who?", "answers": [{"text": "Ada", "answer_start": 0}]},
+      {"question": "Who?", "answers": [{"text": "Ada", "answer_start": 4}]}]}]}]})";
+  options.files = {Write("dev.json", squad)};
+  EXPECT_THAT(Found(options), ElementsAre("answers 1; dev.json: question 2: Ada",
+                                          "duplicates 1; dev.json: question 2: as dev.json: question 1"));
+  options.files = {Write("a.txt", "a\n")};
+  EXPECT_THAT(ErrorOf([&] { CheckData(options); }), HasSubstr("a.txt: questions are .jsonl, .csv or SQuAD's"));
+
+  options.task = "tags";
+  options.files = {Write("conll", "-DOCSTART- O\n\nAda B-PER\nslept O\n\nran\n\nAda b-per\nslept O\n")};
+  EXPECT_THAT(Found(options),
+              ElementsAre(HasSubstr("unreadable 1; conll:6: expected a word and its tag"),
+                          "duplicates 1; conll:8: as conll:3", "similar_labels 1; 'B-PER' (1), 'b-per' (1)"));
+  options.task = "";
+  options.files = {Write("tags.jsonl", R"({"tokens": ["Ada", "slept"], "ner_tags": [1, 0]})"
+                                       "\n"
+                                       R"({"tokens": ["Ada"], "ner_tags": [1, 0]})")};
+  EXPECT_THAT(Found(options), ElementsAre("unreadable 1; tags.jsonl:2: 1 tokens have 2 tags"));
+}
+
+TEST_F(CheckDataTest, FindsEmptyFiles) {
+  DataCheck options;
+  options.files = {Write("a.txt", "one\n"), Write("b.txt", "")};
+  options.valid = {Write("c.jsonl", "\n")};
+  EXPECT_THAT(Found(options), ElementsAre("empty_files 2; b.txt; c.jsonl"));
+  options.task = "parallel";
+  options.valid.clear();
+  EXPECT_THAT(Found(options), testing::Contains("empty_files 1; b.txt"));
+  // A byte order mark is no part of the first text.
+  options.task = "";
+  options.files = {Write("mark.txt", "\xEF\xBB\xBFone\none\n")};
+  EXPECT_THAT(Found(options), ElementsAre("duplicates 1; mark.txt:2: as mark.txt:1"));
+}
+
 TEST_F(CheckDataTest, SummarizesInOneLine) {
   const std::string source = Write("de", "ein Hund\nWort\n"), target = Write("en", "a dog\nWort\n");
-  EXPECT_EQ(CheckSummary({source, target}, "parallel"),
-            fmt::format("checked {}, {} (2 pairs): warning: 1 targets that are equal to their source; headlight check "
+  const auto summary = [](std::vector<std::string> files, const char* task) {
+    return CheckSummary({.files = std::move(files), .task = task});
+  };
+  EXPECT_EQ(summary({source, target}, "parallel"),
+            fmt::format("checked {}, {} (2 pairs): warning: 1 target that is equal to its source; headlight check "
                         "names them",
                         source, target));
-  EXPECT_EQ(CheckSummary({source}, "texts"), "checked " + source + " (2 lines): nothing found");
-  EXPECT_EQ(CheckSummary({Write("a.fasta", ">a\nMK\n")}, "texts"), "");
-  EXPECT_EQ(CheckSummary({"/dev/null"}, "texts"), "");
+  EXPECT_EQ(summary({source}, "texts"), "checked " + source + " (2 lines): nothing found");
+  const std::string one = Write("one", "a\n");
+  EXPECT_EQ(summary({one}, "texts"), "checked " + one + " (1 line): nothing found");
+  EXPECT_EQ(summary({Write("a.fasta", ">a\nMK\n")}, "texts"), "");
+  EXPECT_EQ(summary({"/dev/null"}, "texts"), "");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace headlight {
 /// The kinds of findings, in the order in which they are printed.
 enum class FindingKind {
   unreadable,
+  empty_files,
   invalid_utf8,
   control_characters,
   empty,
@@ -23,6 +24,7 @@ enum class FindingKind {
   shifts,
   copies,
   length_ratio,
+  answers,
   duplicates,
   leaks,
   empty_labels,

@@ -18,10 +18,10 @@
 #include "headlight/base/hash.h"
 #include "headlight/base/json.h"
 #include "headlight/base/line_input.h"
-#include "headlight/data/csv.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/data/records.h"
-#include "headlight/data/text_examples.h"
 #include "headlight/recipes/check_findings.h"
+#include "headlight/recipes/check_rows.h"
 #include "headlight/recipes/find_shifts.h"
 #include "headlight/text/characters.h"
 #include "headlight/text/metrics/tokenize_13a.h"
@@ -71,15 +71,6 @@ std::string Excerpt(std::string_view text) {
   return InRow(text.substr(0, end)) + "...";
 }
 
-struct Row {
-  std::vector<std::string_view> texts;
-  bool is_pair = false;
-  std::optional<std::string_view> label = {};
-  std::uint64_t place = 0;
-  std::uint64_t target_place = 0;  // of a pair in two files
-  bool has_lines = false;          // a text may have several
-};
-
 // All that is read of text, row by row.
 class TextChecker {
  public:
@@ -89,13 +80,13 @@ class TextChecker {
   }
 
   CheckResult Run() {
-    const bool parallel = options_.format == "parallel";
+    const bool parallel = options_.task == "parallel";
     for (const bool valid : {false, true}) {
       const std::vector<std::string>& files = valid ? options_.valid : options_.files;
       in_valid_ = valid;
       if (files.empty()) continue;
       Check(files_.size() + files.size() < 1U << 16, "there are more than 65535 files");
-      Check(!parallel || files.size() == 2, "`format` parallel needs two files, the source's and the target's, not {}",
+      Check(!parallel || files.size() == 2, "`task` parallel needs two files, the source's and the target's, not {}",
             files.size());
       if (parallel) {
         ReadParallel(files[0], files[1]);
@@ -106,13 +97,19 @@ class TextChecker {
     FindDuplicates();
     CheckLabels();
     return {.unit = parallel || pairs_ ? "pairs"
-                    : tabbed_          ? "rows"
-                                       : "lines",
+                    : rows_are_lines_  ? "lines"
+                                       : "rows",
             .count = rows_,
             .findings = findings_.Take()};
   }
 
  private:
+  // Of the rows with as many columns.
+  struct ColumnCount {
+    std::int64_t rows = 0;
+    std::vector<std::uint64_t> first;
+  };
+
   // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding, but an error that
   // comes again is the file's, such as that of a damaged .gz.
   template <typename Next>
@@ -134,29 +131,41 @@ class TextChecker {
     return (files_.size() - 1) << 48 | static_cast<std::uint64_t>(line);
   }
   std::string NameOf(std::uint64_t place) const {
-    return fmt::format("{}:{}", files_[place >> 48], place & ((std::uint64_t{1} << 48) - 1));
+    return fmt::format("{}{}", files_[place >> 48], place & ((std::uint64_t{1} << 48) - 1));
   }
 
   void Read(const std::string& path) {
-    Check(!HasSequences(path) && !path.ends_with(".json"),
-          "{}: text is checked in plain files and in .tsv, .csv and .jsonl, perhaps .gz", path);
-    files_.push_back(path);
-    if (IsCsv(path)) return ReadCsv(path);
-    if (HasRecords(path)) return ReadJsonLines(path);
-    Check(!options_.format.empty() || !(path.ends_with(".tsv") || path.ends_with(".tsv.gz")),
-          "{}: `format` must say whether its columns are pairs, or texts and their label", path);
-    if (options_.format == "pairs" || options_.format == "labels") return ReadTabbed(path);
-    LineInput lines{ByteInput(path)};
+    files_.push_back(path + ":");
+    RowReader reader(path, options_);
+    if (reader.has_questions()) files_.back() = path + ": question ";
+    rows_are_lines_ = rows_are_lines_ && !reader.has_records() && !reader.is_tabbed();
+    std::map<std::size_t, ColumnCount> counts;
+    std::int64_t read = 0;
     ForEach([&] {
-      const auto line = lines.Next();
-      if (line) Add({.texts = {*line}, .place = PlaceOf(lines.line_number())});
-      return line.has_value();
+      ++read;  // also of a row that cannot be read
+      const std::optional<CheckedRow> row = reader.Next();
+      if (!row) {
+        --read;
+        return false;
+      }
+      const std::uint64_t place = PlaceOf(row->line);
+      if (reader.is_tabbed()) {
+        ColumnCount& count = counts[row->columns];
+        ++count.rows;
+        if (std::ssize(count.first) < options_.examples) count.first.push_back(place);
+      }
+      Add(*row, place, place);
+      return true;
     });
+    if (read == 0) findings_.Add(FindingKind::empty_files, [&] { return path; });
+    if (!counts.empty()) CheckColumns(counts);
   }
 
   void ReadParallel(const std::string& source_path, const std::string& target_path) {
-    files_.push_back(target_path);
-    files_.push_back(source_path);
+    for (const std::string& path : {target_path, source_path}) {
+      Check(!HasRecords(path), "{}: its rows are records, and in parallel files each line is a text", path);
+      files_.push_back(path + ":");
+    }
     LineInput sources{ByteInput(source_path)}, targets{ByteInput(target_path)};
     std::string source_error, target_error;
     // The next line; one that cannot be read is a finding, and empty.
@@ -187,12 +196,12 @@ class TextChecker {
         if (!in_valid_) ++rows_;
       } else {
         const std::uint64_t place = PlaceOf(sources.line_number());
-        Add({.texts = {*source, *target},
-             .is_pair = true,
-             .place = place,
-             .target_place = place - (std::uint64_t{1} << 48)});
+        Add({.texts = {std::string(*source), std::string(*target)}, .is_pair = true}, place,
+            place - (std::uint64_t{1} << 48));
       }
     }
+    for (const auto& [path, lines] : {std::pair(&source_path, &sources), {&target_path, &targets}})
+      if (lines->line_number() == 0) findings_.Add(FindingKind::empty_files, [path = path] { return *path; });
     if (difference > 0)
       findings_.Add(FindingKind::line_counts, difference,
                     {fmt::format("{} has {} lines, and {} has {}", source_path, sources.line_number(), target_path,
@@ -208,124 +217,20 @@ class TextChecker {
     findings_.Add(FindingKind::shifts, std::ssize(found), std::move(examples));
   }
 
-  void ReadTabbed(const std::string& path) {
-    struct Count {
-      std::int64_t rows = 0;
-      std::vector<std::uint64_t> first;
-    };
-    std::map<std::size_t, Count> counts;  // by the number of columns
-    const bool labels = options_.format == "labels";
-    tabbed_ = true;
-    LineInput lines{ByteInput(path)};
-    ForEach([&] {
-      const auto line = lines.Next();
-      if (!line) return false;
-      if (line->empty()) return true;
-      Row row{.texts = {}, .is_pair = !labels, .place = PlaceOf(lines.line_number())};
-      for (std::size_t begin = 0; begin <= line->size();) {
-        const std::size_t end = std::min(line->find('\t', begin), line->size());
-        row.texts.push_back(line->substr(begin, end - begin));
-        begin = end + 1;
-      }
-      Count& count = counts[row.texts.size()];
-      ++count.rows;
-      if (std::ssize(count.first) < options_.examples) count.first.push_back(row.place);
-      if (labels && row.texts.size() > 1) {
-        row.label = row.texts.back();
-        row.texts.pop_back();
-      }
-      row.is_pair = !labels && row.texts.size() == 2;
-      Add(row);
-      return true;
-    });
-    if (counts.empty()) return;
+  // The number of columns that most rows have is right, and that of pairs is two.
+  void CheckColumns(const std::map<std::size_t, ColumnCount>& counts) {
     std::size_t usual = 2;
-    if (labels)
+    if (options_.task == "labels")
       usual = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second.rows; })->first;
     usual = std::max<std::size_t>(usual, 2);
     for (const auto& [columns, count] : counts) {
       if (columns == usual) continue;
       std::vector<std::string> examples;
       for (const std::uint64_t place : count.first)
-        examples.push_back(fmt::format("{}: {} column{}, where {} are expected", NameOf(place), columns,
+        examples.push_back(fmt::format("{}: {} column{}, and {} are expected", NameOf(place), columns,
                                        columns == 1 ? "" : "s", usual));
       findings_.Add(FindingKind::columns, count.rows, std::move(examples));
     }
-  }
-
-  // What the members of a record are. Throws Error unless the row has what the format asks for.
-  template <typename Member>
-  Row RowOf(const Member& member, std::uint64_t place, const std::string& name) {
-    Row row{.texts = {}, .place = place, .has_lines = true};
-    const auto take = [&](std::initializer_list<const char*> names) {
-      for (const char* one : names)
-        if (const std::optional<std::string_view> text = member(one)) row.texts.push_back(*text);
-    };
-    const std::string& format = options_.format;
-    if (format.empty() || format == "pairs") take({"source", "target"});
-    row.is_pair = row.texts.size() == 2;
-    Check(format != "pairs" || row.is_pair, "{}: there is no source or no target", name);
-    if (!row.is_pair) {
-      row.texts.clear();
-      take({"text", "text_pair", "sentence", "sentence1", "sentence2", "question", "premise", "hypothesis", "question1",
-            "question2"});
-      if (format != "texts") row.label = member("label");
-      if (format != "texts" && !row.label) row.label = member("class");
-    }
-    pairs_ = pairs_ || row.is_pair;
-    Check(format != "labels" || row.label, "{}: there is no label", name);
-    Check(!row.texts.empty(),
-          "{}: there is no text, by a name that the trainings read, such as text, sentence or source", name);
-    return row;
-  }
-
-  void ReadCsv(const std::string& path) {
-    CsvReader reader(path);
-    const std::vector<std::string> header = reader.Next().value_or(std::vector<std::string>());
-    Check(!header.empty(), "{}: there is no header, which names the columns", path);
-    tabbed_ = true;
-    ForEach([&] {
-      const auto fields = reader.Next();
-      if (!fields) return false;
-      const std::string name = reader.place();
-      if (fields->size() != header.size()) {
-        findings_.Add(FindingKind::columns, [&] {
-          return fmt::format("{}: {} fields, where the header has {}", name, fields->size(), header.size());
-        });
-        if (!in_valid_) ++rows_;
-        return true;
-      }
-      const auto member = [&](std::string_view column) -> std::optional<std::string_view> {
-        const auto found = std::ranges::find(header, column);
-        if (found == header.end()) return std::nullopt;
-        return (*fields)[static_cast<std::size_t>(found - header.begin())];
-      };
-      Add(RowOf(member, PlaceOf(std::stoll(name.substr(name.rfind(':') + 1))), name));
-      return true;
-    });
-  }
-
-  void ReadJsonLines(const std::string& path) {
-    LineInput lines{ByteInput(path)};
-    tabbed_ = true;
-    ForEach([&] {
-      const auto line = lines.Next();
-      if (!line) return false;
-      if (line->empty()) return true;
-      const std::string name = fmt::format("{}:{}", path, lines.line_number());
-      const Json record = ParseJson(*line, name);
-      Check(record.As<Json::Object>() != nullptr, "{}: expected an object", name);
-      std::deque<std::string> numbers;  // labels may be numbers
-      const auto member = [&](const char* key) -> std::optional<std::string_view> {
-        const Json* const value = record.Find(key);
-        if (value == nullptr) return std::nullopt;
-        if (const auto* text = value->As<std::string>()) return *text;
-        if (const auto* number = value->As<std::int64_t>()) return numbers.emplace_back(std::to_string(*number));
-        Fail("{}: key '{}': expected a string", name, key);
-      };
-      Add(RowOf(member, PlaceOf(lines.line_number()), name));
-      return true;
-    });
   }
 
   void CheckText(std::string_view text, std::uint64_t place, bool has_lines) {
@@ -352,13 +257,17 @@ class TextChecker {
     }
   }
 
-  void Add(const Row& row) {
+  // `second_place`: of a pair in two files the target's.
+  void Add(const CheckedRow& row, std::uint64_t place, std::uint64_t second_place) {
     if (!in_valid_) ++rows_;
+    pairs_ = pairs_ || row.is_pair;
     if (++read_ % 10'000 == 0 && observer_.progress) observer_.progress(read_);
     for (std::size_t i = 0; i < row.texts.size(); ++i)
-      CheckText(row.texts[i], i > 0 && row.target_place > 0 ? row.target_place : row.place, row.has_lines);
-    if (row.is_pair) CheckPair(Trimmed(row.texts[0]), Trimmed(row.texts[1]), row.place);
-    if (row.label) AddLabel(*row.label, row.place);
+      CheckText(row.texts[i], i > 0 ? second_place : place, row.has_lines);
+    if (row.is_pair) CheckPair(Trimmed(row.texts[0]), Trimmed(row.texts[1]), place);
+    for (const std::string& answer : row.wrong_answers)
+      findings_.Add(FindingKind::answers, [&] { return fmt::format("{}: {}", NameOf(place), Excerpt(answer)); });
+    for (const std::string& label : row.labels) AddLabel(label, place);
     Hash64 hash;
     bool any = false;
     for (const std::string_view text : row.texts) {
@@ -366,7 +275,7 @@ class TextChecker {
       hash.Update(Trimmed(text));
       hash.Update(std::string_view("\0", 1));
     }
-    if (any) (in_valid_ ? valid_hashes_ : hashes_).push_back({hash.value(), row.place});
+    if (any) (in_valid_ ? valid_hashes_ : hashes_).push_back({hash.value(), place});
   }
 
   void CheckPair(std::string_view source, std::string_view target, std::uint64_t place) {
@@ -390,6 +299,7 @@ class TextChecker {
       return;
     }
     if (!in_valid_) ++labelled_;
+    has_numbers_ = has_numbers_ || (label.find('.') != label.npos && NumberOf(label).has_value());
     std::map<std::string, std::int64_t, std::less<>>& labels = in_valid_ ? valid_labels_ : labels_;
     constexpr std::size_t most = 1 << 16;  // more are no labels, and would need too much memory
     if (const auto found = labels.find(label); found != labels.end())
@@ -438,6 +348,7 @@ class TextChecker {
   }
 
   void CheckLabels() {
+    if (has_numbers_) return;  // of a regression
     std::map<std::string, std::vector<std::string>> alike;
     for (const auto& [label, count] : labels_) {
       std::string key;
@@ -463,8 +374,8 @@ class TextChecker {
   const CheckObserver& observer_;
   FindingCollector findings_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::vector<std::string> files_;  // that were begun
-  bool in_valid_ = false, tabbed_ = false, pairs_ = false;
+  std::vector<std::string> files_;  // that were begun, with what is before a line's number
+  bool in_valid_ = false, rows_are_lines_ = true, pairs_ = false, has_numbers_ = false;
   std::int64_t rows_ = 0, read_ = 0, labelled_ = 0;
   std::deque<HashedRow> hashes_, valid_hashes_;  // which grow without copies
   std::map<std::string, std::int64_t, std::less<>> labels_, valid_labels_;

@@ -41,11 +41,12 @@ Texts ReadTestSet(const Evaluation& options) {
     Check(!texts.sources.empty(), "{}: there is no pair in it", fmt::join(options.files, ", "));
     return texts;
   }
-  Check(options.pairs.source.empty() && options.pairs.target.empty(),
-        "{}: `source_column` and `target_column` are for pairs of texts, without `reference`", options.folder);
   const std::string& source = options.files.front();
-  texts.sources = ReadLines(source);
-  texts.references = ReadLines(options.reference);
+  const auto read = [](const std::string& path, const std::string& column, TextsAsked asked) {
+    return AllTexts(path, {.columns = {.text = column, .text_pair = {}, .label = {}}, .asked = asked});
+  };
+  texts.sources = read(source, options.pairs.source, TextsAsked::source);
+  texts.references = read(options.reference, options.pairs.target, TextsAsked::reference);
   Check(!texts.sources.empty(), "{}: has no lines", source);
   Check(texts.sources.size() == texts.references.size(),
         "{} has {} lines and {} has {}: each source needs its reference", source, texts.sources.size(),
@@ -168,7 +169,7 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   Texts texts = ReadTestSet(options);
   std::vector<std::string> known;
   for (const std::string& path : options.train)
-    for (std::string& line : ReadLines(path)) known.push_back(std::move(line));
+    for (std::string& line : AllTexts(path, {.asked = TextsAsked::source})) known.push_back(std::move(line));
   Check(options.train.empty() || !known.empty(), "`train` {}: has no lines", fmt::join(options.train, ", "));
   const Translator translator = Loaded(observer, [&] { return Translator::Load(options.folder, options.load); });
   Check(translator.tokenizer().after() == std::vector{translator.model().limits().end_id},

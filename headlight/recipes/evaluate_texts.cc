@@ -43,15 +43,14 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
   Check(options.train.empty() || heads.masked_words, "{}: `train` is for encoders with a head for masked words",
         options.folder);
   TextColumns columns = options.columns;
-  const std::vector<std::string>& text_columns = options.source_of_texts.columns;
-  if (!text_columns.empty()) columns.text = text_columns.front();
+  columns.text = options.source_of_texts.columns.text;
   Check(heads.sequence_classes || (columns.text_pair.empty() && columns.label.empty()),
         "{}: `text_pair_column` and `label_column` are for encoders with a head for classes of texts", options.folder);
   const PassWatch watch = Watch(observer, "texts evaluated");
   const bool labelled = heads.sequence_classes || heads.token_classes || heads.question_spans;
   Check(!labelled || !options.source_of_texts.format,
         "{}: `format` is for texts without labels; this model's test set has labels", options.folder);
-  Check(!labelled || heads.sequence_classes || text_columns.empty(),
+  Check(!labelled || heads.sequence_classes || columns.text.empty(),
         "{}: `text_column` is for texts without labels and for classes of texts", options.folder);
   if (heads.sequence_classes) {
     const TextExamples texts = ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels,

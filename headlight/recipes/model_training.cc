@@ -191,7 +191,7 @@ void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group)
   const auto add = [&](const char* name, std::string& column, const char* text, const char* usual) {
     table
         .Add(name, column,
-             fmt::format("Column of the {} in .jsonl and .csv files, or its language in \"translation\"", text))
+             fmt::format("Column of the {} in .jsonl, .csv and .tsv files, or its language in \"translation\"", text))
         .Check(NotEmpty())
         .Type("NAME")
         .Default(usual)

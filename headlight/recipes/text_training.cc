@@ -36,7 +36,7 @@ namespace {
 
 void AddColumn(OptionTable& table, const char* name, std::string& column, const char* group, const char* text,
                const char* usual) {
-  table.Add(name, column, fmt::format("Column of the {} in .jsonl and .csv files", text))
+  table.Add(name, column, fmt::format("Column of the {} in .jsonl, .csv and .tsv files", text))
       .Check(NotEmpty())
       .Type("NAME")
       .Default(usual)
@@ -81,14 +81,18 @@ std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& fold
   Fail("{}: the tokenizer has no {}: none of {}", folder, what, fmt::join(names, ", "));
 }
 
-void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format) {
-  if (const std::string summary = CheckSummary(files, format); !summary.empty()) Note(observer, summary);
+void NoteCheck(const TrainingObserver& observer, const DataCheck& data) {
+  if (const std::string summary = CheckSummary(data); !summary.empty()) Note(observer, summary);
 }
 
 void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
                       const TextSource& source) {
-  const bool tables = std::ranges::any_of(files, [](const std::string& file) { return file.ends_with(".tsv"); });
-  if (!source.format && source.columns.empty() && !tables) NoteCheck(observer, files, "texts");
+  DataCheck data;
+  data.files = files;
+  data.task = "texts";
+  data.format = source.format;
+  data.columns = source.columns;
+  NoteCheck(observer, data);
 }
 
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking) {

@@ -14,6 +14,7 @@
 #include "headlight/data/text_reader.h"
 #include "headlight/kinds/model.h"
 #include "headlight/models/bert.h"
+#include "headlight/recipes/check_options.h"
 #include "headlight/recipes/model_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -54,10 +55,9 @@ void SetSizes(const TrainingPlan& plan, BertConfig& config);
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
-/// Notes CheckSummary of the files to train on, if it says anything. The check knows the usual columns only: not for
-/// files of others.
-void NoteCheck(const TrainingObserver& observer, const std::vector<std::string>& files, const std::string& format);
-/// The same of texts without labels, unless `source` says another format or column.
+/// Notes CheckSummary of what to train on, if it says anything.
+void NoteCheck(const TrainingObserver& observer, const DataCheck& data);
+/// The same for texts without labels.
 void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
                       const TextSource& source);
 

@@ -104,7 +104,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
                                tokens[0], tokens[1]));
     return examples;
   };
-  if (std::ranges::none_of(options.train, HasRecords)) NoteCheck(observer, options.train, "pairs");
+  NoteCheck(observer, {.files = options.train, .task = "pairs", .pairs = options.columns});
   SequenceSets& sets = prepared.pairs;
   sets.train = read(options.train, options.learned(), nullptr);
   sets.valid = read(options.validation(), options.validated(), &sets.valid_sources);

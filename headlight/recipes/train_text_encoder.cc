@@ -108,9 +108,8 @@ PreparedTask ReadClasses(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
-  const TextColumns& columns = reading.options.columns;
-  if (asked == LabelsPerText::one && columns.text.empty() && columns.text_pair.empty() && columns.label.empty())
-    NoteCheck(reading.observer, reading.options.train, "labels");
+  if (asked == LabelsPerText::one)
+    NoteCheck(reading.observer, {.files = reading.options.train, .task = "labels", .columns = reading.options.columns});
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   PreparedTask prepared = {&sets->train,
@@ -128,6 +127,7 @@ PreparedTask ReadTags(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found.texts);
     return found;
   };
+  NoteCheck(reading.observer, {.files = reading.options.train, .task = "tags"});
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   return {&sets->train.texts.texts,
@@ -143,6 +143,7 @@ PreparedTask ReadAnswers(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found.texts);
     return found;
   };
+  NoteCheck(reading.observer, {.files = reading.options.train, .task = "questions"});
   sets->train = read(reading.options.train, reading.options.learned(), false);
   sets->valid = read(reading.options.validation(), reading.options.validated(), true);
   return {&sets->train.texts.texts,

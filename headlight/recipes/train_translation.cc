@@ -277,7 +277,9 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
   const TrainingFolder held(options.out, options.resume, options.ranks);
   CheckText(options.train, options.columns);
   if (!splits) CheckText(options.valid, options.columns);
-  if (options.train.size() == 2) NoteCheck(observer, options.train, "parallel");
+  NoteCheck(
+      observer,
+      {.files = options.train, .task = options.train.size() == 2 ? "parallel" : "pairs", .pairs = options.columns});
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
   const bool learned = HasCheckpoint(CheckpointOf(options.out));  // else it may be half of one, or of other settings

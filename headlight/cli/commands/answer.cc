@@ -171,7 +171,7 @@ void Add(Command& program) {
   command.Add("--stride", options.answerer.stride, AtLeast(0),
               "Tokens of the passage that neighbouring windows share [128, at most half of a window]");
   command.Add("--json", options.json, "Print one JSON object per answer");
-  options.source.pairs = true;
+  options.source.asked = TextsAsked::texts;
   Describe(command, options.source);
   AddTruncate(command, options);
   AddSkipErrors(command, options).Excludes(question);

@@ -9,7 +9,7 @@
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
-#include "headlight/data/lines.h"
+#include "headlight/data/text_reader.h"
 #include "headlight/recipes/translation_metrics.h"
 #include "headlight/text/metrics/bootstrap.h"
 
@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> references;
   TranslationMetricOptions metrics{.metrics = {"bleu"}};
   std::string baseline;
+  TextSource source = {.asked = TextsAsked::reference};  // of the references; the format also of what is scored
   std::int64_t samples = kBootstrapSamples;
   std::uint64_t seed = kBootstrapSeed;
   bool chrf = false, sentences = false, json = false;
@@ -52,10 +53,11 @@ void Run(const Options& options) {
   if (options.chrf) of_metrics.metrics.emplace_back("chrf");
   const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(of_metrics, options.references.size());
   std::vector<std::vector<std::string>> references;
-  for (const std::string& path : options.references) references.push_back(ReadLines(path));
+  for (const std::string& path : options.references) references.push_back(AllTexts(path, options.source));
+  const TextSource written = {.format = options.source.format, .asked = TextsAsked::reference};
   std::vector<std::string> baseline;
-  if (!options.baseline.empty()) baseline = ReadLines(options.baseline);
-  const std::vector<std::string> hypotheses = ReadLines(Input("-"));
+  if (!options.baseline.empty()) baseline = AllTexts(options.baseline, written);
+  const std::vector<std::string> hypotheses = AllTexts(Input("-"), written);
   Check(options.baseline.empty() || baseline.size() == hypotheses.size(),
         "--baseline {} has {} lines, and the hypothesis {}: each needs the other", options.baseline, baseline.size(),
         hypotheses.size());
@@ -99,7 +101,8 @@ void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "bleu", "Score translations by BLEU, chrF and TER, as sacreBLEU", Run);
   command
-      .Add("--reference", options.references, "Reference translations, a line for each line of input; may be repeated")
+      .Add("--reference", options.references,
+           "Reference translations, a line or record (see --format) for each line of input; may be repeated")
       .Required()
       .Type("FILE");
   Describe(command, options.metrics);
@@ -116,14 +119,17 @@ void Add(Command& program) {
                                "BLEU with effective order")
                           .Excludes(baseline);
   command.Add("--json", options.json, "Print one JSON object").Excludes(sentences);
+  Describe(command, options.source);
   command.footer =
-      "\nReads translations from standard input. BLEU has exponential smoothing. TER is the only score of which lower "
-      "is\n"
-      "better. The scores, the signatures and the samples of a seed are sacreBLEU's.\n\n"
+      "\nReads translations from standard input: lines, or in the format that --format names for all files. BLEU has\n"
+      "exponential smoothing. TER is the only score of which lower is better. The scores, the signatures and the "
+      "samples of\n"
+      "a seed are sacreBLEU's.\n\n"
       "Examples:\n"
       "  headlight bleu --reference test.en < translations\n"
       "  headlight bleu --reference first.en --reference second.en --lowercase --metric bleu chrf++ ter < "
       "translations\n"
+      "  headlight bleu --reference test.jsonl --text-column en < translations\n"
       "  headlight bleu --reference test.zh --tokenization zh < translations\n"
       "  headlight bleu --reference test.en --baseline old_translations < translations";
 }

@@ -19,7 +19,7 @@ struct Options : DataCheck {
 };
 
 std::string TextOf(const CheckResult& result) {
-  std::string text = fmt::format("{} {}\n", result.count, result.unit);
+  std::string text = fmt::format("{} {}\n", result.count, UnitOf(result));
   for (const Finding& finding : result.findings) {
     text += fmt::format("{}: {} {}\n", finding.kind, finding.count, finding.text);
     for (const std::string& example : finding.examples) text += "  " + InRow(example) + "\n";
@@ -52,19 +52,21 @@ void Add(Command& program) {
   Describe(command, options);
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
-      "\nText: duplicates, empty and very long texts, bytes that are not UTF-8, control characters, rows with a wrong\n"
-      "number of columns, and validation rows that are also in the training data. Of pairs: targets equal to their\n"
-      "source, and lengths that differ too much. Of parallel files: the line from which on they are out of step. Of\n"
-      "labels: names that differ only by spaces or case, a single class, and validation classes that are new.\n"
+      "\nText: duplicates, empty and very long texts, empty files, bytes that are not UTF-8, control characters, rows\n"
+      "with a wrong number of columns, and validation rows that are also in the training data. Of pairs: targets\n"
+      "equal to their source, and lengths that differ too much. Of parallel files: the line from which on they are\n"
+      "out of step. Of labels: names that differ only by spaces or case, a single class, and validation classes that\n"
+      "are new. Of questions: answers that are not in their context.\n"
       "Images: damaged files (all are listed), duplicate files, also between classes and with the validation images,\n"
       "formats that are left out, extensions of another format, very small images, and mistaken class folders.\n\n"
       "The exit code is 0 if nothing is found, 1 if anything is, and 2 for a mistake in the command line or a file\n"
       "that cannot be read.\n\n"
       "Examples:\n"
       "  headlight check corpus.txt --tokenizer gpt2 --max-tokens 1024\n"
-      "  headlight check train.de train.en --format parallel --valid val.de val.en\n"
-      "  headlight check train.tsv --format labels --valid valid.tsv --json\n"
-      "  headlight check train.jsonl\n"
+      "  headlight check train.de train.en --task parallel --valid val.de val.en\n"
+      "  headlight check train.tsv --task labels --valid valid.tsv --json\n"
+      "  headlight check train.jsonl --source-column de --target-column en\n"
+      "  headlight check dev-v2.0.json --task questions\n"
       "  headlight check photos/train --valid photos/valid --min-side 32";
 }
 

@@ -151,7 +151,7 @@ void Add(Command& program) {
   AddTruncate(command, options);
   command.Add("--json", options.json, "Print one JSON object per line or image");
   options.most_pixels = &AddMostPixels(command);
-  options.source.pairs = true;
+  options.source.asked = TextsAsked::texts;
   Describe(command, options.source);
   AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);

@@ -17,6 +17,7 @@ void Add(Command& program) {
   AddSamplingOptions(command, options.translate);
   command.Add("--json", options.json,
               "Print one JSON object per summary: line, text, score, complete (false where --max-length cut it)");
+  options.source.asked = TextsAsked::source;
   Describe(command, options.source);
   AddTruncate(command, options);
   AddSkipErrors(command, options);

@@ -16,6 +16,7 @@
 #include "headlight/cli/terminal/output.h"
 #include "headlight/text/token_label.h"
 #include "headlight/text/tokenizers/encode_text.h"
+#include "headlight/text/tokenizers/esm_tokenizer.h"
 #include "headlight/text/tokenizers/load_tokenizer.h"
 
 namespace headlight::tokenize {
@@ -82,8 +83,11 @@ std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch
   return rows;
 }
 
-void Run(const Options& options) {
+void Run(const Options& given) {
+  Options options = given;
   const std::shared_ptr<const Tokenizer> loaded = LoadTokenizer(options.folder);
+  options.source.proteins = ReadsResidues(*loaded);
+  options.source.mask = "<mask>";
   const Tokenizer& tokenizer = *loaded;
   Check(options.side == Side::source || HasSides(tokenizer),
         "--side: {} has one tokenizer for all texts; only MarianMT's have two sides", options.folder);

@@ -37,6 +37,7 @@ void Add(Command& program) {
               "Print one JSON object per translation: line, text, score, complete (false where --max-length cut "
               "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
               "log_probabilities, of each token");
+  options.source.asked = TextsAsked::source;
   Describe(command, options.source);
   Option& skip = AddSkipErrors(command, options);
   Option& shard = AddShard(command, options.shard);

@@ -75,9 +75,11 @@ class LinePrinter {
   void PrintError(std::string error) {
     ++count_.skipped;
     const std::string name = NameOf(++count_.lines) + ": ";
+    // Of records the error has the file and line, as "a.jsonl:7: ", which are enough.
+    const bool placed = error.starts_with(name_ + ":") && !error.starts_with(name);
     if (error.starts_with(name)) error.erase(0, name.size());
     if (options_.json) return WriteResult(Json(Json::Object{{"line", count_.lines}, {"error", error}}).Line() + "\n");
-    WriteNote("headlight: " + name + error);
+    WriteNote("headlight: " + (placed ? "" : name) + error);
     WriteResult(error_row_);
   }
 

@@ -228,7 +228,7 @@ TEST_F(TrainTest, ReadsPairsOfOneFile) {
             RunProgram({"evaluate", In("out"), "--source", In("valid.de"), "--reference", In("valid.en")}).out)
       << scored.err;
   EXPECT_THAT(RefusalOf({"evaluate", In("out"), In("valid.jsonl")}),
-              HasSubstr("--source-column and --target-column must"));
+              HasSubstr("--source-column must name the language"));
   EXPECT_THAT(Refusal({"--source-column", "de"}), HasSubstr("its columns have no names"));
   WriteFile(In("train.en.jsonl"), "{}\n");
   EXPECT_THAT(RefusalOf({"train", "translation", "--train", In("train.jsonl"), In("train.en.jsonl"), "--valid",

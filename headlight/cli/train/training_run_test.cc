@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headlight/cli/program/testing.h"
-#include "headlight/data/lines.h"
+#include "headlight/data/text_reader.h"
 
 namespace headlight::training_run_test {
 namespace {
@@ -50,7 +50,7 @@ class TrainingRunTest : public testing::Test {
   // Of metrics.jsonl, by step.
   std::map<std::int64_t, double> LearningRates(const std::string& out) const {
     std::map<std::int64_t, double> rates;
-    for (const std::string& line : ReadLines(In(out + "/metrics.jsonl"))) {
+    for (const std::string& line : AllTexts(In(out + "/metrics.jsonl"), {.format = TextFormat::text})) {
       const JsonView json(ParseJson(line, "metrics"), "metrics");
       if (json["learning_rate"].present()) rates[json["step"].Integer()] = json["learning_rate"].Number();
     }

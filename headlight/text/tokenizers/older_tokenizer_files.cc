@@ -236,13 +236,28 @@ std::optional<Json> TokenizerJson(Files files) {
   return TokenizerJsonOfSentencePiece(files);
 }
 
+// In the order of their ids.
+constexpr std::string_view kResidues = "LAGVSERTIDPKQNFYMHWCXBUZO.-";
+
 }  // namespace
+
+bool ReadsResidues(const Tokenizer& tokenizer) {
+  std::int32_t residues = 0;
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
+    const std::string& piece = tokenizer.Piece(id);
+    if (piece.size() == 1 && kResidues.find(piece[0]) != kResidues.npos)
+      ++residues;
+    else if (!piece.starts_with('<') || !piece.ends_with('>'))
+      return false;
+  }
+  return residues > 0;
+}
 
 Json EsmTokenizerJson() {
   Files files{{"ESM's tokenizer", {Json::Object{}, ""}, {Json::Object{}, ""}, TokenizerFamily::esm}, {}};
   const auto add = [&](std::string piece) { files.vocabulary.push_back({std::move(piece), files.vocabulary.size()}); };
   for (const char* special : {"<cls>", "<pad>", "<eos>", "<unk>"}) add(special);
-  for (const char residue : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) add(std::string(1, residue));
+  for (const char residue : kResidues) add(std::string(1, residue));
   for (const char* special : {"<null_1>", "<mask>"}) add(special);
   return EsmJson(std::move(files));
 }

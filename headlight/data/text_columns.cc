@@ -1,0 +1,119 @@
+#include "headlight/data/text_columns.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/data/records.h"
+
+namespace headlight {
+namespace {
+
+// The names that data sets give to two texts of a pair.
+constexpr std::pair<const char*, const char*> kPairs[] = {
+    {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
+    {"question", "context"}, {"question", "passage"},    {"question", "sentence"},  {"question", "image"}};
+
+bool IsIn(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The columns of the texts; the first is empty if there are none.
+template <typename Has>
+TextColumns FindColumns(const TextColumns& columns, TextsAsked asked, const Has& has) {
+  if (!columns.text.empty()) return columns;
+  if (!columns.text_pair.empty()) return {.text = "text", .text_pair = columns.text_pair, .label = {}};
+  if (asked == TextsAsked::texts)
+    for (const auto& [first, second] : kPairs)
+      if (has(first) && has(second)) return {.text = first, .text_pair = second, .label = {}};
+  for (const char* name : UsualNames(asked))
+    if (has(name)) return {.text = name, .text_pair = {}, .label = {}};
+  return {};
+}
+
+std::string TextOfColumn(const JsonView& record, const std::vector<std::string>& header, const std::string& column,
+                         const char* option) {
+  const JsonView member = record[column];
+  if (member.present()) return TextOf(member);
+  if (IsIn(header, column)) return "";  // an empty field
+  Check(record.value().Find(column) == nullptr, "{}: it is null, which is no text", member.place());
+  Fail("{}: key {}: there is none, but {}; `{}` names the key of the text", record.place(), Quoted(column),
+       MembersOf(record), option);
+}
+
+}  // namespace
+
+std::initializer_list<const char*> UsualNames(TextsAsked asked) {
+  static constexpr std::initializer_list<const char*> text = {"text", "sentence"},
+                                                      one = {"text",     "sentence", "sentence1",
+                                                             "question", "premise",  "question1"},
+                                                      source = {"source", "document", "article", "text"},
+                                                      target = {"target", "summary", "highlights"},
+                                                      reference = {"target", "summary", "highlights", "text"};
+  switch (asked) {
+    case TextsAsked::text:
+      return text;
+    case TextsAsked::texts:
+      return one;
+    case TextsAsked::source:
+      return source;
+    case TextsAsked::target:
+      return target;
+    case TextsAsked::reference:
+      return reference;
+  }
+  return text;
+}
+
+bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked) {
+  const TextColumns found = FindColumns(columns, asked, [&](const char* name) { return IsIn(header, name); });
+  return IsIn(header, found.text) && (found.text_pair.empty() || IsIn(header, found.text_pair));
+}
+
+SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns,
+                         TextsAsked asked, const char* option) {
+  if (const JsonView translation = record["translation"]; translation.value().As<Json::Object>() != nullptr) {
+    Check(!columns.text.empty(), "{}: `{}` must name the language to read: there is {}", translation.place(), option,
+          MembersOf(translation));
+    return {TextOf(translation[columns.text])};
+  }
+  const TextColumns found = FindColumns(
+      columns, asked, [&](const char* name) { return record.value().Find(name) != nullptr || IsIn(header, name); });
+  Check(!found.text.empty(), "{}: expected {}, and there is {}; `{}` names the key of the text", record.place(),
+        fmt::join(UsualNames(asked), " or "), MembersOf(record), option);
+  SourceText texts{TextOfColumn(record, header, found.text, option)};
+  if (found.text_pair.empty()) return texts;
+  texts.second = TextOfColumn(record, header, found.text_pair, "text_pair_column");
+  // In a table of single texts and pairs, an empty field of the usual name is no text.
+  if (columns.text_pair.empty() && texts.second->empty() && !header.empty()) texts.second.reset();
+  return texts;
+}
+
+JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns) {
+  if (!columns.label.empty()) return record[columns.label];
+  const JsonView label = record["label"], labels = record["labels"];
+  return labels.present() && !label.present() ? labels : label;
+}
+
+std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns) {
+  if (HasRecords(path)) return Records(path);
+  const bool named = !columns.text.empty() || !columns.text_pair.empty() || !columns.label.empty();
+  const bool tsv = TextFormatOf(path) == TextFormat::tsv;
+  Check(tsv || !named, "{}: its columns have no names; those of .jsonl, .csv and .tsv files do", path);
+  if (!tsv) return std::nullopt;
+  LineReader lines(path);
+  const auto line = lines.Next();
+  std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
+  const bool labelled =
+      columns.label.empty() ? IsIn(header, "label") || IsIn(header, "labels") : IsIn(header, columns.label);
+  if (labelled && HasTexts(header, columns, TextsAsked::texts)) return Records(std::move(lines), std::move(header));
+  Check(!named, "{}:1: the header has not all columns of the texts and the label, but {}", path,
+        Quoted(fmt::format("{}", fmt::join(header, ", "))));
+  return std::nullopt;
+}
+
+}  // namespace headlight
