@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
 #include "headlight/data/records.h"
 
 namespace headlight {
@@ -46,6 +47,20 @@ std::string TextOfColumn(const JsonView& record, const std::vector<std::string>&
 }
 
 }  // namespace
+
+Option& AddColumn(OptionTable& table, const char* name, std::string& column, std::string description) {
+  std::string option(name + 2);
+  std::ranges::replace(option, '-', '_');
+  const auto set = [&column, option](const std::vector<std::string>& names) {
+    Check(names.size() == 1, "`{}` names one column, and {} are given: {}", option, names.size(),
+          fmt::join(names, ", "));
+    column = names.front();
+  };
+  return table.Add(name, OptionTarget(set, OptionTarget::kMany), NotEmpty(), std::move(description))
+      .OneAtATime()
+      .HasValueIf([&column] { return !column.empty(); })
+      .Type("NAME");
+}
 
 std::initializer_list<const char*> UsualNames(TextsAsked asked) {
   static constexpr std::initializer_list<const char*> text = {"text", "sentence"},

@@ -8,6 +8,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
+#include "headlight/base/option_table.h"
 #include "headlight/data/records.h"
 
 namespace headlight {
@@ -22,6 +23,9 @@ struct SourceText {
 struct TextColumns {
   std::string text, text_pair, label;
 };
+
+/// Adds an option for the name of a column, which is refused if it is given twice: each column has its own option.
+Option& AddColumn(OptionTable& table, const char* name, std::string& column, std::string description);
 
 /// What is asked of a record, which determines the usual names:
 ///   text: text or sentence

@@ -41,9 +41,7 @@ void Describe(OptionTable& table, TextSource& source) {
   AddTextFormat(table, source.format);
   const bool pairs = source.asked == TextsAsked::texts;
   const auto add = [&](const char* name, std::string& column, const char* what, const std::string& usual) {
-    table.Add(name, column, fmt::format("Key or column of {} in .jsonl, .csv or .tsv [{}]", what, usual))
-        .Check(NotEmpty())
-        .Type("NAME");
+    AddColumn(table, name, column, fmt::format("Key or column of {} in .jsonl, .csv or .tsv [{}]", what, usual));
   };
   add("--text-column", source.columns.text, "the text",
       pairs ? std::string("text, or the usual names of two, such as question and context")

@@ -255,8 +255,10 @@ TEST(TokenClassifier, GivesTheBestLabelsOfTokens) {
   EXPECT_THAT(refused({.top_k = 0, .aggregation = TagAggregation::none}), HasSubstr("`top_k` must be at least 1"));
   EXPECT_THAT(refused({.max_length = 25}), HasSubstr("`max_length` is 25: the model reads 1 to 24"));
   EXPECT_THAT(refused({.max_length = 2}), HasSubstr("the model reads 2 tokens at once, of which 2 go with"));
-  EXPECT_THAT(refused({.max_length = 8, .stride = 8}), HasSubstr("`stride` is 8: windows of 8 tokens share 0 to 7"));
-  EXPECT_THAT(refused({.max_length = 8, .stride = 6}), HasSubstr("`stride` is 6: windows of 8 tokens share at most 5"));
+  EXPECT_THAT(refused({.max_length = 8, .stride = 8}),
+              HasSubstr("`stride` is 8: windows of 8 tokens, of which 2 are special, share 0 to 5"));
+  EXPECT_THAT(refused({.max_length = 8, .stride = 6}),
+              HasSubstr("`stride` is 6: windows of 8 tokens, of which 2 are special, share 0 to 5"));
   EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
 }
 
@@ -352,6 +354,9 @@ TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
   EXPECT_THAT(refused({.top_k = 101}), HasSubstr("`top_k` must be 1 to 100, not 101"));
   EXPECT_THAT(refused({.max_input_length = 25}), HasSubstr("`max_input_length` is 25: the model reads 1 to 24"));
   EXPECT_THAT(refused({.stride = 24}), HasSubstr("`stride` is 24: windows of 24 tokens share 0 to 23"));
+  EXPECT_THAT(
+      refused({.max_input_length = 12, .stride = 11}),
+      testing::ContainsRegex("`stride` is 11: with the [0-9]+ tokens of this question, windows of 12 share 0 to "));
 }
 
 TEST(EncoderFolder, DividesAndTruncatesTexts) {

@@ -64,6 +64,10 @@ std::vector<std::vector<AnswerSpan>> QuestionAnswerer::Answer(std::span<const Qu
     CheckText(questions[i].context, options.name_of, i);
     cut.push_back(CutPassage(tokenizer, questions[i].question, questions[i].context, longest, stride,
                              NameOf(options.name_of, i)));
+    const std::int64_t others = std::ssize(cut[i].encoding.ids) - std::ranges::count(cut[i].encoding.texts, 1);
+    Check(!options.stride || cut[i].windows.size() == 1 || stride < longest - others,
+          "{}: `stride` is {}: with the {} tokens of this question, windows of {} share 0 to {}",
+          NameOf(options.name_of, i), stride, others, longest, longest - others - 1);
   }
   for (std::size_t i = 0; i < questions.size(); ++i)
     for (const Window& window : cut[i].windows) {

@@ -156,12 +156,15 @@ std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
   return kept;
 }
 
-void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions) {
+// `special`: tokens that each window has around those of its text.
+void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions, std::int64_t special) {
   const std::int64_t longest = options.max_input_length.value_or(positions), stride = options.stride.value_or(0);
   Check(longest >= 1 && longest <= positions, "`max_input_length` is {}: the model reads 1 to {} tokens at once",
         longest, positions);
-  Check(stride >= 0 && stride < longest, "`stride` is {}: windows of {} tokens share 0 to {}", stride, longest,
-        longest - 1);
+  const std::int64_t most_shared = std::max<std::int64_t>(longest - special - 1, 0);
+  Check(stride >= 0 && stride <= most_shared,
+        "`stride` is {}: windows of {} tokens, of which {} are special, share 0 to {}", stride, longest, special,
+        most_shared);
   Check(!options.stride || aggregation != TagAggregation::none,
         "`stride` is for aggregated labels: without it each token has the label of one window");
   Check(!options.top_k || aggregation == TagAggregation::none,
@@ -186,7 +189,8 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
       std::ranges::any_of(labels, [](const std::string& label) { return MeaningOfTag(label).ends; })
           ? TagAggregation::simple
           : TagAggregation::first);
-  CheckOptions(options, aggregation, model.limits().positions);
+  CheckOptions(options, aggregation, model.limits().positions,
+               std::ssize(tokenizer.Encode("", {.read_special = false}).ids));
   const std::int64_t longest = options.max_input_length.value_or(model.limits().positions);
   const bool each_window = options.stride.has_value();  // is a reading of its own
   std::vector<Encoding> encodings;
@@ -197,9 +201,6 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
     CheckText(texts[i], options.name_of, i);
     encodings.push_back(tokenizer.Encode(texts[i], {.read_special = false}));
     if (encodings[i].ids.empty()) continue;
-    const std::int64_t others = std::ranges::count(encodings[i].texts, -1), stride = options.stride.value_or(0);
-    Check(stride == 0 || stride < longest - others, "`stride` is {}: windows of {} tokens share at most {}", stride,
-          longest, longest - others - 1);
     const std::vector<Window> of_text = SlidingWindows(encodings[i], 0, longest, options.stride.value_or(longest / 4));
     window_of[i] = WindowOfEachToken(of_text);
     text_of.insert(text_of.end(), of_text.size(), i);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/json.h"
@@ -204,8 +205,8 @@ class TextChecker {
       if (lines->line_number() == 0) findings_.Add(FindingKind::empty_files, [path = path] { return *path; });
     if (difference > 0)
       findings_.Add(FindingKind::line_counts, difference,
-                    {fmt::format("{} has {} lines, and {} has {}", source_path, sources.line_number(), target_path,
-                                 targets.line_number())});
+                    {fmt::format("{} has {}, and {} has {}", source_path, Counted(sources.line_number(), "line"),
+                                 target_path, targets.line_number())});
     std::vector<std::string> examples;
     const std::vector<Shift> found = FindShifts(source_traits, target_traits);
     for (const Shift& shift : found)

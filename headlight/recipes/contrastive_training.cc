@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
@@ -94,8 +95,8 @@ TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingO
     CheckNotEmpty(pairs.size(), "pairs", paths, share);
     std::size_t negatives = 0;
     for (const SimilarTexts& pair : pairs) negatives += pair.negatives.size();
-    Note(observer, fmt::format("{}: {} pairs with {} hard negatives to {}", fmt::join(paths, ", "), pairs.size(),
-                               negatives, purpose));
+    Note(observer, fmt::format("{}: {} with {} to {}", fmt::join(paths, ", "), Counted(pairs.size(), "pair"),
+                               Counted(negatives, "hard negative"), purpose));
     return pairs;
   };
   const std::vector<SimilarTexts> train = read(options.train, options.learned(), "train on"),

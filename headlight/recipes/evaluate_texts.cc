@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/data/classified_texts.h"
@@ -133,9 +134,9 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
                        {"bytes", all.bytes},
                        {"texts", texts},
                        {"end", options.end}},
-          fmt::format("perplexity {:.4f}, loss {:.4f}, {:.4f} bits per byte of {} tokens, {} bytes in {} texts, {}\n",
-                      all.perplexity(), loss, all.bits_per_byte(), all.scored, all.bytes, texts,
-                      options.end ? "their ends counted" : "their ends not counted")};
+          fmt::format("perplexity {:.4f}, loss {:.4f}, {:.4f} bits per byte of {}, {} in {}, {}\n", all.perplexity(),
+                      loss, all.bits_per_byte(), Counted(all.scored, "token"), Counted(all.bytes, "byte"),
+                      Counted(texts, "text"), options.end ? "their ends counted" : "their ends not counted")};
 }
 
 }  // namespace headlight

@@ -8,6 +8,8 @@
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
+#include "headlight/base/parallel.h"
+#include "headlight/data/image_errors.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
@@ -77,6 +79,10 @@ namespace {
 std::int64_t ImageSide(const ImageTraining& options) { return options.image_size.value_or(224); }
 std::int64_t PatchSide(const ImageTraining& options) { return options.patch_size.value_or(16); }
 
+void NoteLeftOut(const std::vector<std::string>& errors, const TrainingObserver& observer) {
+  for (const std::string& error : errors) Note(observer, "warning: left out: " + error);
+}
+
 template <typename Set, typename List>
 Set ReadSet(List list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
             const TextShare& share) {
@@ -85,7 +91,7 @@ Set ReadSet(List list, bool skip_errors, std::int64_t most_pixels, const Trainin
   };
   std::vector<std::string> skipped;
   Set set(std::move(list), decode, share, ImageSet::kMemory, skip_errors ? &skipped : nullptr);
-  for (const std::string& error : skipped) Note(observer, "warning: left out: " + error);
+  NoteLeftOut(skipped, observer);
   return set;
 }
 
@@ -99,6 +105,26 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share) {
   return ReadSet<ImageTextSet>(std::move(list), skip_errors, most_pixels, observer, share);
+}
+
+std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
+                                 bool skip_errors, const TrainingObserver& observer) {
+  std::vector<std::string> errors(count);
+  ParallelFor(static_cast<std::int64_t>(count), [&](std::int64_t index) {
+    const auto image = static_cast<std::size_t>(index);
+    try {
+      read(image);
+    } catch (const Error& error) {
+      if (error.blame() != Blame::user) throw;
+      errors[image] = error.what();
+    }
+  });
+  std::vector<bool> readable(count);
+  for (std::size_t image = 0; image < count; ++image) readable[image] = errors[image].empty();
+  std::erase(errors, "");
+  if (!skip_errors) ThrowImageErrors(errors);
+  NoteLeftOut(errors, observer);
+  return readable;
 }
 
 bool IsNameOfSet(std::string_view label) {

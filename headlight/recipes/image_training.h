@@ -1,7 +1,9 @@
 // Shared by the trainings on images: their options, a ViT or a ResNet from scratch, and the run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +57,11 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
                       const TextShare& share = {});
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
+
+/// Calls read(i) for each of `count` images, on all threads, and returns for which it did not throw. Throws Error that
+/// names the others, or with `skip_errors` notes each.
+std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
+                                 bool skip_errors, const TrainingObserver& observer);
 
 /// Whether a class has the name of a set of images, such as train or test.
 bool IsNameOfSet(std::string_view label);

@@ -9,6 +9,7 @@
 #include "headlight/base/choice.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
+#include "headlight/data/text_columns.h"
 #include "headlight/kernels/gemm.h"
 
 namespace headlight {
@@ -189,11 +190,8 @@ void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionV
 
 void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group) {
   const auto add = [&](const char* name, std::string& column, const char* text, const char* usual) {
-    table
-        .Add(name, column,
-             fmt::format("Column of the {} in .jsonl, .csv and .tsv files, or its language in \"translation\"", text))
-        .Check(NotEmpty())
-        .Type("NAME")
+    AddColumn(table, name, column,
+              fmt::format("Column of the {} in .jsonl, .csv and .tsv files, or its language in \"translation\"", text))
         .Default(usual)
         .Group(group);
   };

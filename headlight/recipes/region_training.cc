@@ -13,6 +13,7 @@
 #include "headlight/image/decoding/voc.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/region_folder.h"
+#include "headlight/recipes/image_training.h"
 
 namespace headlight {
 
@@ -43,6 +44,7 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
       .Excludes(from)
       .Group(kModelGroup)
       .Default("12");
+  DescribeSkipErrors(table, options.skip_errors);
   table.Get("--layers").Describe("Layers of the text, and of the image; co-attention precedes the upper half");
 }
 
@@ -83,6 +85,12 @@ std::vector<std::vector<LabelledBox>> ImageBoxes::Of(const std::vector<Image>& i
     all[i] = found->second.boxes;
   }
   return all;
+}
+
+std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
+                                const TrainingObserver& observer) {
+  return ReadableImages(
+      paths.size(), [&](std::size_t i) { ReadImage(paths[i]); }, options.skip_errors, observer);
 }
 
 std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,

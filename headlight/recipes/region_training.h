@@ -24,6 +24,7 @@ namespace headlight {
 struct RegionTraining : TextTraining {
   std::vector<std::string> boxes;           ///< files of boxes in the images
   std::string detector;                     ///< or the folder of a detector that finds them
+  bool skip_errors = false;                 ///< whether damaged images are left out
   std::optional<std::int64_t> region_size;  ///< pixels of a side, of a model from scratch [12]
 
   std::int64_t longest() const { return positions.value_or(64); }
@@ -60,6 +61,10 @@ class ImageBoxes {
   std::map<std::string, DetectionExample> known_;  // by the image's path
   std::vector<std::string> labels_;
 };
+
+// Which of the images at these paths can be read. Throws Error or notes as ReadableImages does.
+std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
+                                const TrainingObserver& observer);
 
 // The regions of the images at these paths, with their classes, as the model reads them.
 std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
@@ -34,11 +35,9 @@ void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults&
 
 namespace {
 
-void AddColumn(OptionTable& table, const char* name, std::string& column, const char* group, const char* text,
-               const char* usual) {
-  table.Add(name, column, fmt::format("Column of the {} in .jsonl, .csv and .tsv files", text))
-      .Check(NotEmpty())
-      .Type("NAME")
+void AddColumnOf(OptionTable& table, const char* name, std::string& column, const char* group, const char* text,
+                 const char* usual) {
+  AddColumn(table, name, column, fmt::format("Column of the {} in .jsonl, .csv and .tsv files", text))
       .Default(usual)
       .Group(group);
 }
@@ -46,14 +45,14 @@ void AddColumn(OptionTable& table, const char* name, std::string& column, const 
 }  // namespace
 
 void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group) {
-  AddColumn(table, "--text-column", columns.text, group, "text", "text, or a name that GLUE's tasks have");
+  AddColumnOf(table, "--text-column", columns.text, group, "text", "text, or a name that GLUE's tasks have");
   AddPairAndLabelColumns(table, columns, group);
 }
 
 void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group) {
-  AddColumn(table, "--text-pair-column", columns.text_pair, group, "second text",
-            "text_pair, or a name that GLUE's tasks have");
-  AddColumn(table, "--label-column", columns.label, group, "class, classes or number", "label or labels");
+  AddColumnOf(table, "--text-pair-column", columns.text_pair, group, "second text",
+              "text_pair, or a name that GLUE's tasks have");
+  AddColumnOf(table, "--label-column", columns.label, group, "class, classes or number", "label or labels");
 }
 
 TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes) {
@@ -102,14 +101,16 @@ void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& fol
 }
 
 std::string TruncatedNote(std::int64_t texts) {
-  return fmt::format("{} texts are longer than the model reads at once: their ends are left out", texts);
+  return texts == 1 ? "1 text is longer than the model reads at once: its end is left out"
+                    : fmt::format("{} texts are longer than the model reads at once: their ends are left out", texts);
 }
 
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read) {
   CheckNotEmpty(read.texts.size(), "texts", paths, share);
   Note(observer,
-       fmt::format("{}: {} texts, {} tokens{}", fmt::join(paths, ", "), read.texts.size(), read.tokens,
+       fmt::format("{}: {}, {}{}", fmt::join(paths, ", "), Counted(read.texts.size(), "text"),
+                   Counted(read.tokens, "token"),
                    read.cut > 0 ? fmt::format("; {} longer than the model are cut into pieces", read.cut) : ""));
   if (read.truncated > 0) Note(observer, TruncatedNote(read.truncated));
   for (const std::string& warning : read.warnings) Note(observer, "warning: " + warning);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
@@ -63,8 +64,8 @@ ImageTextSet Read(const CaptionTraining& options, const std::vector<std::string>
   ImageTextSet set = ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, options.most_pixels,
                                       observer, share);
   CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
-  Note(observer, fmt::format("{}: {} images with {} captions to {}", fmt::join(paths, ", "), set.size(),
-                             set.text_count(), purpose));
+  Note(observer, fmt::format("{}: {} with {} to {}", fmt::join(paths, ", "), Counted(set.size(), "image"),
+                             Counted(set.text_count(), "caption"), purpose));
   return set;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/choice.h"
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
@@ -159,8 +160,8 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
     ImageTextSet set =
         ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images with texts", paths, share);
-    Note(observer, fmt::format("{}: {} images with {} texts to {}", fmt::join(paths, ", "), set.size(),
-                               set.text_count(), purpose));
+    Note(observer, fmt::format("{}: {} with {} to {}", fmt::join(paths, ", "), Counted(set.size(), "image"),
+                               Counted(set.text_count(), "text"), purpose));
     if (const std::int64_t cut = CountCutTexts(texts, set); cut > 0)
       Note(observer,
            fmt::format("{} of them are longer than the {} tokens that the model reads: their ends are left out", cut,

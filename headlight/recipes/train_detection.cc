@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "headlight/base/choice.h"
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
@@ -81,9 +82,22 @@ DetectionSet Read(const DetectionTraining& options, const std::vector<std::strin
   for (const DetectionExample& example : set.examples) boxes += example.boxes.size();
   Note(observer,
        fmt::format(
-           "{}: {} images with {} boxes to {}{}", fmt::join(paths, ", "), set.examples.size(), boxes, purpose,
-           set.without_area > 0 ? fmt::format("; {} boxes without an area are left out", set.without_area) : ""));
+           "{}: {} with {} to {}{}", fmt::join(paths, ", "), Counted(set.examples.size(), "image"),
+           Counted(boxes, "box"), purpose,
+           set.without_area > 0 ? fmt::format("; {} without an area left out", Counted(set.without_area, "box")) : ""));
   return set;
+}
+
+// Leaves out images that cannot be read, or whose annotations do not fit them.
+void LeaveOutDamaged(const DetectionTraining& options, DetectionSet& set, const TrainingObserver& observer) {
+  const auto read = [&](std::size_t i) {
+    const Image image = ReadImage(set.examples[i].image, options.most_pixels);
+    CheckSize(set.examples[i], {image.height, image.width});
+  };
+  const std::vector<bool> readable = ReadableImages(set.examples.size(), read, options.skip_errors, observer);
+  std::size_t next = 0;
+  std::erase_if(set.examples, [&](const DetectionExample&) { return !readable[next++]; });
+  Check(!set.examples.empty(), "no image is left that can be read");
 }
 
 std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPlan& plan,
@@ -174,6 +188,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
   table.Add("--images", options.images, "Folders of the images, unless they lie next to the files, or in ../JPEGImages")
       .Check(ExistingFolder())
       .Type("DIR");
+  DescribeSkipErrors(table, options.skip_errors);
   DescribeMostPixels(table, options.most_pixels);
   table.Add("--image-size", options.image_size, Between(16, 1 << 13),
             "Resize the shorter side of images to this many pixels [800; with `from` the model's own]");
@@ -203,13 +218,18 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   const BoxAugmentation augment = options.augment.value_or(BoxAugmentation::scale);
   std::vector<std::string> labels;
   DetectionSet train = Read(options, options.train, options.learned(), labels, NewLabels::added, observer);
+  LeaveOutDamaged(options, train, observer);
   const std::vector<std::string> found = labels;
   const std::unique_ptr<Detr> model =
       options.from_scratch() ? NewDetr(options, plan, labels) : ModelFor(options, labels, observer);
-  if (labels != found)  // as the model numbers them
+  if (labels != found) {  // as the model numbers them
+    std::set<std::string> readable;
+    for (const DetectionExample& example : train.examples) readable.insert(example.image);
     train = Read(options, options.train, options.learned(), labels, NewLabels::refused, observer);
-  const DetectionSet valid =
-      Read(options, options.validation(), options.validated(), labels, NewLabels::refused, observer);
+    std::erase_if(train.examples, [&](const DetectionExample& example) { return !readable.contains(example.image); });
+  }
+  DetectionSet valid = Read(options, options.validation(), options.validated(), labels, NewLabels::refused, observer);
+  LeaveOutDamaged(options, valid, observer);
   const Json config = ProcessorConfigOf(options);
   const ImageProcessor processor = ReadImageProcessor(JsonView(config, "preprocessor_config.json"));
   const TrainingTask task = DetectionTask(

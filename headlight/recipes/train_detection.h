@@ -20,12 +20,13 @@ struct DetectionTraining : ModelTraining {
   enum class Backbone { small, resnet18, resnet34, resnet50 };
 
   std::string preset;                       ///< small-scenes
-  std::vector<std::string> images;          ///< folders of the images, unless they lie next to the files
+  std::vector<std::string> images;          ///< folders of the images, unless they are next to the files
   std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or the own of the model to fine-tune]
   std::optional<BoxAugmentation> augment;   ///< [scale]
   std::optional<double> cell_loss;          ///< weight of an auxiliary loss at the encoder's cells [0]
   std::optional<Backbone> backbone;         ///< of a model from scratch [resnet50]
   std::optional<std::int64_t> num_queries;  ///< [100, or the own of the model to fine-tune]
+  bool skip_errors = false;                 ///< whether damaged images are left out
   std::int64_t most_pixels = kMostPixels;
   /// Called with the files of the images, before any is decoded; may be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/models/family.h"
@@ -126,7 +127,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
     if (options.sources) options.sources(from.sources);
     ImageSet set = ReadImageSet(from, options.skip_errors, options.most_pixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
-    Note(observer, fmt::format("{}: {} images to {}", fmt::join(paths, ", "), set.size(), purpose));
+    Note(observer, fmt::format("{}: {} to {}", fmt::join(paths, ", "), Counted(set.size(), "image"), purpose));
     return set;
   };
   const ImageSet train = read(list, options.train, options.learned(), "train on");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/images.h"
@@ -80,9 +81,9 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
     ImageSet set = ReadImageSet({.sources = ListUnlabelledImages(paths), .labels = {}}, options.skip_errors,
                                 options.most_pixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
-    Note(observer,
-         fmt::format("{}: {} images to {}, {} x {} pixels in {} x {} of {} codes", fmt::join(paths, ", "), set.size(),
-                     purpose, limits.image, limits.image, limits.grid().width, limits.grid().height, limits.codes));
+    Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} x {} of {} codes", fmt::join(paths, ", "),
+                               Counted(set.size(), "image"), purpose, limits.image, limits.image, limits.grid().width,
+                               limits.grid().height, limits.codes));
     return set;
   };
   const ImageSet train = read(options.train, options.learned(), "train on"),

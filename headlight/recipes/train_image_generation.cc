@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
@@ -86,8 +87,9 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   const ColourSets images = {InColours(train, processor), InColours(valid, processor)};
   train = valid = {};
   const auto note = [&](const std::vector<std::string>& paths, const ColourImages& read, const char* purpose) {
-    Note(observer, fmt::format("{}: {} images to {}, {} x {} pixels in {} colours", fmt::join(paths, ", "),
-                               read.count(), purpose, read.size.width, read.size.height, processor.clusters.size()));
+    Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} colours", fmt::join(paths, ", "),
+                               Counted(read.count(), "image"), purpose, read.size.width, read.size.height,
+                               processor.clusters.size()));
   };
   note(options.train, images.train, "train on");
   note(options.validation(), images.valid, "validate on");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/data/image_texts.h"
@@ -17,19 +18,23 @@ namespace headlight {
 namespace {
 
 // The pairs of a share, which is chosen by the images' paths.
-ImageTextList Read(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
-                   const TrainingObserver& observer) {
+ImageTextList Read(const ImageTextTraining& options, const std::vector<std::string>& paths, const TextShare& share,
+                   const char* purpose, const TrainingObserver& observer) {
   ImageTextList all = ListImageTexts(paths), some;
-  std::size_t texts = 0;
+  std::vector<std::string> images;
+  for (const ImageSource& source : all.sources)
+    if (share.Has(source.path)) images.push_back(source.path);
+  const std::vector<bool> readable = ReadablePaths(images, options, observer);
+  std::size_t texts = 0, own = 0;
   for (std::size_t i = 0; i < all.sources.size(); ++i) {
-    if (!share.Has(all.sources[i].path)) continue;
+    if (!share.Has(all.sources[i].path) || !readable[own++]) continue;
     texts += all.texts[i].size();
     some.sources.push_back(std::move(all.sources[i]));
     some.texts.push_back(std::move(all.texts[i]));
   }
   CheckNotEmpty(texts, "texts", paths, share);
-  Note(observer,
-       fmt::format("{}: {} texts of {} images to {}", fmt::join(paths, ", "), texts, some.sources.size(), purpose));
+  Note(observer, fmt::format("{}: {} of {} to {}", fmt::join(paths, ", "), Counted(texts, "text"),
+                             Counted(some.sources.size(), "image"), purpose));
   return some;
 }
 
@@ -83,8 +88,8 @@ TrainingResult TrainImageText(ImageTextTraining options, const TrainingObserver&
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
   PretrainingOptions how;
   SetSpecialTokens(tokenizer, options.tokenizer_folder(), how.masking);
-  const ImageTextList learned = Read(options.train, options.learned(), "train on", observer);
-  const ImageTextList validated = Read(options.validation(), options.validated(), "validate on", observer);
+  const ImageTextList learned = Read(options, options.train, options.learned(), "train on", observer);
+  const ImageTextList validated = Read(options, options.validation(), options.validated(), "validate on", observer);
   const ImageBoxes boxes(options.boxes, options.detector);
   const std::unique_ptr<RegionTextEncoder> model = ModelOf(options, plan, tokenizer.size(), std::ssize(boxes.labels()));
   how.batches = plan.batches;

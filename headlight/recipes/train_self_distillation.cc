@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/batches.h"
@@ -155,7 +156,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   if (options.sources)
     for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
   const ImageSet train = ReadImageSet({std::move(unlabelled), {}}, options.skip_errors, options.most_pixels, observer);
-  Note(observer, fmt::format("{}: {} images to train on", fmt::join(options.train, ", "), train.size()));
+  Note(observer, fmt::format("{}: {} to train on", fmt::join(options.train, ", "), Counted(train.size(), "image")));
   const ImageSet labelled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
@@ -170,8 +171,8 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   } else {
     validated = CropsOf(labelled, processor, options);
     validated.classes = list.labels;
-    Note(observer, fmt::format("{}: {} images of {} classes to validate on", fmt::join(options.labelled, ", "),
-                               labelled.size(), labels.size()));
+    Note(observer, fmt::format("{}: {} of {} to validate on", fmt::join(options.labelled, ", "),
+                               Counted(labelled.size(), "image"), Counted(labels.size(), "class")));
   }
   const SelfDistillationOptions& d = options.distillation;
   Json of = Json::Object{{"final_weight_decay", final_weight_decay},

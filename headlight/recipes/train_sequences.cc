@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headlight/base/choice.h"
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/records.h"
@@ -100,8 +101,8 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
       if (sources != nullptr) sources->push_back(options.prefix + pair.source);
     }
     CheckNotEmpty(examples.size(), "pairs", paths, share);
-    Note(observer, fmt::format("{}: {} pairs, {} source and {} target tokens", fmt::join(paths, ", "), examples.size(),
-                               tokens[0], tokens[1]));
+    Note(observer, fmt::format("{}: {}, {} source and {} target tokens", fmt::join(paths, ", "),
+                               Counted(examples.size(), "pair"), tokens[0], tokens[1]));
     return examples;
   };
   NoteCheck(observer, {.files = options.train, .task = "pairs", .pairs = options.columns});
@@ -148,10 +149,11 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share, options.source);
     CheckNotEmpty(found.texts.size(), "texts", paths, share);
-    Note(observer,
-         fmt::format(
-             "{}: {} texts, {} tokens{}", fmt::join(paths, ", "), found.texts.size(), found.tokens,
-             found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
+    Note(
+        observer,
+        fmt::format(
+            "{}: {}, {}{}", fmt::join(paths, ", "), Counted(found.texts.size(), "text"), Counted(found.tokens, "token"),
+            found.cut > 0 ? fmt::format("; {} longer than {} tokens are cut into pieces", found.cut, longest) : ""));
     return std::move(found.texts);
   };
   NoteCheckOfTexts(observer, options.train, options.source);

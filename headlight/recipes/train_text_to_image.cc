@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/option_checks.h"
@@ -166,8 +167,8 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
     const ImageTextSet pairs =
         ReadImageTextSet(ListImageTexts(paths, options.images), options.skip_errors, kMostPixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(pairs.size()), "images", paths, share);
-    Note(observer, fmt::format("{}: {} images with {} texts to {}", fmt::join(paths, ", "), pairs.size(),
-                               pairs.text_count(), purpose));
+    Note(observer, fmt::format("{}: {} with {} to {}", fmt::join(paths, ", "), Counted(pairs.size(), "image"),
+                               Counted(pairs.text_count(), "text"), purpose));
     return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
   };
   const DrawnTextSets pairs = {read(options.train, options.learned(), "train on"),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
 #include "headlight/data/image_questions.h"
@@ -19,12 +20,23 @@
 namespace headlight {
 namespace {
 
-ImageQuestions ReadQuestionFiles(const std::vector<std::string>& paths, const TextShare& share, const char* purpose,
-                                 const TrainingObserver& observer) {
+ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options, const std::vector<std::string>& paths,
+                                 const TextShare& share, const char* purpose, const TrainingObserver& observer) {
   ImageQuestions read = ReadImageQuestions(paths, share);
+  const std::vector<bool> readable = ReadablePaths(read.images, options, observer);
+  std::erase_if(read.questions, [&](const AnsweredQuestion& question) { return !readable[question.image]; });
+  std::vector<std::size_t> index;  // of each image among those that are left
+  std::vector<std::string> images;
+  for (std::size_t i = 0; i < readable.size(); ++i) {
+    index.push_back(images.size());
+    if (readable[i]) images.push_back(std::move(read.images[i]));
+  }
+  read.images = std::move(images);
+  for (AnsweredQuestion& question : read.questions) question.image = index[question.image];
   CheckNotEmpty(read.questions.size(), "questions", paths, share);
-  Note(observer, fmt::format("{}: {} questions about {} images to {}", fmt::join(paths, ", "), read.questions.size(),
-                             read.images.size(), purpose));
+  Note(observer,
+       fmt::format("{}: {} about {} to {}", fmt::join(paths, ", "), Counted(read.questions.size(), "question"),
+                   Counted(read.images.size(), "image"), purpose));
   return read;
 }
 
@@ -76,9 +88,9 @@ TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining opti
   const TrainingPlan plan = CompleteTraining(options, kRegionDefaults);
   const TrainingFolder folder = BeginRegionTraining(options);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
-  const ImageQuestions learned = ReadQuestionFiles(options.train, options.learned(), "train on", observer);
+  const ImageQuestions learned = ReadQuestionFiles(options, options.train, options.learned(), "train on", observer);
   const ImageQuestions validated =
-      ReadQuestionFiles(options.validation(), options.validated(), "validate on", observer);
+      ReadQuestionFiles(options, options.validation(), options.validated(), "validate on", observer);
   std::vector<std::string> labels = AnswersOf(learned);
   std::unique_ptr<RegionTextEncoder> model;
   if (options.from_scratch()) {

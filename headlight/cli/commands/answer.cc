@@ -117,6 +117,7 @@ FolderAnswer AnswerOne(const FolderAnswerer& answerer, const Options& options) {
 void Run(const Options& options) {
   Check(!options.question_given->given() || !options.context.empty() || !options.image.empty(),
         "--question needs --context or --image");
+  if (options.question_given->given()) RefuseTextOptions(options.source, "--question is one question");
   const bool passages = AnswersFromOf(options.folder) == AnswersFrom::passages;
   Check(passages || options.context.empty(),
         "{}: --context is for models that read passages, and this one reads images", options.folder);

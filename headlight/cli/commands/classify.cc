@@ -114,6 +114,7 @@ void Run(const Options& options) {
         options.folder);
   if (classes != ImageClasses::none) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
+    RefuseTextOptions(options.source, "this model reads images");
     return ClassifyImages(options);
   }
   Check(!options.most_pixels->given(), "{}: --most-pixels is for images, and this model reads texts", options.folder);

@@ -14,6 +14,7 @@
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/image_batches.h"
 #include "headlight/cli/terminal/image_sheet.h"
+#include "headlight/cli/terminal/line_batches.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
 #include "headlight/data/text_reader.h"
@@ -45,9 +46,11 @@ struct Options : SheetOptions {
 
 std::vector<std::string> TextsOf(const Options& options) {
   std::vector<std::string> texts = options.texts;
-  if (options.file.empty()) return texts;
-  TextReader reader(Input(options.file), options.source);
-  while (std::optional<SourceText> text = reader.Next()) texts.push_back(std::move(text->text));
+  if (options.file.empty()) {
+    RefuseTextOptions(options.source, "--file names none");
+    return texts;
+  }
+  for (std::string& text : AllTexts(Input(options.file), options.source)) texts.push_back(std::move(text));
   Check(texts.size() > options.texts.size(), "--file {}: has no lines", options.file);
   return texts;
 }

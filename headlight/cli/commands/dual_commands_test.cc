@@ -175,9 +175,23 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
   // An update of its folder removes it; one of a file or of another folder does not.
   EXPECT_THAT(RunProgram({"embed", model, photos + "/b.jpg", "--index", index}).err, HasSubstr("index: 5 items"));
   const Outcome updated = RunProgram({"embed", model, photos, "--index", index});
-  EXPECT_THAT(updated.err, HasSubstr("index: 1 items were removed: their files are gone"));
+  EXPECT_THAT(updated.err, HasSubstr("index: 1 item removed: the files are gone"));
   EXPECT_THAT(updated.err, HasSubstr("index: 4 items"));
   EXPECT_THAT(RunProgram({"search", index, "two cats"}).out, testing::Not(HasSubstr("a.png")));
+
+  // So does one of a folder that is empty or gone, but only if the index has images of it.
+  std::filesystem::remove(photos + "/b.jpg");
+  const Outcome emptied = RunProgram({"embed", model, photos, "--index", index});
+  EXPECT_EQ(emptied.exit_code, 0) << emptied.err;
+  EXPECT_THAT(emptied.err, HasSubstr("index: 1 item removed"));
+  EXPECT_THAT(RefusalOf({"embed", model, photos, "--index", index}), HasSubstr("there is no image in this folder"));
+  const std::string others = folder.File("others");
+  std::filesystem::create_directories(others);
+  std::filesystem::copy(kImages + "rgb.jpg", others + "/c.jpg");
+  MustRun({"embed", model, others, "--index", index});
+  std::filesystem::remove_all(others);
+  EXPECT_THAT(RunProgram({"embed", model, others, "--index", index}).err, HasSubstr("index: 1 item removed"));
+  EXPECT_THAT(RefusalOf({"embed", model, others, "--index", index}), HasSubstr("others"));
 }
 
 TEST_F(DualCommands, SearchAnIndexOfFaiss) {

@@ -234,15 +234,20 @@ void MergeIndexes(const Options& options) {
 }
 
 void EmbedImages(const Options& options) {
-  std::vector<ImageSource> sources = ListInputImages(options.inputs);
+  // Of an index a folder may be gone, whose images are then removed; otherwise images are listed before anything is
+  // loaded.
+  const bool updates = !options.index.empty() && HasIndex(options.index);
+  std::vector<ImageSource> sources;
+  if (!updates) sources = ListInputImages(options.inputs);
   if (!options.out.empty()) CheckNoImage("--out", options.out, sources);
   if (!options.index.empty())
-    Check(std::ranges::find(sources, "-", &ImageSource::path) == sources.end(),
+    Check(!options.inputs.empty() && std::ranges::find(options.inputs, "-") == options.inputs.end(),
           "--index: an image from standard input has no name by which a search could give it");
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
   Vectors to(options, embedder);
-  if (to.index() != nullptr) {
-    to.index()->RemoveVanished(options.inputs);
+  if (updates) {
+    const std::vector<std::string> left = to.index()->RemoveVanished(options.inputs);
+    if (!left.empty()) sources = ListInputImages(left);
     LeaveOutKnown(*to.index(), sources);
   }
   const Shard shard = ShardOfRun(options.shard);
@@ -276,12 +281,14 @@ void EmbedImages(const Options& options) {
 void Run(const Options& options) {
   if (!options.index.empty() && std::ranges::any_of(options.inputs, HasIndex)) {
     Check(ShardOfRun(options.shard).count == 1, "--shard divides texts or images, not indexes");
+    RefuseTextOptions(options.source, "indexes are merged");
     return MergeIndexes(options);
   }
   const bool images = EmbedsImages(options.folder, options.inputs);
   Check(!images || options.prompt_name.empty(), "{}: --prompt-name is for texts, and this model reads images",
         options.folder);
   Check(!images || !options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
+  if (images) RefuseTextOptions(options.source, "images are embedded");
   Check(!images || options.pooling == EmbedPooling::folder, "{}: --pool is for sequences of proteins, not images",
         options.folder);
   Check(

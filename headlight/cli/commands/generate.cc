@@ -138,6 +138,7 @@ void Run(const Options& options) {
   if (images) return DrawImages(options);
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
+  if (options.prompt) RefuseTextOptions(options.source, "PROMPT is one text");
   generator.Generate({}, options.generate);  // refuses impossible options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/cli/program/commands.h"
@@ -82,6 +83,7 @@ void ScoreVariants(const Options& options) {
         options.max_input_length ? "--max-input-length"
         : options.window_step    ? "--window-step"
                                  : "--start-token");
+  RefuseTextOptions(options.source, "--variant reads FASTA");
   for (const std::string& variant : options.variants) ParseVariant(variant);
   CheckOutputs({}, {options.folder, options.input});
   const VariantScorer scorer =
@@ -132,8 +134,8 @@ void Run(const Options& options) {
   const LineCount count =
       ForEachLineBatch(options, "lines scored", BytesAhead(options.batch_tokens), rows, options.tokens ? "" : "\n");
   if (all.scored > 0)
-    Note("{} texts, {} tokens, {} bytes: perplexity {:.4f}, {:.4f} bits per byte", count.lines - count.skipped,
-         all.scored, all.bytes, all.perplexity(), all.bits_per_byte());
+    Note("{}, {}, {}: perplexity {:.4f}, {:.4f} bits per byte", Counted(count.lines - count.skipped, "text"),
+         Counted(all.scored, "token"), Counted(all.bytes, "byte"), all.perplexity(), all.bits_per_byte());
 }
 
 }  // namespace

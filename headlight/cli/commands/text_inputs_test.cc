@@ -165,6 +165,23 @@ TEST_F(TextInputsTest, ErrorsOfRecordsNameTheirPlaceOnce) {
               testing::StartsWith("{\"line\":1,\"error\":\"" + file + ":1: byte 10: not valid JSON"));
 }
 
+TEST_F(TextInputsTest, OptionsThatSayNothingAreRefused) {
+  const std::string text = Write("text", "A dog.\n");
+  const std::vector<std::string> cases[] = {
+      {"generate", gpt, "A dog", "--format", "text"},
+      {"generate", gpt, "A dog", "--text-column", "a"},
+      {"answer", kData + "encoders/answer", "--question", "Who?", "--context", text, "--format", "jsonl"},
+      {"score", esm, text, "--variant", "M1A", "--text-column", "a"},
+  };
+  for (const std::vector<std::string>& arguments : cases)
+    EXPECT_THAT(RefusalOf(arguments), testing::ContainsRegex("--(format|text-column) is for files of texts: "))
+        << arguments[0];
+  EXPECT_THAT(RefusalOf({"tokenize", gpt, text, "--text-column", "a", "--text-column", "b"}),
+              HasSubstr("--text-column names one column, and 2 are given: a, b"));
+  EXPECT_THAT(RefusalOf({"tokenize", gpt, "hello"}),
+              HasSubstr("hello: there is no such file; texts are read from a file, or from standard input (-)"));
+}
+
 TEST_F(TextInputsTest, ATextMayHaveSeveralLines) {
   const std::string text = "A dog.\nTwo \"men\"\n";
   const std::string json = Write("lines.jsonl", Json(Json::Object{{"text", text}}).Line() + "\n");

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/json.h"
 #include "headlight/base/option_checks.h"
@@ -144,7 +145,8 @@ void ForEachImageBatch(const LineOptions& options, const std::vector<ImageSource
     FlushResults();
     shown.Show(printer.done() - first, std::ssize(all));
   }
-  if (printer.skipped() > 0) Note("{} of {} images could not be processed", printer.skipped(), printer.done() - first);
+  if (printer.skipped() > 0)
+    Note("{} of {} could not be processed", printer.skipped(), Counted(printer.done() - first, "image"));
 }
 
 Option& AddMostPixels(OptionTable& command) {

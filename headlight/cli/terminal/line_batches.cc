@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/base/json.h"
 #include "headlight/base/option_table.h"
 #include "headlight/cli/terminal/line_queue.h"
@@ -151,6 +153,12 @@ void NoteTruncated(const std::string& place, std::int64_t longest) {
   Note("{}: the model reads {} tokens at once: its end is left out", place, longest);
 }
 
+void RefuseTextOptions(const TextSource& source, std::string_view why) {
+  Check(!source.format, "`format` is for files of texts: {}", why);
+  Check(source.columns.text.empty(), "`text_column` is for files of texts: {}", why);
+  Check(source.columns.text_pair.empty(), "`text_pair_column` is for files of texts: {}", why);
+}
+
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs) {
   Check(inputs.size() <= 1, "{}: this model reads texts, from one FILE; {} are given", folder, inputs.size());
   return inputs.empty() ? "-" : inputs[0];
@@ -181,11 +189,13 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
                            const LineRows& rows, const std::string& error_row) {
   CheckOutputs({}, {options.input});
   const auto closing = [](const LineCount& count) {
-    if (count.skipped > 0) Note("{} of {} lines could not be processed", count.skipped, count.lines);
+    if (count.skipped > 0) Note("{} of {} could not be processed", count.skipped, Counted(count.lines, "line"));
     return count;
   };
   const Shard shard = ShardOfRun(options.shard);
   if (shard.count > 1) CheckSeekable(options.input);
+  Check(options.input == "-" || Exists(options.input),
+        "{}: there is no such file; texts are read from a file, or from standard input (-)", options.input);
   TextReader reader(Input(options.input), options.source);
   if (shard.count > 1) {
     Check(!reader.has_sequences(), "{}: --shard divides lines or images, not sequences", options.input);

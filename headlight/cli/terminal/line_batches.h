@@ -40,6 +40,9 @@ Option& AddTruncate(OptionTable& command, LineOptions& options);
 // Says that the end of the text at `place` is left out.
 void NoteTruncated(const std::string& place, std::int64_t longest);
 
+// Throws Error for options that say how a file of texts is read, if none is; `why`: such as "this model reads images".
+void RefuseTextOptions(const TextSource& source, std::string_view why);
+
 // The input of a command that reads several files where they are images, and of texts one: - where there is none.
 std::string OneInput(const std::string& folder, const std::vector<std::string>& inputs);
 

@@ -4,16 +4,30 @@
 #include <filesystem>
 #include <utility>
 
+#include "headlight/base/counted.h"
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/ranks.h"
 #include "headlight/cli/commands/shard.h"
 #include "headlight/cli/program/mpi_ranks.h"
 #include "headlight/cli/terminal/output.h"
+#include "headlight/image/image_files.h"
 #include "headlight/search/faiss_index.h"
 #include "headlight/search/index_files.h"
 #include "headlight/text/printable.h"
 
 namespace headlight {
+namespace {
+
+bool HasImages(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::recursive_directory_iterator files(folder, error);
+  return std::any_of(begin(files), end(files),
+                     [](const fs::directory_entry& entry) { return IsImagePath(entry.path().string()); });
+}
+
+}  // namespace
 
 OutputIndex::OutputIndex(std::string model, std::string folder, std::string faiss, std::int64_t dimension)
     : model_(std::move(model)),
@@ -30,19 +44,37 @@ OutputIndex::OutputIndex(std::string model, std::string folder, std::string fais
   if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that ranks share
 }
 
-void OutputIndex::RemoveVanished(const std::vector<std::string>& inputs) {
+std::vector<std::string> OutputIndex::RemoveVanished(const std::vector<std::string>& inputs) {
   namespace fs = std::filesystem;
-  if (!IsFirstRank()) return;
-  std::vector<std::string> folders;
-  for (const std::string& input : inputs)
-    if (fs::is_directory(input)) folders.push_back((fs::absolute(input) / "").lexically_normal().string());
-  const std::int64_t removed = own_->RemoveIf([&](const IndexItem& item) {
-    const auto holds = [&](const std::string& folder) { return item.name.starts_with(folder); };
-    if (!item.image || std::ranges::none_of(folders, holds) || Exists(item.name)) return false;
-    const std::size_t number = item.name.rfind('#');  // of an image of an IDX file
-    return number == std::string::npos || !Exists(item.name.substr(0, number));
-  });
-  if (removed > 0) Note("{}: {} items were removed: their files are gone", folder_, removed);
+  std::string emptied(inputs.size(), '0');  // '1' for each input that is; the same on all ranks
+  if (IsFirstRank()) {
+    std::vector<std::string> folders;
+    for (const std::string& input : inputs) {
+      std::error_code ignored;
+      const bool may_be_folder = fs::is_directory(input, ignored) || !fs::exists(input, ignored);
+      folders.push_back(may_be_folder ? (fs::absolute(input) / "").lexically_normal().string() : "");
+    }
+    const std::int64_t removed = own_->RemoveIf([&](const IndexItem& item) {
+      if (!item.image) return false;
+      bool inside = false;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (folders[i].empty() || !item.name.starts_with(folders[i])) continue;
+        inside = true;
+        emptied[i] = '1';
+      }
+      if (!inside || Exists(item.name)) return false;
+      const std::size_t number = item.name.rfind('#');  // of an image of an IDX file
+      return number == std::string::npos || !Exists(item.name.substr(0, number));
+    });
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (emptied[i] == '1' && HasImages(inputs[i])) emptied[i] = '0';
+    if (removed > 0) Note("{}: {} removed: the files are gone", folder_, Counted(removed, "item"));
+  }
+  if (JoinedRanks() != nullptr) emptied = Broadcast(*JoinedRanks(), emptied);
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (emptied[i] == '0') left.push_back(inputs[i]);
+  return left;
 }
 
 void OutputIndex::AddFrom(const std::string& folder) {
@@ -57,7 +89,7 @@ void OutputIndex::Finish() {
   own_->Flush();
   if (JoinedRanks() != nullptr) AddOtherRanks();
   if (!IsFirstRank()) return;
-  Note("{}: {} items", folder_, own_->size());
+  Note("{}: {}", folder_, Counted(own_->size(), "item"));
   if (faiss_.empty()) return;
   const VectorIndex all = VectorIndex::Open(folder_);
   WriteFaiss(all, faiss_);

@@ -22,8 +22,9 @@ class OutputIndex {
   // True for what is there as it is.
   bool Has(const IndexItem& item) const { return own_->Has(item) || (known_ && known_->Has(item)); }
   void Add(const IndexItem& item, std::span<const float> vector) { own_->Add(item, vector); }
-  // Removes the images whose files are gone from these folders, on the first rank, with a note.
-  void RemoveVanished(const std::vector<std::string>& inputs);
+  // Removes the images whose files are gone from these folders, on the first rank, with a note. Returns the inputs
+  // without the folders that had images in the index and are empty or gone.
+  std::vector<std::string> RemoveVanished(const std::vector<std::string>& inputs);
   // Adds all that another index has. Throws Error where that is of another model.
   void AddFrom(const std::string& folder);
 

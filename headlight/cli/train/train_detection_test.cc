@@ -180,8 +180,20 @@ TEST(TrainDetection, RefusesWhatCannotBe) {
   EXPECT_THAT(with("0.png", "none.png"), HasSubstr("there is no image 'none.png'"));
   EXPECT_THAT(with("\"category_id\"", "\"category\""), HasSubstr("category_id"));
   EXPECT_THAT(with("{", "["), HasSubstr("bad.json"));
-  WriteFile(setting.folder.File("train/0.png"), "no image");
-  EXPECT_THAT(refusal({}), HasSubstr("0.png"));
+}
+
+TEST(TrainDetection, NamesAllDamagedImagesOrLeavesThemOut) {
+  const Setting setting;
+  for (const char* name : {"train/0.png", "train/7.png", "valid/3.png"})
+    WriteFile(setting.folder.File(name), "no image");
+  const Outcome refused = setting.TrainSmall("model", {"--steps", "1"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, testing::ContainsRegex("train/0.png: .*train/7.png: "));
+  EXPECT_FALSE(std::filesystem::exists(setting.folder.File("model")));
+  const Outcome trained = setting.TrainSmall("model", {"--steps", "1", "--skip-errors"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  for (const char* name : {"train/0.png", "train/7.png", "valid/3.png"})
+    EXPECT_THAT(trained.err, HasSubstr("warning: left out: " + setting.folder.File(name)));
 }
 
 }  // namespace

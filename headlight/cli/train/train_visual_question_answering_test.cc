@@ -242,6 +242,34 @@ TEST(TrainImageText, AModelIsPreTrainedAndThenAnswers) {
   EXPECT_THAT(refused.err, HasSubstr("the model was trained on 48 classes of boxes, and these have "));
 }
 
+TEST(TrainVisualQuestionAnswering, NamesAllDamagedImagesOrLeavesThemOut) {
+  const Setting setting;
+  for (const char* name : {"train/0.png", "train/7.png"}) WriteFile(setting.folder.File(name), "no image");
+  const Outcome refused = setting.TrainSmall("model", {"--steps", "1"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, testing::ContainsRegex("train/0.png: .*train/7.png: "));
+  const Outcome trained = setting.TrainSmall("model", {"--steps", "1", "--skip-errors"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("warning: left out: " + setting.folder.File("train/7.png")));
+  EXPECT_THAT(trained.err, HasSubstr(" questions about 78 images to train on"));
+  std::vector<std::string> texts = {"train",         "image-text-pretraining",
+                                    "--train",       setting.folder.File("train/captions.en.jsonl"),
+                                    "--valid",       setting.folder.File("valid/captions.en.jsonl"),
+                                    "--out",         setting.folder.File("texts"),
+                                    "--tokenizer",   setting.tokenizer,
+                                    "--layers",      "2",
+                                    "--model-dim",   "16",
+                                    "--heads",       "2",
+                                    "--region-size", "6",
+                                    "--steps",       "1"};
+  texts.insert(texts.end(), setting.boxes.begin(), setting.boxes.end());
+  EXPECT_THAT(RunProgram(texts).err, testing::ContainsRegex("train/0.png: .*train/7.png: "));
+  texts.emplace_back("--skip-errors");
+  const Outcome pretrained = RunProgram(texts);
+  EXPECT_EQ(pretrained.exit_code, 0) << pretrained.err;
+  EXPECT_THAT(pretrained.err, HasSubstr(" texts of 78 images to train on"));
+}
+
 TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {
   const Setting setting;
   ASSERT_EQ(setting.TrainSmall("model", {"--epochs", "1"}).exit_code, 0);
