@@ -26,7 +26,7 @@ set(user_headers
   headlight/inspect/attention_record.h
   headlight/inspect/structure_page.h
   headlight/inspect/structure_record.h
-  headlight/nn/attention_sink.h
+  headlight/nn/attention_hook.h
   headlight/nn/problem.h
   headlight/pipelines/caption.h
   headlight/pipelines/contact_predictor.h

@@ -276,7 +276,7 @@ TEST(EncoderHeads, RefuseWhatTheyAreNot) {
   EXPECT_THAT(ErrorWith("bert_tags", "\"2\": \"I-PER\"", "\"2\": \"I-PER\", \"3\": \"O2\""), HasSubstr("other shapes"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"2\": \"I-PER\"", "\"2\": \"B-PER\""), HasSubstr("the same label"));
   EXPECT_THAT(ErrorWith("bert_tags", "ForTokenClassification", "ForMultipleChoice"),
-              HasSubstr("'BertForMultipleChoice' does not say whether classifier.weight is a head for"));
+              HasSubstr("'BertForMultipleChoice' must end in ForSequenceClassification"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"model_type\"", "\"num_labels\": 4, \"model_type\""),
               HasSubstr("there are 3 labels"));
   EXPECT_THAT(ErrorWith("roberta_classes", "multi_label_classification", "ranking"), HasSubstr("problem_type"));

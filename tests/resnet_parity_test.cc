@@ -199,7 +199,7 @@ TEST(Resnet, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(encode({8, 8, 3}), "");
   EXPECT_THAT(encode({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
   EXPECT_THAT(encode({0, 8, 3}), testing::HasSubstr("not [0, 8, 3]"));
-  EXPECT_THAT(encode({8, 8, 3}, {1}), testing::HasSubstr("no token for masked patches"));
+  EXPECT_THAT(encode({8, 8, 3}, {1}), testing::HasSubstr("no mask token"));
   const Tensor image = Tensor::Zeros({8, 8, 3});
   const EncodedImages encoded = model->Encode(context, {&image, 1});
   EXPECT_THAT(ErrorOf([&] { model->ClassLogits(context, encoded); }), testing::HasSubstr("this model has no classes"));

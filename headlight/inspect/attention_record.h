@@ -9,7 +9,7 @@
 #include "headlight/base/export.h"
 #include "headlight/image/box.h"
 #include "headlight/image/image.h"
-#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/attention_hook.h"
 
 namespace headlight {
 
@@ -83,7 +83,7 @@ constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000
 // itself alone and so always has a weight of 1. At least 0.001, the least that is shown.
 HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 
-// The map of what an AttentionSink receives in a pass with one sentence.
+// The map of what an AttentionHook receives in a pass with one sentence.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"

@@ -22,12 +22,12 @@ namespace HWY_NAMESPACE {
 
 template <typename T>
 void RotateChunk(Matrix<const T> x, std::int64_t head_dim, Matrix<const T> cosines, Matrix<const T> sines,
-                 const std::int32_t* places, T direction, Matrix<T> y) {
+                 const std::int32_t* indices, T direction, Matrix<T> y) {
   const hn::ScalableTag<T> d;
   const auto directions = hn::Set(d, direction);
   const std::int64_t half = cosines.columns;
   for (std::int64_t row = 0; row < x.rows; ++row) {
-    const T *const cosine = cosines.row(places[row]), *const sine = sines.row(places[row]);
+    const T *const cosine = cosines.row(indices[row]), *const sine = sines.row(indices[row]);
     for (std::int64_t head = 0; head < x.columns; head += head_dim) {
       const T* const in = x.row(row) + head;
       T* const out = y.row(row) + head;
@@ -55,14 +55,14 @@ HEADLIGHT_EXPORT(RotateChunk);
 
 template <typename T>
 void RotateRows(Matrix<const T> x, std::int64_t head_dim, Matrix<const T> cosines, Matrix<const T> sines,
-                const std::int32_t* places, bool back, Matrix<T> y) {
+                const std::int32_t* indices, bool back, Matrix<T> y) {
   const Profiled profiled("rotate", 0, BytesOf(x, 2));
   Ensure(cosines.columns > 0 && head_dim >= 2 * cosines.columns && x.columns % head_dim == 0 &&
              sines.columns == cosines.columns,
          "{} columns are no heads of {} with {} pairs", x.columns, head_dim, cosines.columns);
   const auto chunk = HEADLIGHT_DISPATCH(RotateChunk, T);
   ForRowChunks(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows) {
-    chunk(x.Rows(first, rows), head_dim, cosines, sines, places + first, back ? T{-1} : T{1}, y.Rows(first, rows));
+    chunk(x.Rows(first, rows), head_dim, cosines, sines, indices + first, back ? T{-1} : T{1}, y.Rows(first, rows));
   });
 }
 

@@ -14,10 +14,10 @@ void CheckValues() {
       const TestMatrix<T> x(shape, 1), cosines(angles, 2), sines(angles, 3);
       TestMatrix<T> y(shape, 0), back(shape, 0);
       for (auto* result : {&y, &back}) result->Unwritten();
-      std::vector<std::int32_t> places;
-      for (std::int32_t row = 0; row < rows; ++row) places.push_back(row % 4);
-      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), places.data(), false, y.view());
-      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), places.data(), true, back.view());
+      std::vector<std::int32_t> indices;
+      for (std::int32_t row = 0; row < rows; ++row) indices.push_back(row % 4);
+      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), indices.data(), false, y.view());
+      RotateRows<T>(x.view(), head_dim, cosines.view(), sines.view(), indices.data(), true, back.view());
       for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t column = 0; column < shape.columns; ++column) {
           const std::int64_t head = column / head_dim * head_dim, i = (column - head) % half;

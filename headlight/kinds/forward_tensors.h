@@ -10,7 +10,7 @@
 #include "headlight/base/export.h"
 #include "headlight/base/sequences.h"
 #include "headlight/io/safetensors.h"
-#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/attention_hook.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight {

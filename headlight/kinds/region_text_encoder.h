@@ -53,7 +53,7 @@ JoinedPairs JoinPairs(const EncodedPairs& states);
 EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 
 // Attention from one stream's queries to the other one's keys and values, each of a fused projection [rows, 3 * width]:
-// [rows of `own`, width]. An AttentionSink receives `kind` and `layer` with the weights of each pair.
+// [rows of `own`, width]. An AttentionHook receives `kind` and `layer` with the weights of each pair.
 struct AttentionAcross {
   std::int32_t heads = 1;
   double dropout = 0;  // of the weights
@@ -66,7 +66,7 @@ struct AttentionAcross {
 // Runs `pass` with a sink that is told another kind than its layers say.
 template <typename Pass>
 void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
-  const AttentionSink sink = context.hooks.attention;
+  const AttentionHook sink = context.hooks.attention;
   if (sink)
     context.hooks.attention = [&](LayerAttention seen) {
       seen.kind = kind;

@@ -1,4 +1,4 @@
-// The assignment of rows to columns of least total cost.
+// Minimum-cost assignment of rows to columns.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace headlight {
 
-// For each row of `costs` its column, or -1: as many rows as can be have a column of their own, min(rows, columns) of
-// them, and the sum of their costs is the least. Of several such assignments the result is always the same one. By
-// shortest augmenting paths (Crouse, "On implementing 2D rectangular assignment algorithms", 2016), in time
-// O(min(rows, columns)^2 max(rows, columns)). Costs are finite.
+/// Solves the rectangular linear assignment problem. Returns the column of each row, or -1. Assigns min(rows, columns)
+/// pairs with distinct columns and the least total cost; ties are always broken in the same way. Costs must be finite.
+/// Uses shortest augmenting paths (Crouse, "On implementing 2D rectangular assignment algorithms", 2016), in
+/// O(min(rows, columns)^2 max(rows, columns)) time.
 HEADLIGHT_API std::vector<std::int32_t> Assign(Matrix<const double> costs);
 
 }  // namespace headlight

@@ -12,7 +12,7 @@
 namespace headlight::assignment_test {
 namespace {
 
-// The least cost over all ways to give min(rows, columns) rows a column, by trying all orders of the larger side.
+// The least cost of assigning min(rows, columns) pairs, by trying all permutations of the larger side.
 double LeastCost(const std::vector<double>& costs, std::int64_t rows, std::int64_t columns) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(std::max(rows, columns)));
   std::iota(order.begin(), order.end(), 0);
@@ -28,13 +28,13 @@ double LeastCost(const std::vector<double>& costs, std::int64_t rows, std::int64
   return least;
 }
 
-TEST(Assignment, HasTheLeastCost) {
+TEST(Assignment, MinimizesTheCost) {
   Random random(7);
   for (const auto& [rows, columns] :
        {std::pair{1, 1}, {3, 3}, {2, 6}, {6, 2}, {5, 7}, {7, 5}, {7, 7}, {1, 7}, {7, 1}}) {
     for (int round = 0; round < 20; ++round) {
       std::vector<double> costs(static_cast<std::size_t>(rows * columns));
-      // Every second round has many equal costs.
+      // Every second round has many ties.
       for (double& cost : costs) cost = round % 2 == 0 ? random.Normal() : static_cast<double>(random.Below(3));
       const std::vector<std::int32_t> chosen = Assign({costs.data(), rows, columns, columns});
       ASSERT_EQ(std::ssize(chosen), rows);
@@ -53,7 +53,7 @@ TEST(Assignment, HasTheLeastCost) {
   }
 }
 
-TEST(Assignment, OfNothingIsNothing) {
+TEST(Assignment, HandlesEmptyCosts) {
   EXPECT_THAT(Assign({nullptr, 0, 5, 5}), testing::IsEmpty());
   EXPECT_THAT(Assign({nullptr, 3, 0, 0}), testing::ElementsAre(-1, -1, -1));
 }

@@ -25,7 +25,7 @@ MultiHeadAttentionConfig Complete(MultiHeadAttentionConfig config) {
   return config;
 }
 
-// The weights' gradient where attended = weights value: d attended value^T, head by head.
+// The gradient of the weights for attended = weights value: d attended value^T, per head.
 Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int32_t heads, std::int32_t key_heads) {
   const std::int64_t queries = d_attended.rows(), keys = value.rows(), size = d_attended.columns() / heads;
   const Tensor gradient = Tensor::Empty({1, heads, queries, keys}, d_attended.dtype());
@@ -38,7 +38,7 @@ Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int
   return gradient;
 }
 
-// Keys [tokens, key_heads * head_dim] once for each query head, [tokens, heads * head_dim].
+// Repeats keys [tokens, key_heads * head_dim] for each query head, [tokens, heads * head_dim].
 Tensor KeysOfHeads(const Tensor& key, std::int32_t heads, std::int32_t key_heads) {
   if (heads == key_heads) return key;
   const std::int64_t size = key.columns() / key_heads;
@@ -127,18 +127,18 @@ Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& 
                                                 const Sequences& keys, const AttentionSource& source) const {
   Ensure(context.tape != nullptr && context.cache == nullptr && !context.training,
          "gradients of weights need a tape, no cache and no dropout");
-  // Where nothing before it wants a gradient, as in a first layer, the tape begins here.
+  // If no input requires a gradient, as in a first layer, the tape begins here.
   const Tensor from = attended.node() != nullptr ? attended : context.tape->Watch(attended);
   return Record(
       from.Detached(), {&from},
       [node = from.node(), query = query.Detached(), key = key.Detached(), value = value.Detached(), queries, keys,
-       source, sink = context.hooks.attention_gradient, attention = *this](const Tensor& gradient) {
+       source, hook = context.hooks.attention_gradient, attention = *this](const Tensor& gradient) {
         Accumulate(node, gradient);
         for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
           const Sequence &own = queries[sentence], &seen = keys[sentence];
-          Ensure(own.step == 1 && seen.step == 1, "gradients of weights over rows that lie apart");
+          Ensure(own.step == 1 && seen.step == 1, "gradients of weights over rows that are not contiguous");
           const auto index = static_cast<std::int32_t>(sentence);
-          sink({source.kind, source.layer, index, attention.Weights(query, key, queries, keys, index)},
+          hook({source.kind, source.layer, index, attention.Weights(query, key, queries, keys, index)},
                GradientOfWeights(gradient.ViewRows(own.begin, own.length), value.ViewRows(seen.begin, seen.length),
                                  attention.heads, attention.KeyHeads()));
         }
@@ -178,7 +178,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
   }
 }
 
-// x W^T + b for the query, key and value, [tokens, (heads + 2 * key heads) * head_dim].
+// x W^T + b of the query, key and value, [tokens, (heads + 2 * key_heads) * head_dim].
 Tensor MultiHeadAttention::QueryKeyValue(Context& context, const Tensor& x) const {
   const Tensor projected = (*query_key_value_)(context, x);
   if (query_bias_ == nullptr) return projected;
@@ -205,8 +205,8 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
   attention.bias = bias;
   const Tensor projected = QueryKeyValue(context, x);
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
-  Tensor changed = projected;  // in the first columns
-  // Views of views would cost a copy on the way back.
+  Tensor changed = projected;  // replaces the first columns
+  // The backward pass of nested views would copy.
   if (steps.norm != nullptr || steps.angles != nullptr) changed = ops::Columns(projected, 0, width_ + key_width_);
   if (steps.norm != nullptr) changed = (*steps.norm)(context, changed);
   if (steps.angles != nullptr) changed = ops::Rotary(changed, *steps.angles);

@@ -14,7 +14,7 @@
 namespace headlight::attention_test {
 namespace {
 
-// The values that hooks receive.
+// Values that hooks receive.
 struct Told {
   std::vector<std::vector<double>> weights, queries, keys, gradients;
 };
@@ -40,7 +40,7 @@ Told Attended(std::int32_t key_heads, const Tensor& query, const Tensor& key, co
   return told;
 }
 
-TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsIfEachHadKeysOfItsOwn) {
+TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsSeparateHeads) {
   const Tensor query = RandomTensor({5, 12}, 1), key = RandomTensor({5, 6}, 2), value = RandomTensor({5, 6}, 3);
   const auto for_each = [](const Tensor& grouped) {
     const Tensor all = Tensor::Empty({5, 12}, grouped.dtype());
@@ -57,8 +57,8 @@ TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsIfEachHadKeysOfItsOwn) {
   EXPECT_EQ(grouped.gradients, all.gradients);
 }
 
-// A token that sees those before it, in double precision by the definition.
-TEST(ScaledDotProductAttention, CapsItsScores) {
+// Compares one token with the definition in double precision; it sees the tokens before it.
+TEST(ScaledDotProductAttention, CapsScores) {
   const Tensor query = RandomTensor({5, 12}, 1, 3), key = RandomTensor({5, 6}, 2, 3), value = RandomTensor({5, 6}, 3);
   const ScaledDotProductAttention attention{
       .heads = 4, .mask = {.causal = true}, .scale = 0.5, .score_cap = 0.7, .key_heads = 2};
@@ -94,9 +94,9 @@ TEST(ScaledDotProductAttention, CapsItsScores) {
   EXPECT_EQ("", CheckGradients(f, {query, key, value}));
 }
 
-// With capped scores too, a text has the same bits at once, in pieces over a cache, and next to another, and reports
-// the same weights.
-TEST(MultiHeadAttention, CapsTheScoresOfEveryPath) {
+// With capped scores, a text also has the same bits in one pass, in chunks over a cache, and next to another text, and
+// hooks receive the same weights.
+TEST(MultiHeadAttention, CapsScoresOnEveryPath) {
   const auto declare = [](Parameters& parameters, AttentionKind kind, double score_cap) {
     const MultiHeadAttentionConfig config{
         .model = 24, .heads = 4, .key_heads = 2, .dropout = 0, .score_cap = score_cap};
@@ -166,7 +166,7 @@ TEST(MultiHeadAttention, CapsTheScoresOfEveryPath) {
   EXPECT_EQ(cross->CrossOverCache(over_cache, x.ViewRows(0, 1), {{0, 1}}).ToVector<float>(), direct);
 }
 
-TEST(MultiHeadAttention, NamesKeyHeadsThatDoNotDivide) {
+TEST(MultiHeadAttention, RejectsKeyHeadsThatDoNotDivideHeads) {
   Parameters parameters;
   EXPECT_THAT(
       [&] {

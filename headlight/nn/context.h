@@ -1,5 +1,5 @@
-// Context: what a pass through a model needs besides its inputs. No state of a pass is in members or globals, so that
-// a model is constant and may be shared by any number of passes at once.
+// Context: everything that a forward pass needs besides its inputs. Members and globals hold no state of a pass, so a
+// model is immutable and may be shared by concurrent passes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "headlight/autograd/tape.h"
 #include "headlight/kernels/dropout_hash.h"
-#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/attention_hook.h"
 #include "headlight/nn/parameters.h"
 #include "headlight/ops/linear.h"
 
@@ -21,44 +21,44 @@ namespace ops {
 struct Routing;  // ops/routing.h
 }
 
-// A batch's own mean or variance, which a running average follows (KeepAverage in nn/convolution.h).
+/// The mean or variance of a batch, from which a running average is updated (KeepAverage in nn/convolution.h).
 struct BatchStatistic {
   const Parameter* average = nullptr;
   std::vector<double> of_batch;
 };
 
-/// Settings of a pass in training.
+/// Settings of a training pass.
 struct TrainingPass {
-  std::uint64_t seed = 0;  // of this pass's dropout
-  double drop_path = 0;    // the probability that the last layer is left out (nn/drop_path.h)
-  // Where set, receives what running averages follow; else they follow at once.
+  std::uint64_t seed = 0;  ///< of dropout in this pass
+  double drop_path = 0;    ///< the drop probability of the last layer (nn/drop_path.h)
+  /// If set, receives the batch statistics; otherwise running averages are updated at once.
   std::vector<BatchStatistic>* statistics = nullptr;
 };
 
-/// Who observes a pass. Each is optional.
+/// Callbacks that observe a pass. Each is optional.
 struct Hooks {
-  AttentionSink attention = {};  // receives every head of every layer
-  // Which of them it receives in a pass over a cache; all unless given.
+  AttentionHook attention = {};  ///< receives every head of every layer
+  /// Selects the attentions to report in a pass over a cache; default: all.
   std::function<bool(const AttentionSource&)> wanted = {};
-  // Receives them with their gradients; with a tape, without a cache and dropout.
-  AttentionGradientSink attention_gradient = {};
-  ResidueSink residues = {};  // receives the attentions over residues of every layer
-  // Receives the routing of every layer with experts, in their order.
+  /// Receives the weights with their gradients. Requires a tape; no cache and no dropout.
+  AttentionGradientHook attention_gradient = {};
+  ResidueHook residues = {};  ///< receives the attentions over residues of every layer
+  /// Receives the routing of every layer with experts, in the order of the layers.
   std::function<void(const ops::Routing&)> routing = {};
 };
 
 struct HEADLIGHT_API Context {
-  // With a tape, parameters become its leaves and their gradients are added to Parameter::gradient.
+  /// If set, parameters are leaves of this tape, and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;
-  std::optional<TrainingPass> training = {};  // where set, dropout is active
+  std::optional<TrainingPass> training = {};  ///< if set, dropout is active
   DecoderCache* cache = nullptr;
-  bool draft = false;  // products use Parameter::draft
+  bool draft = false;  ///< products use Parameter::draft
   Hooks hooks = {};
 
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;
 
-  // A dropout with a random stream of its own for each call in a pass; one that drops nothing outside of training.
+  /// Returns a dropout with a new random stream for each call in a pass. Outside training it drops nothing.
   Dropout NextDropout(double probability);
 
  private:

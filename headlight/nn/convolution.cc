@@ -13,9 +13,9 @@
 namespace headlight {
 namespace {
 
-constexpr double kKept = 0.9;  // of running averages, at each step
+constexpr double kKept = 0.9;  // of running averages, per step
 
-// Activations other than relu, which the convolution itself does.
+// Applies activations other than relu, which is fused into the convolution.
 FeatureMaps Activated(Activation activation, FeatureMaps x) {
   if (activation != Activation::relu) x.rows = ops::Activate(activation, x.rows);
   return x;
@@ -42,7 +42,7 @@ Tensor Inverse(const Tensor& variance, double epsilon) {
   return inverse;
 }
 
-// bias - mean * gain / sqrt(variance + epsilon), in one pass: as operations it takes longer than a small convolution.
+// bias - mean * gain / sqrt(variance + epsilon), in one loop: composed operations take longer than a small convolution.
 Tensor Shift(const Tensor& gain, const Tensor& bias, const Tensor& mean, const Tensor& variance, double epsilon) {
   const Tensor shift = Tensor::Empty(bias.shape(), bias.dtype());
   Dispatch(bias.dtype(), [&]<typename T>(T) {
@@ -76,7 +76,7 @@ FeatureMaps MapsOf(std::span<const Tensor> images, std::int64_t channels, DType 
 Convolution::Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
                          bool bias, const ConvolutionNames& names)
     : shape_(shape),
-      // The panels of one packed matrix cannot be divided among groups.
+      // Grouped convolutions cannot use the panels of one packed matrix.
       weight_(&scope.DeclareKernel(names.weight,
                                    {outputs, shape.kernel.height, shape.kernel.width, inputs / shape.groups},
                                    /*in_products=*/shape.groups == 1)) {
@@ -99,7 +99,7 @@ FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Acti
 TransposedConvolution::TransposedConvolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs,
                                              const ConvolutionShape& shape)
     : shape_(shape),
-      // The product needs the matrix as it is, not the panels of its packed form.
+      // The product needs the unpacked matrix.
       weight_(&scope.DeclareKernel("weight", {inputs, shape.kernel.height, shape.kernel.width, outputs},
                                    /*in_products=*/false)),
       bias_(&scope.DeclareVector({"bias"}, outputs)) {}
@@ -145,7 +145,7 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
   if (context.training && statistics_ == BatchStatistics::trained) {
     FeatureMaps y = convolution_(context, x);
     const double rows = static_cast<double>(y.rows.rows());
-    Check(rows > 1, "a batch norm in training needs more than one cell of all maps of the batch");
+    Check(rows > 1, "batch norm in training needs more than one value per channel in the batch");
     const ops::BatchNormalized normalized = ops::BatchNorm(y.rows, gain, bias, epsilon_);
     Observe(context, *mean_, normalized.mean, 1);
     Observe(context, *variance_, normalized.variance, rows / (rows - 1));
@@ -153,7 +153,7 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
     y.rows = ops::Activate(activation, y.rows);
     return y;
   }
-  // norm(x * W) = x * (s W) + (bias - s mean), where s = gain / sqrt(variance + epsilon) for each output.
+  // norm(x * W) = x * (s W) + (bias - s mean), with s = gain / sqrt(variance + epsilon) per output.
   const Parameter& kernel = *convolution_.weight_;
   ops::AfterConvolution after = {.bias = {}, .residual = residual, .relu = activation == Activation::relu};
   ops::Weight weight = context.UseWeight(kernel);

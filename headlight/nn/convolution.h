@@ -1,5 +1,5 @@
-// The parts of convolutional networks: Convolution, TransposedConvolution, BatchNorm, NormedConvolution, GroupNorm.
-// They work on the feature maps of images of any sizes.
+// Layers of convolutional networks: Convolution, TransposedConvolution, BatchNorm, NormedConvolution, GroupNorm. The
+// images of a batch may differ in size.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ namespace headlight {
 using ops::ConvolutionShape;
 using ops::FeatureMaps;
 
-// Images [height, width, channels] as maps. Throws Error for other channels and for an image without pixels.
+/// Packs images [height, width, channels] into feature maps. Throws Error for a different number of channels or an
+/// image without pixels.
 HEADLIGHT_API FeatureMaps MapsOf(std::span<const Tensor> images, std::int64_t channels, DType dtype);
 
-// The names of a convolution's parameters in a checkpoint.
+/// The names of a convolution's parameters in a checkpoint.
 struct ConvolutionNames {
   std::string weight = "weight", bias = "bias";
 };
 
-// y = x * W + b, then, where there is one, the sum with a residual, and the activation.
+/// y = activation(x * W + b + residual); the residual may be empty.
 class HEADLIGHT_API Convolution {
  public:
-  // Declares weight [outputs, inputs / groups, height, width] and, with a bias, bias [outputs].
+  /// Declares weight [outputs, inputs / groups, height, width] and, if `bias`, bias [outputs].
   Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
               bool bias = true, const ConvolutionNames& names = {});
 
@@ -43,10 +44,10 @@ class HEADLIGHT_API Convolution {
   const Parameter* bias_ = nullptr;
 };
 
-// The reverse of a convolution of this shape, which makes maps larger (ops/convolution.h), and the activation.
+/// A transposed convolution, which enlarges maps (ops/convolution.h), followed by an activation.
 class HEADLIGHT_API TransposedConvolution {
  public:
-  // Declares weight [inputs, outputs, height, width] and bias [outputs].
+  /// Declares weight [inputs, outputs, height, width] and bias [outputs].
   TransposedConvolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape);
 
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none) const;
@@ -57,26 +58,26 @@ class HEADLIGHT_API TransposedConvolution {
 };
 
 enum class BatchStatistics {
-  trained,  // in training those of the batch, from which running averages are kept for use
-  frozen,   // always the running averages
+  trained,  ///< uses the batch's statistics in training and updates running averages for inference
+  frozen,   ///< always uses the running averages
 };
 
-// Sets a running average to 0.9 of itself and 0.1 of the batch's statistic.
+/// Updates a running average: average = 0.9 average + 0.1 statistic.
 HEADLIGHT_API void KeepAverage(const BatchStatistic& statistic);
 
-// A convolution without a bias and a batch norm (Ioffe and Szegedy, 2015), which is folded into the weights except
-// where it takes the batch's statistics.
+/// A convolution without bias, followed by batch norm (Ioffe and Szegedy, 2015). The norm is folded into the weights
+/// unless it uses the batch's statistics.
 class HEADLIGHT_API NormedConvolution {
  public:
-  // Declares the convolution's weight, and weight, bias, running_mean and running_var [outputs] of the norm. A frozen
-  // norm's are not trained.
+  /// Declares the convolution's weight, and weight, bias, running_mean and running_var [outputs] of the norm. The
+  /// parameters of a frozen norm are not trained.
   NormedConvolution(const Scope& convolution, const Scope& norm, std::int64_t inputs, std::int64_t outputs,
                     const ConvolutionShape& shape, BatchStatistics statistics = BatchStatistics::trained,
                     double epsilon = 1e-5);
 
-  // activation(norm(x * W) + residual). In training a trained norm sets the running averages to 0.9 of themselves and
-  // 0.1 of the batch's mean and variance (that of samples), or hands those to TrainingPass::statistics: they are
-  // parameters that no gradient trains, and no other pass may use the model meanwhile.
+  /// activation(norm(x * W) + residual). In training, a trained norm updates its running averages with momentum 0.1
+  /// from the batch's mean and unbiased variance, or appends those to TrainingPass::statistics if it is set. The
+  /// running averages are parameters without gradients. No other pass may use the model during the update.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 
@@ -87,10 +88,10 @@ class HEADLIGHT_API NormedConvolution {
   double epsilon_;
 };
 
-// (x - mean) / sqrt(variance + epsilon) * gain + bias, the moments of each map and group of channels (Wu and He, 2018).
+/// (x - mean) / sqrt(variance + epsilon) * gain + bias, with moments per map and channel group (Wu and He, 2018).
 class HEADLIGHT_API GroupNorm {
  public:
-  // Declares weight (the gain, 1) and bias (0), both [channels].
+  /// Declares weight (the gain, initially 1) and bias (initially 0), both [channels].
   GroupNorm(const Scope& scope, std::int64_t groups, std::int64_t channels, double epsilon = 1e-5);
 
   FeatureMaps operator()(Context& context, const FeatureMaps& x) const;

@@ -25,7 +25,7 @@ FeatureMaps Maps(std::int64_t channels, DType dtype) {
   return maps;
 }
 
-// A norm whose every number matters.
+// A norm in which every parameter changes the result.
 struct Normed {
   explicit Normed(BatchStatistics statistics = BatchStatistics::trained, std::int64_t groups = 1,
                   DType dtype = DType::float64)
@@ -46,7 +46,7 @@ struct Normed {
   NormedConvolution layer;
 };
 
-TEST(NormedConvolution, TrainingKeepsRunningAveragesOfTheBatch) {
+TEST(NormedConvolution, UpdatesRunningAveragesInTraining) {
   const Normed normed;
   const std::vector<double> mean = normed.ValueOf(3), variance = normed.ValueOf(4);
   Context plain, training;
@@ -67,7 +67,7 @@ TEST(NormedConvolution, TrainingKeepsRunningAveragesOfTheBatch) {
   EXPECT_NE(normed.layer(plain, x).rows.ToVector<double>(), before);
 }
 
-TEST(NormedConvolution, FrozenStatisticsStayInTraining) {
+TEST(NormedConvolution, KeepsFrozenStatisticsInTraining) {
   const Normed frozen(BatchStatistics::frozen), trained;
   Context training, plain;
   training.training.emplace();
@@ -79,7 +79,7 @@ TEST(NormedConvolution, FrozenStatisticsStayInTraining) {
   for (std::size_t index = 1; index < 5; ++index) EXPECT_FALSE(frozen.parameters.all()[index].role.trained);
 }
 
-// The norm that packed weights have taken in is that of the unpacked ones, with groups too, which have no packed form.
+// The norm folded into packed weights equals that of unpacked weights, also with groups, which are never packed.
 TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
   for (const std::int64_t groups : {1, 2})
     for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
@@ -97,7 +97,7 @@ TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
     }
 }
 
-// Weights that are packed for Winograd's products take the norm in, too, and are packed again in another type.
+// Weights packed for Winograd also fold the norm, and are packed again for another type.
 TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     const auto result = [&](DType dtype) {
@@ -110,7 +110,7 @@ TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
       if (dtype == DType::float32) {
         parameters.SetCompute(compute);
         EXPECT_EQ(parameters.all()[0].packed.rows(), compute == Compute::float32 ? 36 * 32 : 9 * 32);
-        parameters.all()[0].value = {};  // as a model in use
+        parameters.all()[0].value = {};  // as in a loaded model
       }
       Context context;
       const Tensor y = layer(context, Maps(32, dtype), Activation::relu).rows;

@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// The index of an entry that is not in use, perhaps a new one.
+// Returns the index of a free entry, appending one if there is none.
 template <typename Entries, typename IsFree>
 std::int32_t FreeEntry(Entries& entries, const IsFree& is_free) {
   const auto found = std::ranges::find_if(entries, is_free);
@@ -164,8 +164,8 @@ void DecoderCache::Undo() {
     if (!memory.states.empty()) memory.projected = false;
 }
 
-// Collects the states of active texts' memories that the pass projects, and lists those memories' keys. Texts that
-// share one have one entry, so that attention computes neighbours together.
+// Collects the unprojected memory states of active texts, and lists the keys of their memories. Texts that share a
+// memory have one entry, so that attention computes neighbours together.
 void DecoderCache::ProjectMemories() {
   new_memory_rows_.clear();
   new_memory_ = {};

@@ -1,5 +1,5 @@
-// A decoder's cache: the keys and values of each layer for the tokens that texts have so far, and for the memories that
-// cross-attention reads.
+// A decoder's cache: the keys and values of each layer, for the tokens of each text and for the memories that
+// cross-attention attends to.
 #pragma once
 
 #include <cstdint>
@@ -14,82 +14,85 @@
 
 namespace headlight {
 
-// Rows that are counted by those who refer to them; without any a row is free and is taken again.
+/// Reference-counted rows. A row without references is free and is reused.
 class HEADLIGHT_API CountedRows {
  public:
-  std::int32_t Take();  // a row that one refers to
+  std::int32_t Take();  ///< a row with one reference
   void Share(std::span<const std::int32_t> rows);
   void Drop(std::span<const std::int32_t> rows);
 
   std::int32_t used() const { return static_cast<std::int32_t>(references_.size() - free_.size()); }
-  std::int32_t size() const { return static_cast<std::int32_t>(references_.size()); }  // the most that were in use
+  std::int32_t size() const {
+    return static_cast<std::int32_t>(references_.size());
+  }  ///< the peak number of rows in use
 
  private:
   std::vector<std::int32_t> references_, free_;
 };
 
-// A text is a list of rows, one per token. Texts that begin alike, as beams do, share the rows of their common
-// tokens, and no operation moves keys or values. Texts join and leave between passes. A pass (Append) gives every
-// active text its next tokens. All of a text's results have the same bits whatever other texts there are, and however
-// its tokens are divided into passes.
+/// Each text is a list of rows, one per token. Texts with a common prefix, such as beams, share its rows, and no
+/// operation moves keys or values. Texts join and leave between passes. A pass (Append) gives every active text its
+/// next tokens. The results of a text have the same bits for any other texts and for any division of its tokens into
+/// passes.
 struct HEADLIGHT_API DecoderCache {
-  // `type` is that of the keys and values.
+  /// `type` is the storage type of keys and values.
   explicit DecoderCache(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
 
-  // A text without tokens. `memory`, from AddMemory, is what its cross-attention reads; -1: nothing.
+  /// Adds a text without tokens. Its cross-attention attends to `memory`, from AddMemory; -1: none.
   std::int32_t AddText(std::int32_t memory = -1);
-  // The memory of a text without tokens, instead of what it had.
+  /// Replaces the memory of a text that has no tokens.
   void SetMemory(std::int32_t text, std::int32_t memory);
-  // A text that shares the first `tokens` tokens of another, and its memory.
+  /// Adds a text that shares the first `tokens` tokens of another, and its memory.
   std::int32_t CopyText(std::int32_t text, std::int32_t tokens);
   std::int32_t CopyText(std::int32_t text) { return CopyText(text, length(text)); }
   void RemoveText(std::int32_t text);
-  // Drops all tokens of the text but the first `tokens`.
+  /// Drops all tokens of the text after the first `tokens`.
   void Shorten(std::int32_t text, std::int32_t tokens);
   std::int32_t length(std::int32_t text) const;
 
-  // Keeps states [tokens, model] until their keys and values are projected, in the first pass of a text that reads
-  // them; texts that are given the result share those. It is dropped after RemoveMemory and the last of its texts.
+  /// Adds a memory [tokens, model]. Its states are kept until the first pass of a text that uses it projects their keys
+  /// and values. Texts created with the returned id share them. The memory is dropped after RemoveMemory, when its last
+  /// text leaves.
   std::int32_t AddMemory(const Tensor& states);
-  void ShareMemory(std::int32_t memory);  // one more RemoveMemory is needed
+  void ShareMemory(std::int32_t memory);  ///< requires one more RemoveMemory
   void RemoveMemory(std::int32_t memory);
 
-  // The texts of the passes to come, in the order of a pass's sentences. Unless it is called, the sentences of the
-  // first pass become texts.
+  /// Selects the texts of the next passes, in the order of a pass's sequences. If it is never called, the first pass
+  /// creates one text per sequence.
   void Activate(std::vector<std::int32_t> texts);
   const std::vector<std::int32_t>& active() const { return active_; }
 
-  // Begins a pass: takes rows for the next tokens of every active text (`sentences`, packed), which every layer then
-  // writes. Returns the position of each text's first of them, or nothing if there are no texts yet; in that case they
-  // are made, with the entries of `memory` unless it is null.
+  /// Begins a pass: allocates rows for the next tokens of every active text (`sentences`, packed), which every layer
+  /// then writes. Returns the position of each text's first new token. If there are no texts yet, creates them with the
+  /// entries of `memory`, unless it is null, and returns an empty vector.
   std::vector<std::int32_t> Append(const Sequences& sentences, const Memory* memory = nullptr);
 
-  // Drops the tokens of the last pass, which failed, perhaps before Append. Memories whose states it was to project
-  // wait for the next one.
+  /// Drops the tokens of the last pass after it failed, even if it failed before Append. Memories that it should have
+  /// projected are projected by the next pass.
   void Undo();
 
-  // Writes keys and values [new tokens, heads * head_dim] of a layer, in the order of the pass.
+  /// Writes the keys and values [new tokens, heads * head_dim] of a layer, in the order of the pass.
   void Write(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
-  // Those of all tokens of the active texts, for their queries.
+  /// The keys and values of all tokens of the active texts, for their queries.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
-  // The states of active texts that no layer has projected yet, [tokens, model]; empty if there are none. Every layer
-  // writes their keys and values in this pass.
+  /// The states of active texts that no layer has projected yet, [tokens, model], or an empty tensor. Every layer
+  /// writes their keys and values in this pass.
   const Tensor& new_memory() const { return new_memory_; }
   void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
-  // Those of the active texts' memories.
+  /// The keys and values of the active texts' memories.
   ops::CachedKeys CrossKeys(std::size_t layer) const;
 
-  // Of each active text, where its tokens are among SelfKeys' rows; and the rows of one, by its index in the pass.
+  /// The range of each active text in the rows of SelfKeys, and the rows of one text, by its index in the pass.
   std::span<const Sequence> SelfSequences() const { return keys_; }
   std::span<const std::int32_t> RowsOf(std::size_t active) const;
 
   bool empty() const { return active_.empty(); }
   std::size_t layers() const { return layers_.size(); }
   void SetLayers(std::size_t layers);
-  std::int32_t used() const { return self_rows_.used(); }  // rows of tokens that some text has
-  std::int64_t bytes() const;                              // of all keys and values, also of free rows
-  std::int64_t token_bytes() const;  // keys and values of one token in all layers; 0 before the first pass
+  std::int32_t used() const { return self_rows_.used(); }  ///< rows of tokens that some text has
+  std::int64_t bytes() const;                              ///< of all keys and values, including free rows
+  std::int64_t token_bytes() const;  ///< keys and values of one token in all layers; 0 before the first pass
 
  private:
   struct Layer {
@@ -105,8 +108,8 @@ struct HEADLIGHT_API DecoderCache {
   struct StoredMemory {
     std::int32_t references = 0;
     std::vector<std::int32_t> rows;
-    Tensor states;           // until a pass has projected them
-    bool projected = false;  // by the last pass
+    Tensor states;           ///< until a pass has projected them
+    bool projected = false;  ///< by the last pass
   };
 
   Layer& LayerAt(std::size_t layer);
@@ -122,10 +125,10 @@ struct HEADLIGHT_API DecoderCache {
   std::vector<StoredMemory> memories_;
   std::vector<std::int32_t> active_;
 
-  // Of the current pass.
+  // State of the current pass.
   std::vector<std::int32_t> lengths_before_, new_rows_, new_memory_rows_;
   Tensor new_memory_;
-  Sequences keys_, memory_keys_;  // of each active text, where its rows are in key_rows_ and memory_key_rows_
+  Sequences keys_, memory_keys_;  // per active text: its range in key_rows_ and memory_key_rows_
   std::vector<std::int32_t> key_rows_, memory_key_rows_;
 };
 

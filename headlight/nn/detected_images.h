@@ -1,4 +1,4 @@
-// What a detector finds in images.
+// The outputs of a detection model.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 namespace headlight {
 
 struct DetectedImages {
-  std::vector<QueryAnswers> layers;    // the last decoder layer's; where all were asked for, those of each, in order
-  Tensor queries;                      // [images * queries, model]: their last states
-  Tensor memory;                       // [cells, model]: the encoder's last states of the cells that are seen
-  Sequences images;                    // the memory of each
-  std::vector<Grid> grids;             // of the cells of each image, seen or not
-  std::vector<std::int32_t> cells;     // of each row of the memory, its place in its image's grid
-  std::vector<ops::FeatureMaps> maps;  // of a model with masks: what they are made of, coarse to fine
+  std::vector<QueryAnswers> layers;    ///< of the last decoder layer, or of every layer in order, if requested
+  Tensor queries;                      ///< [images * queries, model]: the last states of the queries
+  Tensor memory;                       ///< [cells, model]: the encoder's output for visible cells
+  Sequences images;                    ///< the rows of each image in `memory`
+  std::vector<Grid> grids;             ///< the cells of each image, visible or not
+  std::vector<std::int32_t> cells;     ///< per row of `memory`: the index of its cell in the image's grid
+  std::vector<ops::FeatureMaps> maps;  ///< for models with masks: the backbone's maps, coarse to fine
 };
 
 }  // namespace headlight

@@ -27,8 +27,7 @@ DetectionLossSums DetectionLossSums::Of(std::span<const TrueObjects> batch, std:
 
 std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first, std::int64_t queries,
                                        const TrueObjects& objects, const DetectionLossOptions& options) {
-  // Replaces a cost that is not finite, so that its match is the last resort; the loss itself will show
-  // it.
+  // Replaces a non-finite cost, so that this match is chosen last. The loss itself shows the non-finite value.
   constexpr double kWorst = 1e30;
   const auto count = std::ssize(objects.labels);
   std::vector<double> costs(static_cast<std::size_t>(count * queries));
@@ -56,7 +55,7 @@ Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> i
                      const DetectionLossOptions& options, double scale) {
   const std::int64_t rows = answers.logits.rows(), classes = answers.logits.columns();
   Check(!images.empty() && rows % std::ssize(images) == 0 && answers.boxes.shape() == Shape({rows, 4}) && classes > 1,
-        "DetectionLoss: logits {} and boxes {} are not answers for {} images", ToString(answers.logits.shape()),
+        "DetectionLoss: logits {} and boxes {} do not fit {} images", ToString(answers.logits.shape()),
         ToString(answers.boxes.shape()), images.size());
   const std::int64_t queries = rows / std::ssize(images);
   MatchedObjects matches = {

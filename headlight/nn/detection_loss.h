@@ -1,5 +1,5 @@
-// DETR's loss: each object in an image is matched with one query, and the others learn to predict no object (Carion et
-// al., "End-to-End Object Detection with Transformers", 2020, section 3.1).
+// DETR's loss: each object in an image is matched with one query, and the other queries are trained to predict "no
+// object" (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 3.1).
 #pragma once
 
 #include <cstdint>
@@ -12,52 +12,53 @@
 
 namespace headlight {
 
-// The answers of a model's queries, those of each image after another.
+/// The outputs of a model's queries, image by image.
 struct QueryAnswers {
-  Tensor logits;  // [images * queries, classes + 1]; the last class is "no object"
-  Tensor boxes;   // [images * queries, 4]: centre x, y, width and height as shares of the image's sides
+  Tensor logits;  ///< [images * queries, classes + 1]; the last class is "no object"
+  Tensor boxes;   ///< [images * queries, 4]: centre x, centre y, width and height relative to the image's sides
 };
 
-// The objects in an image, with boxes as those of QueryAnswers.
+/// The objects in an image, with boxes in the format of QueryAnswers.
 struct TrueObjects {
   std::vector<std::int32_t> labels;
   std::vector<ops::CentredBox> boxes;
 };
 
 struct DetectionLossOptions {
-  double class_cost = 1, box_cost = 5, giou_cost = 2;  // of a match: of the probability, the L1 distance and the GIoU
-  double box_weight = 5, giou_weight = 2;              // of the loss, where the classes' cross-entropy has 1
-  double nothing_weight = 0.1;                         // of a query whose target is "no object", in the cross-entropy
+  double class_cost = 1, box_cost = 5,
+         giou_cost = 2;                    ///< matching costs of the probability, the L1 distance and the GIoU
+  double box_weight = 5, giou_weight = 2;  ///< loss weights of L1 and GIoU; the cross-entropy has 1
+  double nothing_weight = 0.1;             ///< class weight of "no object" in the cross-entropy
 };
 
-// The sums that a batch's loss is divided by, so that it can be computed a few images at a time.
+/// The normalizers of a batch's loss. Computing them first allows micro-batches.
 struct DetectionLossSums {
-  double boxes = 1;    // objects of all images, at least 1
-  double weights = 1;  // of all queries in the cross-entropy
+  double boxes = 1;    ///< number of objects in all images, at least 1
+  double weights = 1;  ///< total class weight of all queries in the cross-entropy
 
   static DetectionLossSums Of(std::span<const TrueObjects> batch, std::int64_t queries,
                               const DetectionLossOptions& options);
 };
 
-// The query of each object in an image, -1 where there are more objects than queries: the exact matching of least
-// cost, where a query's is class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU (eq. 1 and 2, section A.2). The
-// image's queries are rows [first, first + queries) of the answers.
+/// The query of each object in an image, or -1 if there are more objects than queries. Exact minimum-cost matching with
+/// cost(query, object) = class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU (eq. 1 and 2, section A.2). The
+/// queries of the image are rows [first, first + queries) of `answers`.
 HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first,
                                                      std::int64_t queries, const TrueObjects& objects,
                                                      const DetectionLossOptions& options);
 
-// [1]: scale times the images' share of their batch's loss,
-//   cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes,
-// for one layer's answers, matched anew. Throws Error where the answers are not those of as many images, and for a
-// class that the model does not have.
+/// The loss of one layer's outputs, [1]: scale times the share of these images in the loss of their batch,
+/// cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes.
+/// Queries are matched again for every layer. Throws Error if the number of images differs from that of `answers`, or
+/// for a class that the model does not have.
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images,
                                    const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
 
-// The same for answers of any number of rows whose objects are known.
+/// Objects that are already matched with rows, for any number of rows.
 struct MatchedObjects {
-  std::vector<std::int32_t> labels;    // of each row, the last class for "no object"
-  std::vector<std::int32_t> rows;      // those whose target is an object
-  std::vector<ops::CentredBox> boxes;  // of each of these
+  std::vector<std::int32_t> labels;    ///< per row; the last class is "no object"
+  std::vector<std::int32_t> rows;      ///< the rows whose target is an object
+  std::vector<ops::CentredBox> boxes;  ///< per entry of `rows`
 
   void Add(std::int64_t row, const TrueObjects& objects, std::size_t object);
 };

@@ -44,8 +44,8 @@ double Largest(const std::vector<double>& a, const std::vector<double>& b) {
   return largest;
 }
 
-// tools/make_detection_loss_goldens.py made them.
-TEST(DetectionLoss, IsTransformersWithItsGradients) {
+// Goldens of tools/make_detection_loss_goldens.py.
+TEST(DetectionLoss, MatchesTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/nn/testdata/detection_loss.json");
   for (const JsonView& golden : cases.Items()) {
     SCOPED_TRACE(golden.place());
@@ -72,7 +72,7 @@ TEST(DetectionLoss, IsTransformersWithItsGradients) {
       loss = loss.empty() ? own : ops::Add(loss, own);
     }
     EXPECT_NEAR(loss.ToVector<double>()[0], golden["loss"].Number(),
-                1e-6);  // Transformers' weight of nothing is single
+                1e-6);  // Transformers' weight of "no object" is in single precision
     tape.Backward(loss);
     const std::vector<JsonView> expected = golden["layers"].Items();
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -82,7 +82,7 @@ TEST(DetectionLoss, IsTransformersWithItsGradients) {
   }
 }
 
-// A batch's loss is the sum of those of its images, so that it can be computed a few at a time.
+// The loss of a batch is the sum over its images, so it can be computed in micro-batches.
 TEST(DetectionLoss, IsASumOverImages) {
   const Tensor logits = RandomTensor({8, 4}, 1, 2), raw = RandomTensor({8, 4}, 2, 0.2);
   const Tensor boxes = ops::Add(raw, Tensor::From<double>({0.5, 0.5, 0.3, 0.3}, {4}));
@@ -100,7 +100,7 @@ TEST(DetectionLoss, IsASumOverImages) {
   EXPECT_NEAR(all, sum, 1e-12);
 }
 
-TEST(DetectionLoss, MoreThingsThanQueriesLeaveSomeUnmatched) {
+TEST(DetectionLoss, LeavesObjectsUnmatchedIfQueriesAreTooFew) {
   const TrueObjects three = {{0, 0, 0}, {{0.1, 0.1, 0.1, 0.1}, {0.5, 0.5, 0.1, 0.1}, {0.9, 0.9, 0.1, 0.1}}};
   const Tensor logits = Tensor::Zeros({2, 2}, DType::float64);
   const Tensor boxes = Tensor::From<double>({0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, {2, 4});
@@ -109,7 +109,7 @@ TEST(DetectionLoss, MoreThingsThanQueriesLeaveSomeUnmatched) {
   EXPECT_THAT(MatchQueries({logits, broken}, 0, 2, {{0}, {{0.9, 0.9, 0.1, 0.1}}}, {}), testing::ElementsAre(1));
 }
 
-TEST(DetectionLoss, RefusesForeignClasses) {
+TEST(DetectionLoss, RejectsUnknownClasses) {
   const std::vector<TrueObjects> images = {{{2}, {{0.5, 0.5, 0.1, 0.1}}}};
   EXPECT_EQ(ErrorOf([&] {
               DetectionLoss({RandomTensor({2, 3}, 1), RandomTensor({2, 4}, 2)}, images, {}, {}, 1);

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Where the terms of a query and a key stand among the values.
+// Where the terms of a query and a key are among `values`.
 struct Places {
   Sequences texts;
   std::vector<std::int32_t> vector_of;
@@ -25,7 +25,7 @@ struct Places {
 };
 
 // The content-to-position and position-to-content terms, gathered from each token's products with all relative vectors:
-// values [tokens, terms * heads * vectors], as ops::RelativeScores returns them.
+// values [tokens, terms * heads * vectors], as returned by ops::RelativeScores.
 template <typename T>
 class DisentangledBias : public kernels::ComputedBias<T> {
  public:
@@ -41,8 +41,8 @@ class DisentangledBias : public kernels::ComputedBias<T> {
   }
 
  private:
-  // The paper looks the key's term up by the distance from the key to the query; this is that from the query to the key
-  // for both terms, as the published models were trained.
+  // The paper indexes the key's term by the distance from key to query. Published models were trained with the distance
+  // from query to key for both terms.
   template <typename Score>
   void ForEach(const kernels::ScoreTile& tile, Matrix<Score> scores, const Tensor& values, const auto& body) const {
     const Places& places = *places_;
@@ -76,9 +76,9 @@ ops::AttentionBias::Make<T> Maker(const std::shared_ptr<const Places>& places) {
 }  // namespace
 
 std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest) {
-  const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // of one direction
+  const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // per direction
   if (buckets > 0 && std::abs(distance) > middle) {
-    // In single precision, since rounding decides about neighbouring buckets.
+    // In single precision, because rounding decides between neighbouring buckets.
     const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
     const float share = std::log(far / half) / std::log(static_cast<float>(farthest - 1) / half);
     const auto bucket = static_cast<std::int64_t>(std::ceil(share * (half - 1)) + half);

@@ -1,5 +1,5 @@
 // Disentangled attention (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021, section 3.1):
-// content and relative position are scored by vectors of their own.
+// content and relative position have separate vectors.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace headlight {
 
-// The vectors of the relative positions that there are between the tokens of some texts.
+/// The vectors of all relative positions that occur between the tokens of some texts.
 struct RelativeVectors {
-  Tensor vectors;                            // [vectors, model]; empty where there is no relative attention
-  std::int64_t longest = 0;                  // tokens in the longest text
-  std::vector<std::int32_t> vector_of = {};  // by distance + longest - 1: which of them
+  Tensor vectors;                            ///< [vectors, model]; empty without relative attention
+  std::int64_t longest = 0;                  ///< length of the longest text in tokens
+  std::vector<std::int32_t> vector_of = {};  ///< index of the vector, by distance + longest - 1
 };
 
-// The row of a table of relative vectors for a query that stands `distance` places behind the key, where distances from
-// `farthest` on share one. With buckets, which are fewer, distances above half of them share buckets by their logarithm
-// (DeBERTa's version 2).
+/// The row of the relative position table for a query `distance` positions after its key. Distances from `farthest` on
+/// share a row. If `buckets` is positive (and smaller), distances above half of it share logarithmic buckets (DeBERTa
+/// version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 
-// Those of `table` [rows, model].
+/// The relative vectors of these texts, from `table` [rows, model].
 RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
                                   std::int64_t farthest);
 
 struct HEADLIGHT_API DisentangledAttention {
   std::int32_t heads = 1;
   bool content_to_position = true, position_to_content = true;
-  double dropout = 0;  // of the weights, in training
-  int layer = 0;       // to an AttentionSink
+  double dropout = 0;  ///< of the attention weights, in training
+  int layer = 0;       ///< passed to attention hooks
 
-  // softmax(scale (Q_c K_c^T + Q_c K_r^T + K_c Q_r^T)) V (equation 4), without the terms that are not wanted, scale
-  // being 1 / sqrt(head_dim * terms). query, key and value [tokens, model]; relative_key and relative_query are the
-  // vectors of `relative`, projected, or empty where their term is not wanted; [tokens, model].
+  /// softmax(scale (Q_c K_c^T + Q_c K_r^T + K_c Q_r^T)) V (equation 4) without disabled terms, with scale = 1 /
+  /// sqrt(head_dim * terms). query, key and value are [tokens, model]. relative_key and relative_query are the
+  /// projections of `relative.vectors`, or empty if their term is disabled. Returns [tokens, model].
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                     const Sequences& texts, const RelativeVectors& relative, const Tensor& relative_key,
                     const Tensor& relative_query) const;

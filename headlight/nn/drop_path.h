@@ -7,9 +7,10 @@
 
 namespace headlight {
 
-// A sublayer's change [tokens, model], before it is added to its input. In training it is skipped for some of the
-// examples: with a probability that grows linearly from 0 in layer 0 to TrainingPass::drop_path in the last of
-// `layers`; for the others it is divided by the probability of being kept. Outside of training it is unchanged.
+/// Applies stochastic depth to `change` [tokens, model], the output of a sublayer before the residual sum. In training
+/// it is skipped for randomly chosen examples. The probability grows linearly from 0 in layer 0 to
+/// TrainingPass::drop_path in the last of `layers`; other examples are divided by the keep probability. Outside
+/// training it is unchanged.
 HEADLIGHT_API Tensor DropPath(Context& context, const Tensor& change, const Sequences& examples, int layer, int layers);
 
 }  // namespace headlight

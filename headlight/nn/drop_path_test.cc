@@ -7,7 +7,7 @@
 namespace headlight::drop_path_test {
 namespace {
 
-TEST(DropPath, LeavesOutWholeExamplesMoreOftenInLaterLayers) {
+TEST(DropPath, DropsWholeExamplesMoreOftenInLaterLayers) {
   Sequences examples;
   for (std::int32_t i = 0; i < 2000; ++i) examples.push_back({3 * i, 3});
   const Tensor change = Tensor::Empty({6000, 2});

@@ -1,4 +1,4 @@
-// The states of images, as encoders of patches have them.
+// The hidden states of images, as patch encoders return them.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace headlight {
 
 struct HEADLIGHT_API EncodedImages {
-  Tensor hidden;            // [tokens, model]: of each image the special tokens, then its patches row by row
-  Sequences images;         // the tokens of each
-  std::vector<Grid> grids;  // the patches of each
+  Tensor hidden;            ///< [tokens, model]: per image, the special tokens, then the patches in row-major order
+  Sequences images;         ///< the tokens of each image
+  std::vector<Grid> grids;  ///< the patches of each image
 
-  // Row `index` of each image, [images, model].
+  /// Row `index` of each image, [images, model].
   Tensor RowOfEach(std::int32_t index) const;
 };
 
-// What an encoder of images reads.
+/// The inputs that an image encoder accepts.
 struct ImageLimits {
-  Grid image;  // pixels of the size that the model was trained on
-  Grid patch;  // pixels
+  Grid image;  ///< size in pixels that the model was trained on
+  Grid patch;  ///< pixels
   std::int64_t channels = 3;
-  std::int32_t special = 1;  // tokens before the patches, of which the first is the class token
-  std::int64_t model = 0;    // numbers of a state
-  // Its images are independent of each other only outside training: batch norm takes the batch's statistics.
+  std::int32_t special = 1;  ///< number of tokens before the patches; the first is the class token
+  std::int64_t model = 0;    ///< dimension of a state
+  /// True if batch norm uses the batch's statistics. Images are then independent only outside training.
   bool batch_statistics = false;
 };
 

@@ -10,11 +10,11 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kWindow = 5;  // rows and columns of a convolution's square
+constexpr std::int32_t kWindow = 5;  // rows and columns of the square of `convolution`
 constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
                                          GridAttentionKind::convolution};
 
-// The rows among `rows`, of a whole sequence, that its last token sees.
+// Appends the entries of `rows`, the rows of a whole sequence, that its last token sees.
 void AppendSeen(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
   const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
   const auto begin = static_cast<std::int32_t>(keys.rows.size());
@@ -76,7 +76,7 @@ GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const 
       if (code < codes)
         place(text.begin + words + code);
       else
-        by_column.push_back(text.begin);  // after all of its column, so that no other query sees it
+        by_column.push_back(text.begin);  // later than its column, so that no other query sees it
     }
     columns.push_back({begin, static_cast<std::int32_t>(by_column.size()) - begin});
   }
@@ -95,9 +95,8 @@ Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPa
       context, context.cache == nullptr ? Attend(context, projected, pass) : AttendOverCache(context, projected, pass));
 }
 
-// Columns are the rows of the transposed grid. As rows of an image they lie near one another, so that whole tiles of
-// queries and keys do not see one another and are skipped, where a tile with steps of a row's width would see a little
-// of every other.
+// Column attention is row attention over the transposed grid. There, visible keys are close together and whole tiles
+// are skipped. A stride of one grid row would touch a few keys of every tile.
 Tensor GridAttention::Attend(Context& context, const Tensor& projected, const GridPass& pass) const {
   const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
   ScaledDotProductAttention attention = {

@@ -1,6 +1,6 @@
-// Causal attention over a text and a grid of codes behind it, row by row (Child et al., "Generating Long Sequences with
-// Sparse Transformers", 2019; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, appendix B.1, figure 11). The
-// cost of each kind follows the keys that it sees, in a whole pass and over a cache.
+// Causal attention over a text followed by a grid of image codes in row-major order (Child et al., "Generating Long
+// Sequences with Sparse Transformers", 2019; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, appendix B.1,
+// figure 11). The cost of each kind is proportional to the visible keys, in a whole pass and over a cache.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace headlight {
 
-// The earlier codes that a code sees, besides all of the text. A text's tokens see all before them.
+/// The earlier codes that a code sees, in addition to the whole text. Text tokens see all tokens before them.
 enum class GridAttentionKind {
-  full,         // all
-  row,          // of its row
-  column,       // of its column
-  convolution,  // of a square of 5 x 5 whose lower right corner it is
+  full,         ///< all
+  row,          ///< of the same row
+  column,       ///< of the same column
+  convolution,  ///< of the 5 x 5 square with the code in its lower right corner
 };
 
 inline constexpr ConfigName<GridAttentionKind> kGridAttentionNames[] = {
@@ -30,21 +30,21 @@ inline constexpr ConfigName<GridAttentionKind> kGridAttentionNames[] = {
     {"column", GridAttentionKind::column},
     {"convolution", GridAttentionKind::convolution}};
 
-// Where a text of fixed length ends and the grid begins.
+/// The layout of a sequence: a text of fixed length, then the grid.
 struct GridLayout {
-  std::int32_t text = 1;  // positions
-  Grid grid;              // of codes
+  std::int32_t text = 1;  ///< length of the text in tokens
+  Grid grid;              ///< in codes
 };
 
-// The mask of this kind over a whole sequence.
+/// The mask of this kind over a whole sequence.
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
-// Row indices and keys that all layers of a pass share. `texts`: the tokens of the pass, each sequence a text or a
-// prefix of it and then codes; with a cache, whose pass has begun (DecoderCache::Append), the next tokens.
+/// Row indices and keys that all layers of a pass share. Each of `texts` is a prefix of a sequence: text, then codes.
+/// With a cache, whose pass has begun (DecoderCache::Append), it holds the next tokens.
 struct HEADLIGHT_API GridPass {
   GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
 
-  // Key rows, as ops::CachedKeys has them.
+  /// Key rows in the format of ops::CachedKeys.
   struct Keys {
     Sequences sequences;
     std::vector<std::int32_t> rows;
@@ -52,12 +52,13 @@ struct HEADLIGHT_API GridPass {
 
   GridLayout layout;
   const Sequences& texts;
-  // Without a cache, the pass's rows with each grid column by column, filled up to whole columns with a text's first
-  // row, and where each row of the pass stands there.
+  /// Without a cache: the rows of the pass in column-major order, and the inverse permutation. Incomplete columns are
+  /// padded with the first row of their text.
   std::vector<std::int32_t> by_column, from_column;
   Sequences columns;
-  // With a cache, the texts that have a single next token after others, and the keys that each kind of it sees; and
-  // the other texts, whose keys masks hide. A code's bits depend on which of the two it is: it is always read alone.
+  /// With a cache: `single` lists the texts with exactly one next token after others, and `seen` the keys visible to
+  /// each kind. `several` lists the other texts, whose keys are masked. The two paths differ in bits, so a code is
+  /// always computed in a pass of one token.
   Sequences single, several, several_keys;
   std::array<Keys, 4> seen;
 };
@@ -66,17 +67,18 @@ struct GridAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;
-  double dropout = 0;  // of the weights, in training
+  double dropout = 0;  ///< of the attention weights, in training
   GridAttentionKind kind = GridAttentionKind::full;
 };
 
 class HEADLIGHT_API GridAttention {
  public:
-  // Declares query_key_value [3 * heads * head_dim, model] without a bias, and output [model, heads * head_dim] with
-  // one. An AttentionSink receives decoder_self and `layer` with its weights.
+  /// Declares query_key_value [3 * heads * head_dim, model] without bias, and output [model, heads * head_dim] with
+  /// bias. Attention hooks receive decoder_self and `layer` with the weights.
   GridAttention(const Scope& scope, const GridAttentionConfig& config, int layer);
 
-  Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x,
+                    const GridPass& pass) const;  ///< x [tokens, model] to [tokens, model]
 
  private:
   Tensor Attend(Context& context, const Tensor& projected, const GridPass& pass) const;

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The names of Transformers.
+// Names in Transformers.
 struct NamedProblem {
   const char* name;
   Problem problem;
@@ -38,7 +38,7 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
   return *head;
 }
 
-// The default: a single class is right or not, as in Transformers' text-classification pipeline.
+// The default of Transformers' text-classification pipeline, in which exactly one class is correct.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
 }  // namespace
@@ -53,14 +53,14 @@ Problem ReadProblem(const JsonView& config, std::size_t classes) {
 
 void CheckConfig(const TextHeadsConfig& config) {
   Check(config.pooler || !config.next_sentence, "the next-sentence head needs the pooler");
-  Check(!config.sequence_classes || !config.token_classes, "a classifier is of texts or of tokens, not of both");
+  Check(!config.sequence_classes || !config.token_classes, "a model classifies texts or tokens, not both");
   if (!config.sequence_classes && !config.token_classes) return;
   CheckLabels(config.labels);
 }
 
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
   const auto has = [&](const std::string& tensor) { return weights.contains(tensor); };
-  // The tied bias has two names: lm_head.bias and lm_head.decoder.bias.
+  // A tied bias has two names: lm_head.bias and lm_head.decoder.bias.
   const std::string decoder_bias = layout.masked_bias.substr(0, layout.masked_bias.rfind('.') + 1) + "decoder.bias";
   TextHeadsConfig heads{.pooler = has(layout.pooler + ".weight"),
                         .masked_words = has(layout.masked_bias) || has(decoder_bias),
@@ -76,8 +76,7 @@ TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights
     heads.sequence_classes = architecture.ends_with("ForSequenceClassification");
     heads.token_classes = architecture.ends_with("ForTokenClassification");
     Check(heads.sequence_classes || heads.token_classes,
-          "{}: {} does not say whether {} is a head for classes of texts (...ForSequenceClassification) or of tokens "
-          "(...ForTokenClassification), and nothing else is supported",
+          "{}: {} must end in ForSequenceClassification or ForTokenClassification, since {} may belong to either",
           names.place(), Quoted(architecture), layout.token_classes + ".weight");
   }
   if (heads.sequence_classes || heads.token_classes) heads.labels = ReadLabels(config);

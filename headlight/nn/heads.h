@@ -1,4 +1,4 @@
-// The heads on an encoder of texts: the last layers of a task.
+// Task heads on a text encoder.
 #pragma once
 
 #include <cstdint>
@@ -17,78 +17,80 @@ namespace headlight {
 
 class Safetensors;  // io/safetensors.h
 
-// The state of each text's first token, [texts, model]. Throws Error for an empty text.
+/// The state of each text's first token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
 
 /// The state of each text's last token, [texts, model]. Throws Error for an empty text.
 Tensor LastStates(const Tensor& hidden, const Sequences& texts);
 
-// The heads that a model has.
+/// The heads of a model.
 struct TextHeadsConfig {
-  bool pooler = false;                   // a state of the whole text, from its first token's
-  bool masked_words = false;             // masked language modelling: scores of every token
-  bool next_sentence = false;            // next-sentence prediction
-  bool sequence_classes = false;         // a class of one text or of a pair
-  bool token_classes = false;            // a class of each token
-  bool question_spans = false;           // where in a text an answer begins and ends
-  std::vector<std::string> labels = {};  // the classes' names, by number
-  Problem problem = Problem::one_label;  // of sequence_classes
+  bool pooler = false;                   ///< a state of the whole text, computed from that of its first token
+  bool masked_words = false;             ///< masked language modelling: scores of all tokens of the vocabulary
+  bool next_sentence = false;            ///< next-sentence prediction
+  bool sequence_classes = false;         ///< a class per text or text pair
+  bool token_classes = false;            ///< a class per token
+  bool question_spans = false;           ///< start and end of an answer in the text
+  std::vector<std::string> labels = {};  ///< class names by index
+  Problem problem = Problem::one_label;  ///< of sequence_classes
 };
 
-// Throws Error naming the rule where there can be no such heads.
+/// Throws Error if the heads are inconsistent.
 HEADLIGHT_API void CheckConfig(const TextHeadsConfig& config);
 
-// The full names of the heads' parts in a family's checkpoints, and how its heads compute. A name is empty where
-// the family has no such head. Heads of texts and of tokens may have one name: then `architectures` decides.
+/// The names of the heads' parameters in a family's checkpoints, and how its heads are computed. A name is empty if the
+/// family has no such head. If sequence and token classification share a name, `architectures` decides.
 struct TextHeadsLayout {
-  std::string family;                                                 // begins the names in `architectures`: Bert
-  std::string pooler = "";                                            // a Linear
-  std::string masked_dense = "", masked_norm = "", masked_bias = "";  // the last a vector
+  std::string family;       ///< prefix of the names in `architectures`, such as Bert
+  std::string pooler = "";  ///< a Linear
+  std::string masked_dense = "", masked_norm = "", masked_bias = "";  ///< masked_bias is a vector
   Activation masked_activation = Activation::gelu;
   double norm_epsilon = 1e-12;
   std::string next_sentence = "";
-  std::string class_pooler = "";  // below the classes of texts; `pooler` may be both
+  std::string class_pooler = "";  ///< used by sequence classification; may be equal to `pooler`
   Activation class_activation = Activation::tanh;
   double class_pooler_dropout = 0;
   std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
   double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
-  bool classes_of_last_token = false;  // of texts: of the last token's state, without a pooler and a bias, as GPT-2's
+  bool classes_of_last_token =
+      false;  ///< sequence classes from the last token's state, without pooler and bias, as in GPT-2
 };
 
-// The heads that a folder has, with id2label and problem_type. Throws Error where labels are not those of the classes
-// 0, 1, ..., or it does not say which classes they are.
+/// Reads the heads of a model folder, with id2label and problem_type. Throws Error if the labels are not numbered 0, 1,
+/// ..., or if the folder does not say whether they classify sequences or tokens.
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout);
 
-/// Transformers' name, such as "regression".
+/// The name in Transformers, such as "regression".
 HEADLIGHT_API const char* ProblemName(Problem problem);
 
-// How the scores of so many classes are read, by problem_type or as Transformers does without it.
+/// The problem of a head with this many classes: `problem_type`, or the default of Transformers.
 HEADLIGHT_API Problem ReadProblem(const JsonView& config, std::size_t classes);
 
-// `architectures`, id2label, label2id and problem_type.
+/// Writes `architectures`, id2label, label2id and problem_type.
 void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsLayout& layout);
 
-// The heads that both have, with the same labels.
+/// The heads that both have, if the labels are equal.
 TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b);
 
-// The heads on an encoder's states, `hidden` [tokens, model] or some of their rows. Each head throws
-// Error where the model does not have it. A new head is added in this file and heads.cc.
+/// The heads on an encoder's states `hidden` [tokens, model] or a subset of its rows. Each function throws Error if the
+/// model lacks that head. New heads are added in this file and in heads.cc.
 class HEADLIGHT_API TextHeads {
  public:
   const TextHeadsConfig& heads() const { return config_; }
-  std::vector<std::string> head_names() const;  // in words
+  std::vector<std::string> head_names() const;  ///< readable names
 
-  // activation(W first + b), of the first token's state of each text: [texts, model]. Throws Error for an empty text.
+  /// activation(W first + b) of each text's first state: [texts, model]. Throws Error for an empty text.
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
-  // LayerNorm(activation(W hidden + b)) tokens^T + bias, by the tokens' own table: [rows, vocabulary].
+  /// LayerNorm(activation(W hidden + b)) tokens^T + bias, with the tied token embedding: [rows, vocabulary].
   Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
-  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  // [texts, 2]: it is, it is not
-  Tensor SequenceClassLogits(Context& context, const Tensor& hidden, const Sequences& texts) const;  // [texts, labels]
-  Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;                             // [rows, labels]
-  Tensor SpanLogits(Context& context, const Tensor& hidden) const;  // [rows, 2]: an answer begins, ends here
+  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  ///< [texts, 2]: is next, is not
+  Tensor SequenceClassLogits(Context& context, const Tensor& hidden,
+                             const Sequences& texts) const;               ///< [texts, labels]
+  Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;  ///< [rows, labels]
+  Tensor SpanLogits(Context& context, const Tensor& hidden) const;        ///< [rows, 2]: an answer starts, ends here
 
  protected:
-  // For the constructor of a family's model: declares the heads' parameters.
+  /// Declares the heads' parameters; called by the constructor of a family's model.
   void DeclareHeads(Parameters& parameters, const TextHeadsConfig& config, const TextHeadsLayout& layout,
                     const TokenEmbedding& tokens);
 
@@ -96,7 +98,7 @@ class HEADLIGHT_API TextHeads {
   struct Pooler {
     Linear dense;
     Activation activation;
-    double dropout;  // of the first token's state
+    double dropout;  ///< of the first token's state
     Tensor operator()(Context& context, const Tensor& hidden, const Sequences& texts) const;
   };
   struct MaskedWordHead {

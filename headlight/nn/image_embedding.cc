@@ -17,7 +17,7 @@ Grid TrainedGrid(const ImageEmbeddingConfig& config) {
   return {config.image.height / config.patch.height, config.image.width / config.patch.width};
 }
 
-// `more` below `rows`, which may still be empty.
+// Appends `more` to `rows`, which may be empty.
 void Append(Tensor& rows, const Tensor& more) { rows = rows.empty() ? more : ops::Concatenate(rows, more); }
 
 }  // namespace
@@ -48,7 +48,7 @@ ImageLimits ImageEmbedding::limits() const {
   return {config_.image, config_.patch, config_.channels, special_, config_.model};
 }
 
-// The positions of the special tokens, 0 where they have none, then those of the patches: [special + patches, model].
+// The positions of the special tokens, 0 if they have none, then those of the patches: [special + patches, model].
 Tensor ImageEmbedding::Positions(Context& context, Grid grid) const {
   const std::int64_t count = positions_->shape.elements() / config_.model;
   const Grid trained = TrainedGrid(config_);
@@ -75,11 +75,11 @@ EncodedImages ImageEmbedding::operator()(Context& context, std::span<const Tenso
 
 EncodedImages ImageEmbedding::Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
                                     std::span<const std::uint8_t> masked) const {
-  Check(masked.empty() || mask_ != nullptr, "this model has no token for masked patches");
+  Check(masked.empty() || mask_ != nullptr, "this model has no mask token");
   Check(masked.empty() || std::ssize(masked) == patches.rows(), "there are {} patches, and a mask of {}",
         patches.rows(), masked.size());
 
-  // A table of the special tokens, the mask and the patches, from which each image takes its rows.
+  // A table of special tokens, mask and patches, from which the rows of each image are gathered.
   Tensor table;
   const auto append = [&](const Parameter& tokens) {
     Append(table, ops::Reshape(context.Use(tokens), {tokens.shape.elements() / config_.model, config_.model}));

@@ -1,5 +1,5 @@
-// Images as a Transformer's rows: special tokens, then patches, with their positions (Dosovitskiy et al., "An Image
-// is Worth 16x16 Words", 2021, eq. 1).
+// Images as input rows of a Transformer: special tokens, then patches, with positions (Dosovitskiy et al., "An Image is
+// Worth 16x16 Words", 2021, eq. 1).
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,27 @@ namespace headlight {
 
 struct ImageEmbeddingConfig {
   std::int64_t model = 768;
-  Grid image = {224, 224}, patch = {16, 16};  // pixels; the image is of the size that has learned positions
+  Grid image = {224, 224}, patch = {16, 16};  ///< pixels; `image` is the size of the trained position table
   std::int64_t channels = 3;
   double dropout = 0;
-  // Tensors [1, tokens, model] that every image begins with; the first is the class token's.
+  /// Tensors [1, tokens, model] at the start of every image; the first is the class token.
   struct Special {
     std::string name = "cls_token";
     std::int64_t tokens = 1;
-    bool has_position = true;  // of a learned table; those that have one come before those that have none
+    bool has_position = true;  ///< in the position table; tokens with a position precede those without
   };
   std::vector<Special> special = {Special{}};
-  bool positions = true;  // a learned table [1, special tokens that have one + patches, model]
-  Interpolation interpolation = Interpolation::cubic;  // of it
-  // Deviation of the patches' positions when a training begins, here half of that of patches of numbers from -1 to 1.
-  // Normal positions of 0.02 do not become places for long: in 300 steps a CLIP learned colours and sizes and no place,
-  // and had a recall of 59, with waves of 0.5 and 1 one of 92 and 91. As large as the patches they hide them.
+  bool positions = true;  ///< a trained table [1, special tokens with a position + patches, model]
+  Interpolation interpolation = Interpolation::cubic;  ///< of the position table
+  /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
+  /// half of the deviation of patches with values from -1 to 1. Normal initialisation with 0.02 slows the training of
+  /// positions: after 300 steps, a CLIP had a recall of 59, and of 91 to 92 with waves of 0.5 and 1. Waves as large as
+  /// the patches hide them.
   double waves = 0.25;
-  Shape mask = {};  // of the token that stands for masked patches; no such token where it is empty
+  Shape mask = {};  ///< shape of the token that replaces masked patches; empty: none
   std::string projection = "patch_embeddings.projection";
-  bool bias = true;   // of the projection
-  bool flat = false;  // as CLIP stores them: a special token is [model], and the positions are [tokens, model]
+  bool bias = true;   ///< of the projection
+  bool flat = false;  ///< CLIP's format: a special token is [model] and the position table [tokens, model]
   std::string table = "position_embeddings";
 };
 
@@ -44,11 +45,11 @@ class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);
 
-  // As kinds/image_encoder.h's Encode, with hidden as it goes into the first layer.
+  /// Encode of kinds/image_encoder.h, with `hidden` as the input of the first layer.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
 
-  // The same of images' patches, [patches, channels * patch height * patch width] as Patches has them.
+  /// The same for the patches of images, [patches, channels * patch height * patch width], from Patches.
   EncodedImages Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
                       std::span<const std::uint8_t> masked = {}) const;
 
@@ -58,7 +59,7 @@ class HEADLIGHT_API ImageEmbedding {
   Tensor Positions(Context& context, Grid grid) const;
 
   ImageEmbeddingConfig config_;
-  std::int32_t special_ = 0;  // tokens
+  std::int32_t special_ = 0;  // number of special tokens
   std::vector<const Parameter*> tokens_;
   const Parameter *mask_ = nullptr, *positions_ = nullptr;
   const Parameter *weight_, *bias_ = nullptr;

@@ -1,4 +1,4 @@
-// The classes of a model that classifies, as config.json has them.
+// The class labels of a classifier in config.json.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace headlight {
 
-// The classes' names by number: id2label, or LABEL_0, LABEL_1, ... where it is missing, num_labels of them. Throws
-// Error where they are not those of the classes 0, 1, ...
+/// The class labels by index: id2label, or LABEL_0, LABEL_1, ... up to num_labels if it is missing. Throws Error if the
+/// labels are not numbered 0, 1, ...
 std::vector<std::string> ReadLabels(const JsonView& config);
-// id2label and label2id; nothing where there are none.
+/// Writes id2label and label2id; writes nothing if there are no labels.
 void WriteLabels(Json& config, const std::vector<std::string>& labels);
-// Throws Error where there are none or too many, or two have the same name.
+/// Throws Error if there are no labels, too many, or two with the same name.
 void CheckLabels(const std::vector<std::string>& labels);
 
 }  // namespace headlight

@@ -86,7 +86,7 @@ Tensor GatedFeedForward::Inner(Context& context, const Tensor& x) const {
 }
 
 PositionalEncoding PositionalEncoding::Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype) {
-  Check(model % 2 == 0, "sinusoidal positions come in pairs: a model dimension of {} is odd", model);
+  Check(model % 2 == 0, "sinusoidal positions need an even model dimension, not {}", model);
   PositionalEncoding encoding;
   encoding.sinusoids_ = Tensor::Empty({positions, model}, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
@@ -134,7 +134,7 @@ Tensor TokenEmbedding::operator()(Context& context, std::span<const std::int32_t
                                   Dropout dropout) const {
   if (!table_->value.empty())
     return ops::Embedding(context.Use(*table_), ids, scale, position_table, positions, dropout);
-  // Only the packed form is kept.
+  // Only the packed form is stored.
   std::vector<std::int32_t> rows(ids.size());
   std::iota(rows.begin(), rows.end(), 0);
   return ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale, position_table, positions, dropout);

@@ -1,4 +1,4 @@
-// The small parts of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, GatedFeedForward,
+// The basic layers of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, GatedFeedForward,
 // TokenEmbedding, PositionalEncoding, Embedding.
 #pragma once
 
@@ -16,41 +16,41 @@
 
 namespace headlight {
 
-// How a Linear begins.
+/// How the parameters of a Linear are initialised.
 struct LinearInitialisation {
   Initialisation weight = Initialisation::XavierUniform();
   double bias = 0;
 };
 
-// y = x W^T + b.
+/// y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
-  // Declares name.weight [outputs, inputs] and, with a bias, name.bias [outputs]; with several names the outputs are
-  // theirs, one after another (a fused projection), in `parts` of so many outputs, or in equal ones unless given. On
-  // disk the weight is [inputs, outputs] where `stored_transposed`.
+  /// Declares name.weight [outputs, inputs] and, if `bias`, name.bias [outputs]. Several names divide the outputs of a
+  /// fused projection, in order, into `parts`; default: equal parts. If `stored_transposed`, the weight on disk is
+  /// [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
          bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
          const std::vector<std::int64_t>& parts = {});
 
-  // x [..., inputs] to [..., outputs].
+  /// x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
 
-  Compute compute() const { return weight_->compute; }  // of its products
+  Compute compute() const { return weight_->compute; }  ///< compute type of its products
 
  private:
   const Parameter* weight_;
-  const Parameter* bias_ = nullptr;  // where there is none
+  const Parameter* bias_ = nullptr;  // null: no bias
 };
 
-// (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).
+/// (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).
 class HEADLIGHT_API LayerNorm {
  public:
-  // Declares weight (the gain, 1) and bias (0), both [model].
+  /// Declares weight (the gain, initially 1) and bias (initially 0), both [model].
   LayerNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-5);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  // x [..., model]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
 
-  // LayerNorm(x + dropout(sublayer)): the end of a post-norm sublayer (Vaswani et al., 2017, section 5.4), in one pass.
+  /// LayerNorm(x + dropout(sublayer)), fused: the end of a post-norm sublayer (Vaswani et al., 2017, section 5.4).
   Tensor AfterResidual(Context& context, const Tensor& x, const Tensor& sublayer, double dropout) const;
 
  private:
@@ -62,7 +62,7 @@ class HEADLIGHT_API LayerNorm {
 /// The gain of a norm: weight + offset. Gemma stores the difference from 1.
 class HEADLIGHT_API NormGain {
  public:
-  /// Declares weight, [size]; the gain is 1 at first.
+  /// Declares weight, [size]. The gain is initially 1.
   NormGain(const Scope& scope, std::int64_t size, double offset = 0);
   Tensor operator()(Context& context) const;
 
@@ -77,33 +77,33 @@ class HEADLIGHT_API RmsNorm {
   /// Declares the parameter of NormGain.
   RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6, double gain_offset = 0);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  // x [..., model]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
 
  private:
   NormGain gain_;
   double epsilon_;
 };
 
-// The two places of a norm around a sublayer, sublayer(context, x), such as attention or a FeedForward.
-// LayerNorm(x + dropout(sublayer(x))): post-norm (Vaswani et al., 2017, section 5.4).
+/// Post-norm: LayerNorm(x + dropout(sublayer(context, x))), for a sublayer such as attention or a FeedForward (Vaswani
+/// et al., 2017, section 5.4).
 template <typename Sublayer>
 Tensor PostNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
   return norm.AfterResidual(context, x, sublayer(context, x), dropout);
 }
 
-// x + dropout(sublayer(Norm(x))): pre-norm (Xiong et al., "On Layer Normalization in the Transformer Architecture",
-// 2020).
+/// Pre-norm: x + dropout(sublayer(context, Norm(x))) (Xiong et al., "On Layer Normalization in the Transformer
+/// Architecture", 2020).
 template <typename Norm, typename Sublayer>
 Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropout, const Sublayer& sublayer) {
   const Tensor change = sublayer(context, norm(context, x));
   return ops::Residual(x, change, context.NextDropout(dropout));
 }
 
-// FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), the same at every position.
+/// FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), applied at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  // Declares W1 [ffn, model] and W2 [model, ffn], perhaps with biases, under these names; `stored_transposed` as in
-  // Linear.
+  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`; `stored_transposed` as in
+  /// Linear.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
               const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
               bool biases = true);
@@ -111,7 +111,7 @@ class HEADLIGHT_API FeedForward {
   /// [..., model] to the same.
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// Its halves, for a dropout between them: [..., model] to [..., ffn], and back.
+  /// The two halves, to apply a dropout between them: [..., model] to [..., ffn], and back.
   Tensor Inner(Context& context, const Tensor& x) const { return inner_(context, x, activation_); }
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -123,7 +123,7 @@ class HEADLIGHT_API FeedForward {
 struct GatedFeedForwardConfig {
   std::int64_t model = 512, ffn = 1376;
   Activation activation = Activation::silu;
-  std::vector<std::string> inner = {"gate_proj", "up_proj"};  // W and V, or the one tensor that both are
+  std::vector<std::string> inner = {"gate_proj", "up_proj"};  ///< W and V, or a single tensor with both
   std::string outer = "down_proj";
   bool biases = false;
   ops::GateHalf gate = ops::GateHalf::first;
@@ -138,7 +138,7 @@ class HEADLIGHT_API GatedFeedForward {
 
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// Its halves, for a norm or a dropout between them: [tokens, model] to [tokens, ffn], and back.
+  /// The two halves, to apply a norm or a dropout between them: [tokens, model] to [tokens, ffn], and back.
   Tensor Inner(Context& context, const Tensor& x) const;
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -148,20 +148,20 @@ class HEADLIGHT_API GatedFeedForward {
   Linear inner_, outer_;
 };
 
-// A vector for each position, added to the embeddings (Vaswani et al., 2017, section 3.5).
+/// A position vector that is added to the embedding of each token (Vaswani et al., 2017, section 3.5).
 class HEADLIGHT_API PositionalEncoding {
  public:
-  // sin(p / 10000^(2i / model)) in the first half of the vector and the cosines in the second. The paper interleaves
-  // them; as MarianMT stores them they lie in halves, which is the same up to an order of the model axis.
+  /// The sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves them; this is MarianMT's
+  /// order, which differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  // Declares weight [first + positions, model], whose first rows are unused. It is initialised with this standard
-  // deviation, by default 1 / sqrt(model): that of the tokens' table, since larger positions drown the tokens.
+  /// Declares weight [first + positions, model]; rows before `first` are unused. The default standard deviation of the
+  /// initialisation is 1 / sqrt(model), as for token embeddings: larger positions drown out the tokens.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
                                     std::int32_t first = 0, std::optional<double> deviation = {});
 
   std::int64_t positions() const;
-  std::int32_t first() const { return first_; }  // the row of position 0
-  Tensor Table(Context& context) const;          // [first + positions, model]
+  std::int32_t first() const { return first_; }  ///< the row of position 0
+  Tensor Table(Context& context) const;          ///< [first + positions, model]
 
  private:
   Tensor sinusoids_;
@@ -169,20 +169,20 @@ class HEADLIGHT_API PositionalEncoding {
   std::int32_t first_ = 0;
 };
 
-// The table of the tokens' vectors. It is looked up by id, and where a model ties its output to it, it scores every
-// token, too (Press and Wolf, "Using the Output Embedding to Improve Language Models", 2017).
+/// Token embeddings. If the model ties its output to them, the table also computes the logits of all tokens (Press and
+/// Wolf, "Using the Output Embedding to Improve Language Models", 2017).
 class HEADLIGHT_API TokenEmbedding {
  public:
-  // Declares weight [vocab, model]. `scores`: whether states are multiplied by it.
+  /// Declares weight [vocab, model]. `scores`: whether Scores is used.
   TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model, Initialisation initialisation,
                  bool scores);
 
-  // ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]); the position's part is left
-  // out where its table is empty. Throws Error for an id outside the vocabulary.
+  /// ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]). An empty position table is
+  /// left out. Throws Error for an id outside the vocabulary.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, double scale = 1,
                     const Tensor& position_table = {}, std::span<const std::int32_t> positions = {},
                     Dropout dropout = {}) const;
-  // hidden [rows, model] to [rows, vocab]: hidden table^T + bias. The bias may be empty.
+  /// hidden [rows, model] to logits [rows, vocab]: hidden table^T + bias. The bias may be empty.
   Tensor Scores(Context& context, const Tensor& hidden, const Tensor& bias) const;
 
   const Parameter& table() const { return *table_; }
@@ -191,15 +191,15 @@ class HEADLIGHT_API TokenEmbedding {
   const Parameter* table_;
 };
 
-// Tokens at their positions: dropout(scale * table[id] + position) (sections 3.4 and 5.4).
+/// dropout(norm(scale * table[id] + position)) (sections 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
-  // A norm, where there is one, comes before the dropout.
+  /// The norm is optional.
   Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
             std::optional<LayerNorm> norm = {});
 
-  // ids [tokens] of the sentences, whose first token stands at position `first_positions[sentence]`, or at 0 where that
-  // is empty; [tokens, model]. Throws Error for an id outside the vocabulary and a position outside the table.
+  /// ids [tokens] of the sequences to [tokens, model]. The first token of a sequence is at `first_positions[sequence]`,
+  /// or at 0 if that is empty. Throws Error for an id outside the vocabulary or a position outside the table.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                     std::span<const std::int32_t> first_positions = {}) const;
 

@@ -23,8 +23,8 @@ struct Parts {
   Parts() { parameters.Initialise(3); }
 };
 
-// Of a grid of 3 rows of 5, below one other row.
-TEST(Initialisation, OfWavesPlacesNeighboursNearEachOther) {
+// A grid of 3 rows of 5 cells, after one other row.
+TEST(Initialisation, WavesAreCloseForNeighbours) {
   Parameters parameters{DType::float64};
   const Parameter& table =
       Scope(parameters).Declare("table", {1, 16, 42}, Initialisation::Waves(/*height=*/3, /*width=*/5, 0.5));
@@ -52,10 +52,10 @@ TEST(Initialisation, OfWavesPlacesNeighboursNearEachOther) {
   EXPECT_LT(distance(6, 7), distance(6, 8));   // in a row
   EXPECT_LT(distance(0, 5), distance(0, 10));  // in a column
   EXPECT_NEAR(distance(6, 7), distance(11, 12), 1e-12);
-  EXPECT_NEAR(distance(0, 6), distance(0, 1) + distance(0, 5), 1e-12);  // rows and columns have numbers of their own
+  EXPECT_NEAR(distance(0, 6), distance(0, 1) + distance(0, 5), 1e-12);  // rows and columns use separate features
 }
 
-TEST(Norms, StandAfterTheSumOrBeforeTheSublayer) {
+TEST(Norms, ArePostOrPre) {
   const Parts parts;
   Context context;
   const Tensor x = parts.tokens(context, std::vector<std::int32_t>{1, 5, 2});
@@ -68,7 +68,7 @@ TEST(Norms, StandAfterTheSumOrBeforeTheSublayer) {
               Pointwise(DoubleNear(1e-12), numbers(before)));
 }
 
-TEST(TokenEmbedding, LooksUpAndScoresByOneTable) {
+TEST(TokenEmbedding, TiesLookupAndScores) {
   const Parts parts;
   Context context;
   const Tensor table = parts.tokens.table().value;

@@ -25,7 +25,7 @@ Convolution Square(const Scope& scope, std::int64_t inputs, std::int64_t outputs
 
 std::string Numbered(const char* name, int index) { return name + std::to_string(index); }
 
-// The rows of each query's image in maps of all images, and their grids.
+// For each query: the rows of its image in maps of all images, and the grid.
 struct RepeatedMaps {
   std::vector<std::int32_t> rows;
   std::vector<Grid> grids;
@@ -73,12 +73,12 @@ MaskHead::MaskHead(const Scope& scope, const MaskHeadSizes& sizes)
   }
 }
 
-// The weights of each query for the cells of its image, [cells of all queries, heads]: a softmax over heads and cells
-// together; 0 for cells that are not seen.
+// The attention weights of each query over the cells of its image, [cells of all queries, heads]: a joint softmax over
+// heads and cells. Invisible cells have weight 0.
 Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const {
   const auto heads = static_cast<std::int32_t>(heads_);
   const Tensor q = query_(context, ops::Embedding(found.queries, queries)), k = key_(context, found.memory);
-  // A row for each head, which is 0 outside of the head's part: one product makes the scores of all heads.
+  // One row per head, zero outside the head's features: one product computes the scores of all heads.
   std::vector<std::int32_t> repeated;
   for (std::int32_t query = 0; query < std::ssize(queries); ++query)
     repeated.insert(repeated.end(), static_cast<std::size_t>(heads), query);
@@ -91,8 +91,8 @@ Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::s
   });
   const Tensor of_heads = ops::Multiply(ops::Embedding(q, repeated), parts);
 
-  Tensor weights = Tensor::Zeros({1, 1}, q.dtype());  // of the cells that are not seen
-  std::vector<std::int32_t> places;                   // in `weights`, of each query, cell and head
+  Tensor weights = Tensor::Zeros({1, 1}, q.dtype());  // of invisible cells
+  std::vector<std::int32_t> places;                   // index in `weights`, per query, cell and head
   for (std::size_t begin = 0, end; begin < queries.size(); begin = end) {
     const auto image = static_cast<std::size_t>(queries[begin] / queries_);
     for (end = begin + 1; end < queries.size() && queries[end] / queries_ == queries[begin] / queries_;) ++end;
@@ -119,9 +119,9 @@ Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::s
 FeatureMaps MaskHead::operator()(Context& context, const DetectedImages& found,
                                  std::span<const std::int32_t> queries) const {
   const auto all = static_cast<std::int32_t>(found.queries.rows());
-  Check(std::ranges::is_sorted(queries), "the queries whose masks are wanted must be in order");
-  Check(!queries.empty() && queries.front() >= 0 && queries.back() < all, "masks of {} queries of {}", queries.size(),
-        all);
+  Check(std::ranges::is_sorted(queries), "the queries of masks must be sorted");
+  Check(!queries.empty() && queries.front() >= 0 && queries.back() < all,
+        "masks of {} queries; their indices must be in [0, {})", queries.size(), all);
   std::vector<std::int32_t> images;
   for (const std::int32_t query : queries) images.push_back(query / static_cast<std::int32_t>(queries_));
   RepeatedMaps repeated = Repeat(found.maps[0], images);

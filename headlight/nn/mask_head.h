@@ -1,5 +1,5 @@
-// DETR's masks (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the image,
-// refined step by step with the maps of the backbone's stages.
+// DETR's mask head (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the image, refined with
+// the feature maps of the backbone's stages.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace headlight {
 
 struct MaskHeadSizes {
-  std::int64_t model = 0, heads = 0;  // of the Transformer
-  std::int64_t queries = 0;           // of an image
-  std::vector<std::int64_t> stages;   // channels of the backbone's, coarse to fine
+  std::int64_t model = 0, heads = 0;  ///< of the Transformer
+  std::int64_t queries = 0;           ///< per image
+  std::vector<std::int64_t> stages;   ///< channels of the backbone's stages, coarse to fine
   Activation activation = Activation::relu;
 };
 
-// activation(norm(x * W)) with a 3 x 3 kernel.
+/// activation(norm(x * W)) with a 3 x 3 kernel.
 class MaskBlock {
  public:
   MaskBlock(const Scope& scope, int index, std::int64_t inputs, std::int64_t outputs, Activation activation);
@@ -36,19 +36,19 @@ class MaskHead {
  public:
   MaskHead(const Scope& scope, const MaskHeadSizes& sizes);
 
-  // DetectionModel::Masks.
+  /// See DetectionModel::Masks.
   FeatureMaps operator()(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
  private:
   Tensor Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
-  // A stage's map, to the channels that the masks have there, and what follows the sum with them.
+  // The adapter projects a stage's map to the channels of the masks. The block is applied to their sum.
   struct Stage {
     Convolution adapter;
     MaskBlock block;
   };
 
-  std::int64_t heads_, queries_;  // queries of an image
+  std::int64_t heads_, queries_;  // queries_: per image
   Linear query_, key_;
   MaskBlock first_, second_;
   std::deque<Stage> stages_;

@@ -1,4 +1,4 @@
-// What cross-attention reads.
+// The input of cross-attention.
 #pragma once
 
 #include "headlight/base/sequences.h"
@@ -6,10 +6,10 @@
 
 namespace headlight {
 
-// The encoder's output, which a decoder's cross-attention reads.
+/// The encoder's output, to which a decoder's cross-attention attends.
 struct Memory {
-  Tensor rows;          // [source tokens, model]
-  Sequences sentences;  // one entry per target sentence
+  Tensor rows;          ///< [source tokens, model]
+  Sequences sentences;  ///< one entry per target sequence
 };
 
 }  // namespace headlight

@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// The places of Initialisation::Waves: [height * width, model].
+// The table of Initialisation::Waves, [height * width, model].
 std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
   const std::int64_t quarter = model / 4, places = rule.height * rule.width;
   std::vector<double> waves(static_cast<std::size_t>(places * model));
@@ -56,7 +56,8 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
   Hash64 name;
   name.Update(parameter.names.front());
   Random random(seed, name.value());
-  // Inputs and outputs of the matrix in memory: fused projections so begin a little smaller, as is usual for them.
+  // Inputs and outputs of the matrix in memory. Fused projections are therefore initialised slightly smaller, as is
+  // usual.
   const auto fan = [&](int axis) {
     return parameter.shape.rank() > axis ? parameter.shape.elements() / std::max<std::int64_t>(1, parameter.shape[axis])
                                          : 1;
@@ -152,7 +153,7 @@ void Parameters::Initialise(std::uint64_t seed) {
 bool Matches(const Parameter& parameter, const std::string& pattern) {
   const auto fits = std::ranges::count_if(
       parameter.names, [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
-  Check(fits == 0 || fits == std::ssize(parameter.names), "{} fits only some of {}, which are one matrix in memory",
+  Check(fits == 0 || fits == std::ssize(parameter.names), "{} matches only some of {}, which are one matrix in memory",
         pattern, fmt::join(parameter.names, ", "));
   return fits > 0;
 }
@@ -175,7 +176,7 @@ void Parameters::Freeze(const std::string& pattern) {
     parameter.role.trained = parameter.role.trained && !matches;
     if (matches) parameter.gradient = {};
   }
-  Check(found, "no parameter has a name like {}", pattern);
+  Check(found, "no parameter matches {}", pattern);
   if (!allocated) return;
   state_ = values_ = {};
   Allocate();
@@ -211,7 +212,7 @@ void Parameters::KeepExact(std::string_view prefix) {
 
 void Parameters::SetCompute(Compute compute) {
   Check(kernels::CpuHas(compute),
-        "this processor has no instructions for {} (AVX-512 BF16), only for float32, int8 and int4", Name(compute));
+        "this processor cannot compute in {} (it lacks AVX-512 BF16), only in float32, int8 and int4", Name(compute));
   const bool packed = std::ranges::any_of(parameters_, [](const Parameter& p) { return p.packed.columns() != 0; });
   Unpack();
   for (Parameter& parameter : parameters_) parameter.compute = parameter.role.exact ? Compute::float32 : compute;
@@ -261,7 +262,7 @@ Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Sha
 
 Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool in_products) const {
   Ensure(shape.rank() == 4, "{}: a convolution's weight of shape {}", name, ToString(shape));
-  // He et al., "Delving Deep into Rectifiers", 2015, for the variance of the gradients.
+  // He et al., "Delving Deep into Rectifiers", 2015: preserves the variance of the gradients.
   const double outputs = static_cast<double>(shape[0] * shape[1] * shape[2]);
   Parameter& parameter = Declare(name, shape, Initialisation::Normal(std::sqrt(2 / std::max(1.0, outputs))));
   parameter.role.in_products = in_products;

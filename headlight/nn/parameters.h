@@ -1,5 +1,5 @@
-// Parameters: the weights of a model, declared once by the module that uses it, through a Scope that names it, and from
-// then on initialised, loaded, saved and updated by that name. The names are those of the published checkpoints.
+// Parameters: the weights of a model. The module that uses a weight declares it once, through a Scope that names it. It
+// is initialised, loaded, saved and updated by that name, which is the name in published checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@
 
 namespace headlight {
 
-// How a parameter is initialised.
+/// How a parameter is initialised.
 struct Initialisation {
   enum class Kind { constant, normal, xavier_uniform, waves } kind = Kind::constant;
-  double value = 0;                    // the constant, or the standard deviation
-  std::int64_t height = 0, width = 0;  // of the waves' grid
+  double value = 0;                    ///< the constant, or the standard deviation
+  std::int64_t height = 0, width = 0;  ///< grid of `waves`
 
   static Initialisation Constant(double value) { return {Kind::constant, value}; }
   static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
-  // Uniform within +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
+  /// Uniform in +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
-  // The last height * width rows are places of a grid: sines and cosines of the row and of the column, a quarter of the
-  // numbers each, of wavelengths as in the Transformer (Beyer, Zhai and Kolesnikov, "Better plain ViT baselines for
-  // ImageNet-1k", 2022), less their mean. Rows before them are normal with a deviation of 0.02.
+  /// Sinusoidal positions of a grid in the last height * width rows: sines and cosines of the row and column indices, a
+  /// quarter of the features each, less their mean. Wavelengths are those of the Transformer (Beyer, Zhai and
+  /// Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normal with a standard deviation
+  /// of 0.02.
   static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
     return {Kind::waves, deviation, height, width};
   }
@@ -36,113 +37,115 @@ struct Initialisation {
 
 struct Parameter;
 
-// A batch norm behind a product, as far as it multiplies: output o by gain[o] / sqrt(variance[o] + epsilon).
+/// The scale of a batch norm after a product: output o is multiplied by gain[o] / sqrt(variance[o] + epsilon).
 struct FoldedNorm {
-  const Parameter* gain = nullptr;  // null: there is none
+  const Parameter* gain = nullptr;  ///< null: no norm
   const Parameter* variance = nullptr;
   double epsilon = 0;
 };
 
 struct Parameter {
-  std::vector<std::string> names;  // of its tensors on disk: one, or several that are one after another in memory
+  std::vector<std::string> names;  ///< its tensors on disk: one, or several that are concatenated in memory
   Shape shape;
   Initialisation initialisation;
 
   /// How it is stored on disk.
   struct Storage {
-    std::vector<std::int64_t> parts = {};  // of several tensors the rows of each; equal parts unless given
-    bool transposed = false;               // a matrix is [inputs, outputs]
-    bool channels_last = false;            // a convolution's [outputs, height, width, inputs], on disk inputs second
-    bool saved = true;                     // false: of a training alone, and not part of the model's folder
+    std::vector<std::int64_t> parts = {};  ///< rows of each of several tensors; default: equal
+    bool transposed = false;               ///< the matrix on disk is [inputs, outputs]
+    bool channels_last = false;            ///< in memory [outputs, height, width, inputs]; on disk, inputs are second
+    bool saved = true;                     ///< false: used only in training; not part of the model's folder
   } storage;
 
   /// How the model and its training use it.
   struct Role {
-    bool trained = true;       // false: part of the checkpoint, but constant, or
-    bool statistic = false;    // a running average that passes in training update, such as batch norm's
-    bool in_products = false;  // the weight matrix of a matrix product
-    bool looked_up = false;    // a table whose rows are looked up
-    bool winograd = false;     // a convolution's, packed in float32 by PackedForWinograd (kernels/winograd.h)
-    bool exact = false;        // its products are in float32, whatever type the others are computed in
-    FoldedNorm folded = {};    // multiplies the packed form, and not the value
+    bool trained = true;       ///< false: has no gradient
+    bool statistic = false;    ///< a running average that training passes update, such as batch norm's
+    bool in_products = false;  ///< the weight of a matrix product
+    bool looked_up = false;    ///< an embedding table
+    bool winograd = false;     ///< a convolution's weight, packed in float32 by PackedForWinograd (kernels/winograd.h)
+    bool exact = false;        ///< its products are in float32 for any compute type
+    FoldedNorm folded = {};    ///< multiplies the packed form, not `value`
   } role;
 
-  // Its state.
-  Tensor value;                         // empty where only the packed form is kept
-  Tensor gradient;                      // empty until Parameters::PrepareTraining
-  Compute compute = Compute::float32;   // of its products
-  kernels::PackedMatrix<float> packed;  // for products; empty while it is not kept
-  kernels::PackedMatrix<float> draft;   // the same in int8, for drafting tokens
+  Tensor value;                         ///< empty if only the packed form is kept
+  Tensor gradient;                      ///< empty until Parameters::PrepareTraining
+  Compute compute = Compute::float32;   ///< compute type of its products
+  kernels::PackedMatrix<float> packed;  ///< for products; empty unless packed
+  kernels::PackedMatrix<float> draft;   ///< an int8 copy, for draft tokens
 
-  /// The rows of names[index] along the first axis, and the first of them.
+  /// The number of rows of names[index] along the first axis, and the index of the first.
   std::int64_t PartRows(std::size_t index) const;
   std::int64_t FirstRow(std::size_t index) const;
-  // The factors of `folded` for the outputs; empty where there is none.
+  /// The factors of `folded` per output, or empty.
   std::vector<float> Factors() const;
-  // Packs the values, with those factors, for products of this type.
+  /// Packs the values, multiplied by the factors, for products of this type.
   void Pack(Compute type);
-  // Of a matrix of products: [outputs, inputs], where the inputs are all axes but the first, as those of a
-  // convolution's [outputs, channels, height, width].
+  /// The shape of a weight of products: [outputs, inputs], with all axes after the first as inputs. Example: a
+  /// convolution's [outputs, channels, height, width].
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
 };
 
-// True where the parameter's name matches the shell pattern (fnmatch: *, ?, [...]). Throws Error where only some of the
-// names that share one matrix do.
+/// True if the parameter's name matches the shell pattern (fnmatch: *, ?, [...]). Throws Error if only some of the
+/// names that share one matrix match.
 HEADLIGHT_API bool Matches(const Parameter& parameter, const std::string& pattern);
 
-// The parameters of one model, in the order of their declaration, in contiguous memory.
+/// The parameters of one model in the order of declaration, in contiguous memory.
 class HEADLIGHT_API Parameters {
  public:
   explicit Parameters(DType dtype = DType::float32) : dtype_(dtype) {}
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  // The reference stays valid. Throws Error where a name is taken. After memory was allocated it may be called again,
-  // before Initialise or InitialiseNew.
+  /// The reference stays valid. Throws Error if a name is taken. After Allocate, it may be called again before
+  /// Initialise or InitialiseNew.
   Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
 
-  // Gives every parameter its memory, not initialised; those that have values keep them.
+  /// Allocates memory for every parameter without initialising it. Existing values are kept.
   void Allocate();
-  // Allocates and fills every parameter by its rule with numbers that depend on the seed and its name alone.
+  /// Allocates and initialises every parameter. Its values depend only on the seed and its name.
   void Initialise(std::uint64_t seed);
-  // The same of those that have no values yet.
+  /// The same for parameters that have no values yet.
   void InitialiseNew(std::uint64_t seed);
 
-  // From now on the parameters that `pattern` matches keep their values, and have no gradient. Throws Error where there
-  // is none.
+  /// Stops training the parameters that match `pattern`: they keep their values and have no gradient. Throws Error if
+  /// none matches.
   void Freeze(const std::string& pattern);
 
-  // Gives every trained parameter a gradient of zeros and drops the packed forms, since values are about to change.
+  /// Allocates zero gradients for all trained parameters, and drops packed forms, since values will change.
   void PrepareTraining();
 
-  // Packs the matrices of products, for many products with few rows: decoding. Values may not change until Unpack.
+  /// Packs the weights of products for decoding, which runs many products with few rows. Values must not change until
+  /// Unpack.
   void Pack();
   void Unpack();
 
-  // True where every weight matrix has an int8 copy, too (LoadFor::computing_with_draft).
+  /// True if every weight matrix also has an int8 copy (LoadFor::computing_with_draft).
   bool have_draft() const;
 
-  // Keeps the products of the parameters whose names begin so in float32, and stores them so.
+  /// Keeps parameters with this prefix in float32: their products and their files.
   void KeepExact(std::string_view prefix);
 
-  // The type that the factors of every matrix product are rounded to, but for exact ones; values and gradients stay as
-  // they are. Throws Error where the processor has no instructions for it.
+  /// Sets the type to which the factors of every matrix product are rounded, except exact ones. Values and gradients
+  /// keep their type. Throws Error if the processor does not support it.
   void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
   std::deque<Parameter>& all() { return parameters_; }
-  std::int64_t count() const;  // of numbers
+  std::int64_t count() const;  ///< number of elements
   DType dtype() const { return dtype_; }
-  // The file that the values were loaded from; "the model" where there is none.
+  /// The file from which the values were loaded; "the model" if there is none.
   const std::string& source() const { return source_; }
   void SetSource(const std::string& path) { source_ = path; }
-  // Throws Error: at `step`, such as "decoding step 3", the model gave NaN or an infinity, which sound weights do not.
+  /// Throws Error: at `step`, such as "decoding step 3", the model computed NaN or infinity, which valid weights do
+  /// not.
   [[noreturn]] void FailNotFinite(std::string_view step) const;
 
-  // All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line: it takes
-  // Aligned(elements).
+  /// All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line and takes
+  /// Aligned(elements) elements.
   const Tensor& values() const { return values_; }
-  // The same vector with the statistics behind it: all that training changes, which averages and checkpoints keep.
+  /// The same vector followed by the statistics: everything that training changes and that averages and checkpoints
+  /// contain.
   const Tensor& state() const { return state_; }
   const Tensor& gradients() const { return gradients_; }
   static std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
@@ -155,20 +158,20 @@ class HEADLIGHT_API Parameters {
   std::string source_ = "the model";
 };
 
-// A place in a model's tree of names: Scope(parameters, "model") / "encoder" / "layers" / 0.
+/// A prefix of parameter names: Scope(parameters, "model") / "encoder" / "layers" / 0.
 class HEADLIGHT_API Scope {
  public:
   explicit Scope(Parameters& parameters, std::string path = "") : parameters_(&parameters), path_(std::move(path)) {}
 
-  Scope operator/(std::string_view name) const;  // an empty name is the same place
+  Scope operator/(std::string_view name) const;  ///< an empty name returns the same scope
   Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
-  // A matrix [outputs, inputs] of products, where the inputs may be several axes, and a vector [outputs] of biases, on
-  // disk under one name or in parts under several: of so many rows each, or of equal ones unless given.
+  /// Declares a weight [outputs, inputs], whose inputs may be several axes, or a bias [outputs]. On disk, it is one
+  /// tensor, or one tensor per name with `parts` rows each; default: equal parts.
   Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed = false,
                            const std::vector<std::int64_t>& parts = {}) const;
-  // A convolution's weight, [outputs, height, width, inputs], a matrix of products unless `in_products` is false.
+  /// A convolution's weight, [outputs, height, width, inputs]; a matrix of products unless `in_products` is false.
   Parameter& DeclareKernel(std::string_view name, const Shape& shape, bool in_products = true) const;
   Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs,
                            const std::vector<std::int64_t>& parts = {}) const;

@@ -10,29 +10,28 @@
 namespace headlight {
 namespace {
 
-// The cells of one axis whose weighted sum is a cell of the resized axis; as many terms for each, of which those that
-// are not needed weigh 0.
+// Each cell of the resized axis is a weighted sum of `each` input cells; unused terms have weight 0.
 struct Terms {
   std::int64_t each = 0;
   std::vector<std::int64_t> cells;  // [to * each]
   std::vector<double> weights;      // [to * each]
 };
 
-// The weight of a cell at this distance (Keys, "Cubic Convolution Interpolation", 1981).
+// The cubic kernel at this distance (Keys, "Cubic Convolution Interpolation", 1981).
 double Cubic(double distance, double a) {
   const double x = std::abs(distance);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-// PyTorch's two kernels differ in `a`, at the edges, where the plain one repeats the last cell and the antialiased one
-// leaves out what is outside, and, where the axis shrinks, in width.
+// PyTorch's two kernels differ in `a` and at the edges: plain repeats the last cell, antialiased drops cells outside.
+// When the axis shrinks, they also differ in width.
 Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   const double scale = static_cast<double>(from) / static_cast<double>(to), wide = antialias ? std::max(scale, 1.0) : 1;
   Terms terms;
   terms.each = antialias ? static_cast<std::int64_t>(std::ceil(2 * wide)) * 2 + 1 : 4;
   for (std::int64_t i = 0; i < to; ++i) {
-    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // cell c is at c
+    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // cell c has coordinate c
     const std::int64_t first =
         antialias ? std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(place + 1 - 2 * wide)))
                   : static_cast<std::int64_t>(std::floor(place)) - 1;
@@ -48,7 +47,7 @@ Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   return terms;
 }
 
-// The first and the last cells of both axes lie at the same places.
+// align_corners=True: the corner cells keep their coordinates.
 Terms LinearTerms(std::int64_t from, std::int64_t to) {
   const double scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
   Terms terms;
@@ -94,9 +93,9 @@ Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels
 }
 
 Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, Interpolation interpolation) {
-  Check(table.rows() == from.cells(), "a table of positions {} is not of a grid of {} x {}", ToString(table.shape()),
-        from.height, from.width);
-  // One axis after the other.
+  Check(table.rows() == from.cells(), "a position table of shape {} does not fit a grid of {} x {}",
+        ToString(table.shape()), from.height, from.width);
+  // Resize one axis, then the other.
   Tensor result = table;
   for (const bool along_rows : {true, false}) {
     const auto side = [&](Grid grid) { return along_rows ? grid.width : grid.height; };

@@ -3,11 +3,11 @@
 
 namespace headlight {
 
-// How the scores of a text's classes are read: as Transformers' `problem_type` says it.
+/// How the scores of a text's classes are interpreted: the `problem_type` of Transformers.
 enum class Problem {
-  one_label,       // a softmax: one class is right
-  several_labels,  // a sigmoid each: each class is right or not
-  number,          // a regression: the scores are the answer
+  one_label,       ///< softmax: exactly one class is correct
+  several_labels,  ///< a sigmoid per class: each class is correct or not
+  number,          ///< regression: the scores are the prediction
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Norms of queries and keys before their scores.
+// Norms of queries and keys before attention scores.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 namespace headlight {
 
 struct QueryKeyNormConfig {
-  std::int64_t query_columns = 0;  // heads * head_dim
-  std::int64_t query_run = 0;      // features that are normed together: head_dim (Qwen3), or all of the row (OLMo 2)
-  std::int64_t key_run = 0;        // the same of keys
-  double epsilon = 1e-6, gain_offset = 0;  // as in RmsNorm
+  std::int64_t query_columns = 0;          ///< heads * head_dim
+  std::int64_t query_run = 0;              ///< features per norm: head_dim (Qwen3), or the whole row (OLMo 2)
+  std::int64_t key_run = 0;                ///< the same for keys
+  double epsilon = 1e-6, gain_offset = 0;  ///< as in RmsNorm
 };
 
-/// RMS norms of queries and keys, before they are rotated (ops::QueryKeyNorm).
+/// RMS norms of queries and keys before rotary embedding (ops::QueryKeyNorm).
 class HEADLIGHT_API QueryKeyNorm {
  public:
   /// Declares q_norm.weight [query_run] and k_norm.weight [key_run].
   QueryKeyNorm(const Scope& scope, const QueryKeyNormConfig& config);
 
-  /// [tokens, query columns + key columns] to the same.
+  /// [tokens, query columns + key columns] to the same shape.
   Tensor operator()(Context& context, const Tensor& queries_and_keys) const;
 
  private:

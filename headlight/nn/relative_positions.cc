@@ -10,8 +10,8 @@ namespace headlight {
 std::vector<std::int32_t> RelativeBuckets(const RelativePositionsConfig& config) {
   const auto [both_directions, buckets, max_distance] = config;
   Check(buckets >= 4 && max_distance > buckets / 2 && max_distance <= (1 << 16),
-        "there must be at least 4 buckets of relative positions, and the distance from where on they are one must be "
-        "more than half their number and at most {}; there are {}, and it is {}",
+        "relative positions need at least 4 buckets, and a maximum distance of more than half as many and at most {}, "
+        "not {} and {}",
         1 << 16, buckets, max_distance);
   const std::int32_t of_direction = both_directions ? buckets / 2 : buckets, exact = of_direction / 2;
   std::vector<std::int32_t> result;
@@ -19,7 +19,7 @@ std::vector<std::int32_t> RelativeBuckets(const RelativePositionsConfig& config)
     const bool later = distance > 0;
     const std::int32_t far = both_directions ? std::abs(distance) : std::max(0, -distance);
     std::int32_t bucket = far;
-    if (far >= exact) {  // in single precision, as it was learned
+    if (far >= exact) {  // in single precision, as in training
       const float share = std::log(static_cast<float>(far) / static_cast<float>(exact)) /
                           static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
       bucket = std::min(exact + static_cast<std::int32_t>(share * static_cast<float>(of_direction - exact)),

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int32_t kHeads = 2;
 constexpr RelativePositionsConfig kConfigs[] = {{true, 12, 40}, {false, 9, 100}};
 
-// Sentences of several tiles, and of one that is no whole one.
+// Sequences of several tiles, and of a partial tile.
 const Sequences kSentences = {{0, 150}, {150, 1}, {151, 70}};
 
 struct Case {
@@ -44,13 +44,13 @@ struct Case {
   Tensor weights = RandomTensor({221, 4}, 4);
 };
 
-TEST(RelativePositions, AddTheBiasOfTheBucketOfEachDistance) {
+TEST(RelativePositions, AddTheBiasOfEachBucket) {
   for (const RelativePositionsConfig& config : kConfigs) {
     const Case c(config);
     const std::vector<std::int32_t> buckets = RelativeBuckets(config);
     const Tensor& table = c.parameters.all().front().value;
     Context context;
-    // The last `queries` of a sentence, as with a cache.
+    // The last `queries` tokens of a sequence, as with a cache.
     for (const std::int32_t queries : {150, 3}) {
       const Tensor weights =
           ops::AttentionWeights(c.query, c.key, {{150 - queries, queries}}, {{0, 150}}, c.Options(context), 0);
@@ -76,7 +76,7 @@ TEST(RelativePositions, AddTheBiasOfTheBucketOfEachDistance) {
   }
 }
 
-TEST(RelativePositions, GradientsMatchFiniteDifferencesAtAnyNumberOfThreads) {
+TEST(RelativePositions, GradientsMatchFiniteDifferencesForAnyNumberOfThreads) {
   for (const RelativePositionsConfig& config : kConfigs) {
     Case c(config);
     Parameter& table = c.parameters.all().front();
@@ -109,7 +109,7 @@ TEST(RelativePositions, GradientsMatchFiniteDifferencesAtAnyNumberOfThreads) {
   }
 }
 
-TEST(RelativePositions, RefuseImpossibleBuckets) {
+TEST(RelativePositions, RejectImpossibleBuckets) {
   EXPECT_THAT(ErrorOf([] { RelativeBuckets({true, 3, 100}); }), testing::HasSubstr("at least 4 buckets"));
   EXPECT_THAT(ErrorOf([] { RelativeBuckets({true, 32, 16}); }), testing::HasSubstr("more than half"));
 }

@@ -10,7 +10,7 @@ namespace headlight {
 RotaryPositions RotaryPositions::Default(std::int64_t head_dim, double base, std::int64_t turned) {
   if (turned == 0) turned = head_dim;
   Check(turned % 2 == 0 && turned >= 2 && turned <= head_dim,
-        "rotary positions turn pairs of a head's {} features: {} of them cannot be turned", head_dim, turned);
+        "rotary embedding rotates pairs of a head's {} features, not {} of them", head_dim, turned);
   RotaryPositions positions{.head_dim = head_dim};
   for (std::int64_t i = 0; i < turned / 2; ++i)
     positions.frequencies.push_back(std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(turned)));
@@ -26,25 +26,27 @@ ops::RotaryAngles RotaryPositions::Angles(const Sequences& texts, std::span<cons
     for (std::int32_t token = 0; token < texts[text].length; ++token)
       positions[static_cast<std::size_t>(texts[text].row(token))] =
           token + (first_positions.empty() ? 0 : first_positions[text]);
-  std::vector<std::int32_t> different = positions;  // a step of generation has few, far from 0
+  std::vector<std::int32_t> different = positions;  // a decoding step has few distinct positions, far from 0
   std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
 
   const Shape shape = {std::ssize(different), std::ssize(frequencies)};
-  ops::RotaryAngles angles{
-      .cosines = Tensor::Empty(shape, dtype), .sines = Tensor::Empty(shape, dtype), .places = {}, .head_dim = head_dim};
+  ops::RotaryAngles angles{.cosines = Tensor::Empty(shape, dtype),
+                           .sines = Tensor::Empty(shape, dtype),
+                           .indices = {},
+                           .head_dim = head_dim};
   Dispatch(dtype, [&]<typename T>(T) {
-    for (std::int64_t place = 0; place < std::ssize(different); ++place) {
-      T *const cosines = angles.cosines.matrix<T>().row(place), *const sines = angles.sines.matrix<T>().row(place);
+    for (std::int64_t index = 0; index < std::ssize(different); ++index) {
+      T *const cosines = angles.cosines.matrix<T>().row(index), *const sines = angles.sines.matrix<T>().row(index);
       for (std::size_t i = 0; i < frequencies.size(); ++i) {
-        const double angle = different[static_cast<std::size_t>(place)] * frequencies[i];
+        const double angle = different[static_cast<std::size_t>(index)] * frequencies[i];
         cosines[i] = static_cast<T>(factor * std::cos(angle));
         sines[i] = static_cast<T>(factor * std::sin(angle));
       }
     }
   });
   for (const std::int32_t position : positions)
-    angles.places.push_back(
+    angles.indices.push_back(
         static_cast<std::int32_t>(std::ranges::lower_bound(different, position) - different.begin()));
   return angles;
 }

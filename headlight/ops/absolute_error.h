@@ -8,8 +8,8 @@
 
 namespace headlight::ops {
 
-// [1]: scale times the sum of |x - target| of all elements, row by row; the gradient of a difference of 0 is 0. Throws
-// Error where there are not as many targets as elements.
+/// The L1 loss, [1]: scale times the sum of |x - target| over all elements in row-major order. The gradient of a zero
+/// difference is 0. Throws Error unless there is one target per element.
 HEADLIGHT_API Tensor AbsoluteError(const Tensor& x, std::span<const double> target, double scale);
 
 }  // namespace headlight::ops

@@ -1,4 +1,4 @@
-// Activations, element by element.
+// Elementwise activations.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-// The function that `activation` names, of every element; the shape of x.
+/// activation(x), elementwise.
 HEADLIGHT_API Tensor Activate(Activation activation, const Tensor& x);
 
 }  // namespace headlight::ops

@@ -11,14 +11,14 @@
 namespace headlight::ops {
 namespace {
 
-// One axis of an elementwise operation: its size, and each operand's step along it, 0 where that is repeated.
+// One axis of an elementwise operation: its size, and the stride of each operand, 0 if it is repeated.
 struct Axis {
   std::int64_t size = 1;
   std::array<std::int64_t, 3> steps{};
 };
 using Axes = std::vector<Axis>;
 
-// The axes of `shape` for three operands whose shapes are broadcast to it, joined where the steps of all allow it.
+// The axes of `shape` for three operands broadcast to it. Adjacent axes are merged if the strides allow it.
 Axes AxesOf(const Shape& shape, const std::array<const Tensor*, 3>& operands) {
   Axes axes;
   for (int axis = 0; axis < std::max(1, shape.rank()); ++axis) {
@@ -62,7 +62,7 @@ Matrix<T> MatrixOf(const Tensor& x, const Axis& rows, const Axis& columns, std::
   return {x.data<T>() + offset, rows.size, columns.steps[operand] == 0 ? 1 : columns.size, rows.steps[operand]};
 }
 
-// The shape to which both are broadcast: the longer one's number of axes, and of each, from the last on, the larger.
+// The broadcast shape of a and b: aligned at the last axis, the larger size of each axis.
 Shape BroadcastShape(const char* operation, const Tensor& a, const Tensor& b) {
   const Shape& x = a.shape();
   const Shape& y = b.shape();
@@ -79,7 +79,7 @@ Shape BroadcastShape(const char* operation, const Tensor& a, const Tensor& b) {
   return Shape(axes);
 }
 
-// combine(a, b, y) on the matrices of the broadcast operands.
+// Applies combine(a, b, y) to the matrices of the broadcast operands.
 Tensor Broadcast(const char* operation, const Tensor& a, const Tensor& b, const auto& combine) {
   const Tensor y = Tensor::Empty(BroadcastShape(operation, a, b), a.dtype());
   Dispatch(a.dtype(), [&]<typename T>(T) {
@@ -97,7 +97,7 @@ Tensor Product(const Tensor& a, const Tensor& b) {
   });
 }
 
-// x summed over the axes along which `shape` was broadcast to x's.
+// Sums x over the axes along which `shape` was broadcast.
 Tensor SumTo(const Shape& shape, const Tensor& x) {
   if (shape == x.shape()) return x;
   const Tensor y = Tensor::Zeros(shape, x.dtype());

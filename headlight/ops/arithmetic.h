@@ -1,4 +1,4 @@
-// Sums and products, element by element.
+// Elementwise sums and products.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,16 +6,15 @@
 
 namespace headlight::ops {
 
-// a + b and a * b, broadcast as NumPy does: shapes are aligned at their last axes, and an axis that is missing or 1 in
-// one of them is repeated, as a vector [columns] is for each row of [..., columns]. The gradient of what is repeated is
-// summed. Throw Error where the shapes do not fit or the types differ.
+/// a + b and a * b with NumPy's broadcasting: shapes are aligned at their last axes, and axes that are missing or 1 are
+/// repeated. The gradient is summed over repeated axes. Throw Error if shapes cannot be broadcast or dtypes differ.
 HEADLIGHT_API Tensor Add(const Tensor& a, const Tensor& b);
 HEADLIGHT_API Tensor Multiply(const Tensor& a, const Tensor& b);
 
-// factor * x
+/// factor * x
 HEADLIGHT_API Tensor Scale(const Tensor& x, double factor);
 
-// [1]: the sum of all elements.
+/// The sum of all elements, [1].
 HEADLIGHT_API Tensor Sum(const Tensor& x);
 
 }  // namespace headlight::ops

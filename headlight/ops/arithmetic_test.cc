@@ -30,13 +30,13 @@ TEST(Arithmetic, Gradients) {
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Multiply(in[0], in[1]); }, {a, b}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Scale(in[0], 0.7); }, {a}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Sum(in[0]); }, {a}), "");
-  // One tensor used twice, by one operation and by two.
+  // The same tensor used twice, in one operation and in two.
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Multiply(in[0], in[0]); }, {a}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Add(Multiply(in[0], in[1]), Add(in[0], in[0])); }, {a, b}),
             "");
 }
 
-// Against the definition: each index of the result, with 0 where an operand's axis is missing or 1.
+// Compares with the definition at each index of the result, using index 0 on missing or repeated axes.
 TEST(Arithmetic, BroadcastsAnyShapes) {
   const std::vector<std::pair<Shape, Shape>> cases = {
       {{2, 3, 4}, {4}},       {{4}, {2, 3, 4}},       {{2, 3, 4}, {3, 1}},

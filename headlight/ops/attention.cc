@@ -8,7 +8,7 @@
 namespace headlight::ops {
 namespace {
 
-// The kernel's bias of one pass.
+// The kernel's bias for one pass.
 template <typename T>
 struct PassBias {
   explicit PassBias(const AttentionBias& bias, const Tensor& d_values = {}) {
@@ -88,12 +88,12 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const CachedKeys& cached
           .dropout = {}};
 }
 
-// True where two views of rows share elements.
+// True if two row views share elements.
 template <typename T>
 bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
   if (b.data < a.data) return Overlap(b, a);
   if (a.data == nullptr || a.rows == 0 || b.data >= a.row(a.rows - 1) + a.columns) return false;
-  const std::int64_t column = (b.data - a.data) % a.stride;  // of a's rows, where b begins
+  const std::int64_t column = (b.data - a.data) % a.stride;  // the column of a's rows at which b begins
   return a.stride != b.stride || column < a.columns || a.stride - column < b.columns;
 }
 
@@ -117,8 +117,8 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
                 [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
                   Dispatch(dy.dtype(), [&]<typename T>(T) {
                     const Tensor* const inputs[] = {&query, &key, &value};
-                    kernels::GradientTo<T> to[3];  // without data where no gradient is wanted
-                    Tensor apart[3];               // for an input whose gradient overlaps another's
+                    kernels::GradientTo<T> to[3];  // without data if no gradient is needed
+                    Tensor apart[3];               // for an input whose gradient overlaps with another's
                     for (int i = 0; i < 3; ++i) {
                       if (inputs[i]->node() == nullptr) continue;
                       const GradientSlot slot = SlotFor(inputs[i]->node());

@@ -56,7 +56,7 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     const auto of_the_bias_alone = [&](const std::vector<Tensor>& in) { return f({query, key, value, in[0]}); };
     EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor(c.shape, 4)}));
   }
-  // Pairs that sentences share, in a tensor of all axes.
+  // Pairs shared by all sequences, in a tensor of rank 3.
   const Sequences sentences = {{0, 2}, {2, 2}, {4, 2}};
   for (const bool heads_first : {false, true}) {
     const auto shared = [&](const std::vector<Tensor>& in) {
@@ -65,14 +65,14 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     };
     EXPECT_EQ("", CheckGradients(shared, {RandomTensor({2, 2, 2}, 4)}));
   }
-  // One that is far above the others takes all the weight: key 2 of query 0 is at distance 2 - (0 + 1) = 1.
+  // A large bias takes all the weight: key 2 of query 0 is at distance 2 - (0 + 1) = 1.
   AttentionOptions options{.heads = 2, .scale = 0.6, .bias = cases[0].bias};
   options.bias.values = Tensor::Zeros({2, 5}, DType::float64);
   options.bias.values.ViewColumns(3, 1).Fill(100);
   EXPECT_NEAR(AttentionWeights(query, key, kQueries, kKeys, options, 0).data<double>()[2], 1, 1e-12);
 }
 
-// Each key head serves two query heads; the columns of a grid of 3 rows and 2 columns, read where they lie.
+// Each key head serves two query heads, on the columns of a grid of 3 rows and 2 columns, which are read in place.
 TEST(Attention, KeyHeadsAndGridsHaveGradients) {
   const Tensor query = RandomTensor({6, 8}, 1), key = RandomTensor({6, 4}, 2), value = RandomTensor({6, 2}, 3);
   const Sequences columns = GridColumns(1, 3, 2);
@@ -82,7 +82,7 @@ TEST(Attention, KeyHeadsAndGridsHaveGradients) {
   };
   EXPECT_EQ("", CheckGradients(f, {query, key, value}));
   EXPECT_EQ(ToString(f({query, key, value}).shape()), "[6, 4]");
-  // As if each key head stood twice.
+  // Equal to attention in which each key head is repeated.
   const auto twice = [](const Tensor& x, std::int64_t dim) {
     const Tensor y = Tensor::Empty({6, 4 * dim}, DType::float64);
     for (std::int64_t head = 0; head < 4; ++head)
@@ -94,7 +94,7 @@ TEST(Attention, KeyHeadsAndGridsHaveGradients) {
                 .ToVector<double>());
 }
 
-TEST(Attention, TakesColumnsOfAFusedProjection) {
+TEST(Attention, AcceptsColumnsOfAFusedProjection) {
   const auto f = [](const std::vector<Tensor>& in) {
     return Attention(Columns(in[0], 0, 4), Columns(in[0], 4, 4), Columns(in[0], 8, 2), kQueries, kQueries,
                      {.heads = 2, .scale = 0.7, .mask = {.causal = true}});
@@ -130,7 +130,7 @@ TEST(Attention, WeightsReproduceTheOutput) {
   const AttentionOptions options{.heads = 2, .scale = 0.6};
   const Tensor weights = AttentionWeights(query, key, kQueries, kKeys, options, 0);
   EXPECT_EQ(ToString(weights.shape()), "[1, 2, 3, 4]");
-  // Values that are 1 in row 2 of the keys: what comes out is that key's weight.
+  // Values that are 1 only in key row 2: the output is the weight of that key.
   Tensor value = Tensor::Zeros({6, 2}, DType::float64);
   value.ViewRows(2, 1).Fill(1);
   const Tensor y = Attention(query, key, value, kQueries, kKeys, options);
@@ -141,7 +141,7 @@ TEST(Attention, WeightsReproduceTheOutput) {
   EXPECT_THROW(AttentionWeights(query, key, kQueries, kKeys, options, 3), Error);
 }
 
-// A softmax-weighted look-up that can be followed by hand.
+// A softmax-weighted lookup that can be checked by hand.
 TEST(Attention, LooksUp) {
   const Tensor keys = Tensor::From<double>({10, 0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 10}, {4, 3});
   const Tensor values = Tensor::From<double>({1, 0, 1, 10, 0, 2, 100, 5, 0, 1000, 6, 0}, {4, 3});

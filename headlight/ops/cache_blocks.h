@@ -13,22 +13,22 @@
 
 namespace headlight::ops {
 
-// Rows of keys or of values, in blocks of kernels::kBlockRows that never move.
+/// Rows of keys or values, in blocks of kernels::kBlockRows that never move.
 class HEADLIGHT_API CacheBlocks {
  public:
   explicit CacheBlocks(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
 
-  // Row rows[i] becomes row i of `from` [rows, heads * dim], unless rows[i] is negative. There are blocks for at least
-  // `all_rows` rows afterwards. Every call has the same dtype, columns and heads.
+  /// Stores row i of `from` [rows, heads * dim] as row rows[i], unless rows[i] is negative. Allocates blocks for at
+  /// least `all_rows` rows. Every call must have the same dtype, columns and heads.
   void Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from, std::int32_t heads);
 
   kernels::CacheType type() const { return type_; }
-  DType dtype() const { return dtype_; }  // of what is written
+  DType dtype() const { return dtype_; }  ///< of the rows written
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return std::ssize(blocks_) * kernels::kBlockRows; }
   std::span<const std::byte* const> blocks() const { return blocks_; }
   std::byte* entry(std::int32_t row, std::int32_t head) const;
-  std::int64_t row_bytes() const { return row_bytes_; }  // 0 until the first Write
+  std::int64_t row_bytes() const { return row_bytes_; }  ///< 0 until the first Write
   std::int64_t bytes() const { return std::ssize(blocks_) * block_bytes_; }
 
  private:
@@ -41,7 +41,7 @@ class HEADLIGHT_API CacheBlocks {
   std::int64_t columns_ = 0, row_bytes_ = 0, block_bytes_ = 0;
   std::int32_t heads_ = 0;
   std::vector<std::unique_ptr<Line[]>> memory_;
-  std::vector<const std::byte*> blocks_;  // the same
+  std::vector<const std::byte*> blocks_;  // pointers to memory_
 };
 
 }  // namespace headlight::ops

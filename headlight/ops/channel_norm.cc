@@ -12,12 +12,12 @@
 namespace headlight::ops {
 namespace {
 
-// Rows whose statistics are taken together.
+// Rows that share statistics.
 struct Part {
   std::int64_t first, rows;
 };
 
-// The mean of each group of `of_group` channels of sums over `rows`, for each of its channels.
+// Replaces sums over `rows` by the means of each group of `of_group` channels, repeated for each channel.
 template <typename T>
 void MeanOfGroups(std::vector<T>& sums, std::int64_t of_group, std::int64_t rows) {
   const auto group = static_cast<std::size_t>(of_group);
@@ -28,7 +28,7 @@ void MeanOfGroups(std::vector<T>& sums, std::int64_t of_group, std::int64_t rows
   }
 }
 
-// Moments of a part: [2, channels], the means, then the variances.
+// Moments of a part, [2, channels]: means, then variances.
 template <typename T>
 void Moments(Matrix<const T> x, std::int64_t of_group, T* moments) {
   std::vector<T> sums(static_cast<std::size_t>(x.columns), T{0});
@@ -52,9 +52,8 @@ void Normalize(Matrix<const T> x, const T* moments, const T* gain, const T* bias
   kernels::ScaleAndShiftRows<T>(x, factor.data(), offset.data(), y);
 }
 
-// Writes dx; adds to d_gain and d_bias. With n numbers of a group, inverse = 1 / sqrt(variance + epsilon) and
-// normalized = (x - mean) * inverse: dx = inverse * (g - mean of g - normalized * mean of (g * normalized)), g = gain
-// dy.
+// Writes dx, and adds to d_gain and d_bias. With inverse = 1 / sqrt(variance + epsilon), normalized = (x - mean) *
+// inverse and g = gain dy: dx = inverse * (g - mean(g) - normalized * mean(g * normalized)), with means over the group.
 template <typename T>
 void Gradient(Matrix<const T> x, const T* moments, std::int64_t of_group, const T* gain, double epsilon,
               Matrix<const T> dy, Matrix<T> dx, T* d_gain, T* d_bias) {
@@ -87,7 +86,7 @@ void CheckShapes(const char* operation, const Tensor& x, const Tensor& gain, con
         ToString(bias.shape()), ToString(x.shape()));
 }
 
-// [parts, 2 * channels] moments and y.
+// Returns the moments [parts, 2 * channels] and y.
 std::pair<Tensor, Tensor> NormOfParts(const Tensor& x, const std::vector<Part>& parts, std::int64_t of_group,
                                       const Tensor& gain, const Tensor& bias, double epsilon) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());

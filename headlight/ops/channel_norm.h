@@ -1,4 +1,4 @@
-// Norms of feature maps, whose statistics are those of channels over places.
+// Norms of feature maps with statistics per channel.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,17 @@
 
 namespace headlight::ops {
 
-// y = (x - mean) / sqrt(variance + epsilon) * gain + bias, with the mean and the variance of each channel over all rows
-// (Ioffe and Szegedy, "Batch Normalization", 2015). x [rows, channels], gain and bias [channels].
+/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias, with the mean and variance of each channel over all rows
+/// (Ioffe and Szegedy, "Batch Normalization", 2015). x is [rows, channels], gain and bias [channels].
 struct BatchNormalized {
-  Tensor y;               // the shape of x
-  Tensor mean, variance;  // [channels], of these rows; the variance divided by their number; without gradient
+  Tensor y;               ///< the shape of x
+  Tensor mean, variance;  ///< [channels], of these rows; the biased variance; without gradient
 };
-// Throws Error where shapes do not fit or there are no rows.
+/// Throws Error if shapes do not fit or there are no rows.
 HEADLIGHT_API BatchNormalized BatchNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 
-// The same with the mean and the variance of each map over its cells and the channels of a group, which are adjacent
-// (Wu and He, "Group Normalization", 2018). Throws Error where shapes do not fit or the groups do not divide the
-// channels.
+/// The same with the mean and variance of each map over its cells and a group of adjacent channels (Wu and He, "Group
+/// Normalization", 2018). Throws Error if shapes do not fit or `groups` does not divide the channels.
 HEADLIGHT_API Tensor GroupNorm(const FeatureMaps& x, std::int64_t groups, const Tensor& gain, const Tensor& bias,
                                double epsilon = 1e-5);
 

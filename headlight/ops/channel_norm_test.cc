@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<Grid> kGrids = {{2, 3}, {1, 4}};
 
-TEST(BatchNorm, GivesEachChannelTheMomentsOfItsGainAndBias) {
+TEST(BatchNorm, HasTheMomentsOfGainAndBias) {
   const Tensor x = RandomTensor({10, 3}, 1), gain = RandomTensor({3}, 2), bias = RandomTensor({3}, 3);
   const BatchNormalized result = BatchNorm(x, gain, bias, 1e-12);
   for (std::int64_t channel = 0; channel < 3; ++channel) {
@@ -37,7 +37,7 @@ TEST(BatchNorm, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({1, 2}, 1), RandomTensor({2}, 2), RandomTensor({2}, 3)}));
 }
 
-TEST(GroupNorm, TakesEachMapAndGroupAlone) {
+TEST(GroupNorm, NormalizesEachMapAndGroupSeparately) {
   const Tensor x = RandomTensor({10, 4}, 1);
   const Tensor one = Tensor::From({1.0, 1.0, 1.0, 1.0}, {4}), zero = Tensor::Zeros({4}, DType::float64);
   const Tensor y = GroupNorm({x, kGrids}, 2, one, zero, 1e-12);
@@ -63,7 +63,7 @@ TEST(GroupNorm, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Maps far from 0, in single, are as in double.
+// Inputs with a large mean give the same results in single as in double precision.
 TEST(ChannelNorms, KeepTheirPrecisionFarFromZero) {
   const Tensor x = RandomTensor({1000, 20}, 1), gain = RandomTensor({20}, 2), bias = RandomTensor({20}, 3);
   std::vector<float> single;
@@ -80,7 +80,7 @@ TEST(ChannelNorms, KeepTheirPrecisionFarFromZero) {
   for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-4);
 }
 
-TEST(ChannelNorms, RefuseWhatDoesNotFit) {
+TEST(ChannelNorms, RejectShapesThatDoNotFit) {
   const Tensor x = Tensor::Zeros({10, 4}), four = Tensor::Zeros({4}), three = Tensor::Zeros({3});
   EXPECT_THAT(ErrorOf([&] { BatchNorm(x, three, three); }), testing::HasSubstr("do not fit x of shape [10, 4]"));
   EXPECT_THAT(ErrorOf([&] { BatchNorm(Tensor::Zeros({0, 4}), four, four); }), testing::HasSubstr("no rows"));

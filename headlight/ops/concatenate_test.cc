@@ -8,13 +8,13 @@
 namespace headlight::ops::concatenate_test {
 namespace {
 
-TEST(Concatenate, PutsRowsOneAfterAnother) {
+TEST(Concatenate, ConcatenatesRows) {
   EXPECT_EQ(
       Concatenate(Tensor::From({1.0, 2.0}, {1, 2}), Tensor::From({3.0, 4.0, 5.0, 6.0}, {2, 2})).ToVector<double>(),
       (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Concatenate, PutsColumnsBesideOthers) {
+TEST(Concatenate, ConcatenatesColumns) {
   EXPECT_EQ(ConcatenateColumns(Tensor::From({1.0, 2.0}, {2, 1}), Tensor::From({3.0, 4.0, 5.0, 6.0}, {2, 2}))
                 .ToVector<double>(),
             (std::vector<double>{1, 3, 4, 2, 5, 6}));
@@ -31,7 +31,7 @@ TEST(Concatenate, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(three, {RandomTensor({2, 3}, 1), RandomTensor({1, 3}, 2), RandomTensor({3, 3}, 3)}));
 }
 
-TEST(Concatenate, RefusesOtherSizes) {
+TEST(Concatenate, RejectsDifferentSizes) {
   EXPECT_NE(ErrorOf([] { Concatenate(std::span<const Tensor>()); }), "");
   EXPECT_NE(ErrorOf([] { Concatenate(Tensor::Zeros({1, 2}), Tensor::Zeros({1, 3})); }), "");
   EXPECT_NE(ErrorOf([] { ConcatenateColumns(Tensor::Zeros({1, 2}), Tensor::Zeros({2, 2})); }), "");

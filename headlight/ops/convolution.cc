@@ -11,7 +11,7 @@
 namespace headlight::ops {
 namespace {
 
-constexpr std::int64_t kLargestTap = 1 << 16;  // of kernels, strides, paddings and dilations
+constexpr std::int64_t kLargestTap = 1 << 16;  // limit of kernels, strides, paddings and dilations
 
 void CheckShape(const char* operation, const ConvolutionShape& shape) {
   const auto within = [](Grid grid, std::int64_t least) {
@@ -50,7 +50,7 @@ std::vector<kernels::PackedMatrix<T>> PackedGroups(const Weight& weight, std::in
   return packed;
 }
 
-// dy where y is not 0, as relu's gradient.
+// The gradient of relu: dy where y is not 0.
 Tensor OfRelu(bool relu, const Tensor& y, const Tensor& dy) {
   if (!relu) return dy;
   const Tensor masked = Tensor::Empty(dy.shape(), dy.dtype());
@@ -84,8 +84,8 @@ FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionShape& shape, con
   FeatureMaps y;
   for (const Grid& map : x.grids) {
     y.grids.push_back(shape.ResultOf(map));
-    Check(y.grids.back().cells() > 0, "a map of {} x {} is smaller than a convolution's kernel, {} x {} cells apart",
-          map.height, map.width, (shape.kernel.height - 1) * shape.dilation.height + 1,
+    Check(y.grids.back().cells() > 0, "a map of {} x {} is smaller than a dilated kernel of {} x {}", map.height,
+          map.width, (shape.kernel.height - 1) * shape.dilation.height + 1,
           (shape.kernel.width - 1) * shape.dilation.width + 1);
   }
   y.rows = Tensor::Empty({Cells(y.grids), outputs}, x.rows.dtype());

@@ -10,22 +10,22 @@ namespace headlight::ops {
 
 using kernels::ConvolutionShape;
 
-// The epilogue of a convolution: + bias, + residual, relu.
+/// The epilogue of a convolution: + bias, + residual, ReLU.
 struct AfterConvolution {
-  Tensor bias = {};      // [outputs], or empty
-  Tensor residual = {};  // of the result's shape, or empty
+  Tensor bias = {};      ///< [outputs], or empty
+  Tensor residual = {};  ///< the shape of the result, or empty
   bool relu = false;
 };
 
-// x [cells, inputs] of each map to [cells of the results, outputs]. The weight is the matrix [outputs, taps * inputs /
-// groups], the taps row by row and the inputs of each; it may hold only its packed form where there is one group.
-// Throws Error where shapes do not fit, and for a map into which the kernel does not fit.
+/// x [cells, inputs] of each map to [output cells, outputs]. The weight is a matrix [outputs, taps * inputs / groups]:
+/// taps in row-major order, and the inputs of each tap. Without groups it may hold only its packed form. Throws Error
+/// if shapes do not fit or a map is smaller than the kernel.
 HEADLIGHT_API FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionShape& shape, const Weight& weight,
                                       const AfterConvolution& after = {});
 
-// The reverse: maps of the size of a convolution's results to ones of its inputs' size. x [cells, inputs] and the
-// weight [inputs, taps * outputs / groups] to [cells of the results, outputs], with `more` rows and columns at the
-// bottom and the right of each result (fewer than the stride or the dilation). Throws Error where shapes do not fit.
+/// The transposed convolution. x [cells, inputs] and weight [inputs, taps * outputs / groups] give [output cells,
+/// outputs]. `more` adds rows at the bottom and columns at the right of each result, like PyTorch's output_padding; it
+/// must be less than the stride or the dilation. Throws Error if shapes do not fit.
 HEADLIGHT_API FeatureMaps TransposedConvolution(const FeatureMaps& x, const ConvolutionShape& shape,
                                                 const Weight& weight, const Tensor& bias = {}, Grid more = {});
 

@@ -57,7 +57,7 @@ Tensor RandomWeight(const Case& one) {
   return RandomTensor({one.outputs, one.shape.taps() * one.inputs / one.shape.groups}, 2);
 }
 
-// By the definition, place by place.
+// By the definition, cell by cell.
 std::vector<double> Convolved(const Case& one, const Tensor& x, const Tensor& weight) {
   const ConvolutionShape& shape = one.shape;
   const std::int64_t group_inputs = one.inputs / shape.groups, group_outputs = one.outputs / shape.groups;
@@ -88,7 +88,7 @@ std::vector<double> Convolved(const Case& one, const Tensor& x, const Tensor& we
   return y;
 }
 
-TEST_P(ConvolutionOf, IsTheSumOverItsTaps) {
+TEST_P(ConvolutionOf, SumsOverTaps) {
   const Case& one = GetParam();
   const Tensor x = RandomMaps(one), weight = RandomWeight(one);
   const FeatureMaps y = Convolution({x, one.grids}, one.shape, Weight{weight});
@@ -103,7 +103,7 @@ TEST_P(ConvolutionOf, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(f, {RandomMaps(one), RandomWeight(one), RandomTensor({one.outputs}, 3)}));
 }
 
-TEST_P(ConvolutionOf, IsFollowedByTheSumAndRelu) {
+TEST_P(ConvolutionOf, AddsResidualAndRelu) {
   const Case& one = GetParam();
   const Tensor residual =
       RandomTensor(Convolution({RandomMaps(one), one.grids}, one.shape, Weight{RandomWeight(one)}).rows.shape(), 4);
@@ -121,14 +121,14 @@ TEST_P(ConvolutionOf, IsFollowedByTheSumAndRelu) {
   EXPECT_EQ("", CheckGradients(fused, inputs));
 }
 
-// <Convolution(x), y> = <x, TransposedConvolution(y)> for every x and y.
-TEST_P(ConvolutionOf, IsTheTransposeOfItsTranspose) {
+// <Convolution(x), y> = <x, TransposedConvolution(y)> for all x and y.
+TEST_P(ConvolutionOf, IsTheAdjointOfTransposedConvolution) {
   const Case& one = GetParam();
   const Tensor x = RandomMaps(one), weight = RandomWeight(one);
   const FeatureMaps y = Convolution({x, one.grids}, one.shape, Weight{weight});
   const Tensor other = RandomTensor(y.rows.shape(), 5);
   const ConvolutionShape& shape = one.shape;
-  std::vector<double> back;  // map by map: they may need more rows and columns than the smallest that fit
+  std::vector<double> back;  // per map: each may need more rows and columns than the minimum
   std::int64_t first = 0;
   for (std::size_t map = 0; map < one.grids.size(); ++map) {
     const Grid &from = y.grids[map], &to = one.grids[map];
@@ -157,7 +157,7 @@ TEST(TransposedConvolution, GradientsMatchFiniteDifferences) {
   for (const Case& one : kCases) {
     const std::vector<Grid> grids = {{2, 3}, {3, 3}};
     const ConvolutionShape& shape = one.shape;
-    if (shape.padding.height > 2) continue;  // a map of nothing
+    if (shape.padding.height > 2) continue;  // would give an empty map
     const auto f = [&](const std::vector<Tensor>& in) {
       return TransposedConvolution({in[0], grids}, shape, Weight{in[1]}, in[2],
                                    {shape.stride.height - 1, shape.stride.width - 1})
@@ -177,7 +177,7 @@ Tensor InSingle(const Tensor& x) {
   return Tensor::From(std::span<const float>(single), x.shape());
 }
 
-// Depths that need several pieces, maps that need several blocks, panels that are not full.
+// Depths that need several chunks, maps that need several blocks, and partial panels.
 const Case kLarge[] = {{"deep", {.kernel = {3, 3}, .padding = {1, 1}}, 190, 70, {{9, 13}, {1, 2}, {14, 11}}},
                        {"stem", {.kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}}, 3, 64, {{30, 25}, {7, 8}}},
                        {"few_places", {.kernel = {3, 3}, .padding = {1, 1}}, 21, 300, {{3, 4}, {5, 5}}},
@@ -222,14 +222,14 @@ TEST(Convolution, ComputesInEveryType) {
   }
 }
 
-// Maps smaller and larger than a tile, of several blocks, or of one that is divided by panels, channels that fill no
-// vector and panels that are not full.
+// Maps smaller and larger than a tile, of several blocks, and one divided by panels; channels that fill no vector;
+// partial panels.
 const Case kOfWinograd[] = {
     {"padded", {.kernel = {3, 3}, .padding = {1, 1}}, 65, 70, {{9, 13}, {1, 2}, {4, 4}, {41, 38}, {5, 1}}},
     {"without_padding", {.kernel = {3, 3}}, 32, 128, {{3, 3}, {14, 11}, {6, 30}}},
     {"wide_padding", {.kernel = {3, 3}, .padding = {2, 3}}, 256, 256, {{2, 2}, {1, 1}, {7, 8}, {9, 10}}}};
 
-// A convolution whose weight is packed for Winograd's products alone.
+// A convolution whose weight is packed only for Winograd.
 FeatureMaps ByWinograd(const Case& one, const FeatureMaps& x, const Tensor& weight,
                        const AfterConvolution& after = {}) {
   EXPECT_TRUE(kernels::SuitsWinograd(one.shape, one.inputs, one.outputs));
@@ -237,7 +237,7 @@ FeatureMaps ByWinograd(const Case& one, const FeatureMaps& x, const Tensor& weig
   return Convolution(x, one.shape, Weight{.value = {}, .packed = &packed}, after);
 }
 
-TEST(Convolution, ByWinogradIsTheSumOverItsTaps) {
+TEST(Convolution, WinogradSumsOverTaps) {
   for (const Case& one : kOfWinograd) {
     const Tensor x = RandomMaps(one), weight = RandomWeight(one), bias = RandomTensor({one.outputs}, 7);
     const FeatureMaps maps{InSingle(x), one.grids};
@@ -259,7 +259,7 @@ TEST(Convolution, ByWinogradIsTheSumOverItsTaps) {
   EXPECT_FALSE(kernels::SuitsWinograd({.kernel = {3, 3}}, 3, 64));
 }
 
-TEST(Convolution, ByWinogradKeepsNotANumber) {
+TEST(Convolution, WinogradKeepsNaN) {
   Case one = kOfWinograd[0];
   one.grids = {{9, 9}};
   const Tensor x = InSingle(RandomMaps(one));
@@ -269,7 +269,7 @@ TEST(Convolution, ByWinogradKeepsNotANumber) {
     EXPECT_TRUE(std::isnan(y.matrix<float>().row(near)[3]));
 }
 
-// The bits of a map are those that it has alone, at any number of threads.
+// A map has the same bits in any batch and for any number of threads.
 TEST(Convolution, IsBatchInvariant) {
   const int threads = Threads();
   for (const Case& one : kLarge)
@@ -294,7 +294,7 @@ TEST(Convolution, IsBatchInvariant) {
     }
 }
 
-TEST(Convolution, ByWinogradIsBatchInvariant) {
+TEST(Convolution, WinogradIsBatchInvariant) {
   const int threads = Threads();
   for (const Case& one : kOfWinograd) {
     const Tensor x = InSingle(RandomMaps(one)), weight = RandomWeight(one);
@@ -315,8 +315,8 @@ TEST(Convolution, ByWinogradIsBatchInvariant) {
   }
 }
 
-// The gradients of large maps, which are divided into blocks, are those in double, whose cases are small.
-TEST(Convolution, GradientsOfLargeMapsAreTheSameInEveryType) {
+// Large maps are divided into blocks. Their gradients in single precision match those in double.
+TEST(Convolution, GradientsOfLargeMapsMatchDoublePrecision) {
   const int threads = Threads();
   for (const Case& one : kLarge) {
     const auto gradients = [&](const Tensor& x, const Tensor& weight, Compute compute) {
@@ -345,16 +345,15 @@ TEST(Convolution, GradientsOfLargeMapsAreTheSameInEveryType) {
   }
 }
 
-TEST(Convolution, RefusesWhatDoesNotFit) {
+TEST(Convolution, RejectsShapesThatDoNotFit) {
   const auto of = [](const Shape& rows, std::vector<Grid> grids, const ConvolutionShape& shape, const Shape& weight) {
     return ErrorOf([&] { Convolution({Tensor::Zeros(rows), grids}, shape, Weight{Tensor::Zeros(weight)}); });
   };
   EXPECT_EQ(of({9, 2}, {{3, 3}}, {.kernel = {3, 3}}, {4, 18}), "");
-  EXPECT_EQ(of({8, 2}, {{3, 3}}, {.kernel = {3, 3}}, {4, 18}),
-            "Convolution: 1 maps of 9 cells in all do not have rows of shape [8, 2]");
-  EXPECT_THAT(of({9, 2}, {{3, 3}}, {.kernel = {3, 3}}, {4, 17}), testing::HasSubstr("does not fit maps of shape"));
+  EXPECT_THAT(of({8, 2}, {{3, 3}}, {.kernel = {3, 3}}, {4, 18}), testing::HasSubstr("shape [8, 2]"));
+  EXPECT_THAT(of({9, 2}, {{3, 3}}, {.kernel = {3, 3}}, {4, 17}), testing::HasSubstr("does not fit maps"));
   EXPECT_THAT(of({9, 2}, {{3, 3}}, {.kernel = {3, 3}, .groups = 3}, {3, 6}), testing::HasSubstr("in 3 groups"));
-  EXPECT_THAT(of({6, 2}, {{2, 3}}, {.kernel = {3, 3}}, {4, 18}), testing::HasSubstr("a map of 2 x 3 is smaller"));
+  EXPECT_THAT(of({6, 2}, {{2, 3}}, {.kernel = {3, 3}}, {4, 18}), testing::HasSubstr("map of 2 x 3"));
   EXPECT_THAT(of({9, 2}, {{3, 3}}, {.kernel = {3, 3}, .stride = {0, 1}}, {4, 18}), testing::HasSubstr("not possible"));
   EXPECT_THAT(ErrorOf([] {
                 TransposedConvolution({Tensor::Zeros({9, 2}), {{3, 3}}}, {.kernel = {2, 2}, .stride = {2, 2}},

@@ -11,8 +11,8 @@
 namespace headlight::ops {
 namespace {
 
-// Multiplies each row's loss, and its gradient where there is one, by the weight of its label. Classes are few: these
-// products cost nothing beside those of the model.
+// Multiplies each row's loss and, if present, its gradient by the weight of its label. There are few classes, so the
+// cost is negligible.
 template <typename T>
 void Weigh(std::span<const std::int32_t> labels, std::span<const double> class_weights, std::span<double> losses,
            const Tensor& d_logits) {
@@ -35,7 +35,7 @@ Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, 
   Check(class_weights.empty() || std::ssize(class_weights) == logits.columns(),
         "CrossEntropy: {} class weights do not fit logits of shape {}", class_weights.size(), ToString(logits.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // Computed here, for an incoming gradient of 1.
+  // Computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? logits.Clone() : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(logits.dtype(), [&]<typename T>(T) {

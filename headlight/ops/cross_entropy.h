@@ -1,4 +1,4 @@
-// Cross-entropy of a class for every row. With a vocabulary of classes, ProjectionCrossEntropy needs less memory.
+// Cross-entropy with one class per row. For a vocabulary, ProjectionCrossEntropy needs less memory.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-// [1]: scale times the sum of the rows' cross-entropies of logits [rows, classes] against labels[r]; a row whose label
-// is negative does not count. Where there are class_weights [classes], a row's is multiplied by that of its label.
-// Throws Error where shapes do not fit or a label is not below classes.
+/// [1]: scale times the sum of the cross-entropies of logits [rows, classes] with labels[r]. Rows with a negative label
+/// are ignored. If class_weights [classes] is given, each row is multiplied by the weight of its label. Throws Error if
+/// shapes do not fit or a label is out of range.
 HEADLIGHT_API Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, double scale,
                                   std::span<const double> class_weights = {});
 

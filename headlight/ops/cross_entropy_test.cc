@@ -1,5 +1,6 @@
 #include "headlight/ops/cross_entropy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace headlight::ops::cross_entropy_test {
 namespace {
 
-TEST(CrossEntropy, IsTheLogarithmOfTheLabelsSoftmax) {
+TEST(CrossEntropy, IsTheNegativeLogSoftmax) {
   const Tensor logits = RandomTensor({3, 5}, 1, 4);
   const std::vector<std::int32_t> labels = {2, -1, 4};
   const std::vector<double> weights = Softmax(logits).ToVector<double>();
@@ -29,7 +30,7 @@ TEST(CrossEntropy, Gradients) {
 }
 
 // torch.nn.functional.cross_entropy(logits, labels, weight=weights, reduction="sum") and its gradient, PyTorch 2.
-TEST(CrossEntropy, WeighsClassesAsPyTorchDoes) {
+TEST(CrossEntropy, WeighsClassesLikePyTorch) {
   const Tensor logits = Tensor::From<double>({0.5, -1, 2, 1, 0, -1, 0.2, 0.1, -0.3, -2, 1, 0.4}, {4, 3});
   const std::vector<std::int32_t> labels = {2, 0, 1, -1};
   const std::vector<double> weights = {1, 3, 0.5};
@@ -38,8 +39,7 @@ TEST(CrossEntropy, WeighsClassesAsPyTorchDoes) {
   const auto loss = [&](const auto& inputs) { return CrossEntropy(inputs[0], labels, 0.25, weights); };
   EXPECT_EQ(CheckGradients(loss, {logits}), "");
   const std::vector<double> few = {1, 3};
-  EXPECT_EQ(ErrorOf([&] { CrossEntropy(logits, labels, 1, few); }),
-            "CrossEntropy: 2 class weights do not fit logits of shape [4, 3]");
+  EXPECT_THAT(ErrorOf([&] { CrossEntropy(logits, labels, 1, few); }), testing::HasSubstr("2 class weights"));
 }
 
 TEST(CrossEntropy, GradientsInsideAFunction) {

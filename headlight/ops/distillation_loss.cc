@@ -15,13 +15,13 @@
 namespace headlight::ops {
 namespace {
 
-// The loss, and into `d_logits`, unless it is empty, its gradient.
+// Returns the loss and, unless `d_logits` is empty, writes its gradient.
 template <typename T>
 double Distil(const Tensor& logits, const Tensor& targets, std::span<const DistillationPair> pairs, double temperature,
               double scale, const Tensor& d_logits) {
   const Tensor scores = Tensor::Empty(logits.shape(), logits.dtype());
   kernels::ScaleRows<T>(logits.matrix<T>(), 1 / temperature, scores.matrix<T>());
-  // log(sum of exp(scores)) - scores[0], of each row.
+  // log(sum of exp(scores)) - scores[0] per row.
   std::vector<double> losses(static_cast<std::size_t>(logits.rows()));
   kernels::CrossEntropyRows<T>(scores.matrix<T>(), std::vector<std::int32_t>(losses.size()), 0, losses);
   if (!d_logits.empty()) kernels::SoftmaxRows<T>(scores.matrix<T>(), d_logits.matrix<T>());
@@ -60,7 +60,7 @@ Tensor DistillationLoss(const Tensor& logits, const Tensor& targets, std::span<c
           "DistillationLoss: rows {} and {} are outside of {} and {}", student, teacher, ToString(logits.shape()),
           ToString(targets.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // Computed here, for an incoming gradient of 1.
+  // Computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? Tensor::Empty(logits.shape(), logits.dtype()) : Tensor();
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     loss.data<T>()[0] = static_cast<T>(Distil<T>(logits, targets, pairs, temperature, scale, d_logits));

@@ -31,7 +31,7 @@ TEST(DistillationLoss, Gradients) {
   }
 }
 
-TEST(DistillationLoss, HasTheSameBitsAtAnyThreadCount) {
+TEST(DistillationLoss, HasTheSameBitsForAnyThreadCount) {
   const auto loss_of = [](int threads) {
     const int before = Threads();
     SetThreads(threads);

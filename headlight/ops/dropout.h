@@ -7,8 +7,8 @@
 
 namespace headlight::ops {
 
-// x with elements dropped to 0 by chance and the others scaled by 1 / (1 - probability); x itself where the probability
-// is 0. The mask is a function of (seed, row, column). Throws Error unless the probability lies in [0, 1).
+/// Sets random elements of x to 0 and multiplies the others by 1 / (1 - probability). Returns x itself if the
+/// probability is 0. The mask is a function of (seed, row, column). Throws Error unless the probability is in [0, 1).
 HEADLIGHT_API Tensor Drop(const Tensor& x, Dropout dropout);
 
 }  // namespace headlight::ops

@@ -34,7 +34,7 @@ TEST(Drop, Gradients) {
   }
 }
 
-TEST(Drop, RefusesProbabilitiesOutsideOfZeroToOne) {
+TEST(Drop, RejectsProbabilitiesOutOfRange) {
   for (const double probability : {1.0, -0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THAT(
         [=] {

@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-// A loop without SIMD: it is for temperatures, which are single numbers.
+// A plain loop: used for temperatures, which are single numbers.
 Tensor Exponential(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -1,4 +1,4 @@
-// The exponential function, element by element.
+// The elementwise exponential function.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// e^x of every element; the shape of x.
+/// e^x, elementwise.
 HEADLIGHT_API Tensor Exponential(const Tensor& x);
 
 }  // namespace headlight::ops

@@ -11,7 +11,7 @@
 namespace headlight::ops::exponential_test {
 namespace {
 
-TEST(Exponential, OfKnownNumbers) {
+TEST(Exponential, KnownValues) {
   const std::vector<float> values = Exponential(Tensor::From<float>({0, 1, -1, -200}, {4})).ToVector<float>();
   EXPECT_EQ(values[0], 1);
   EXPECT_NEAR(values[1], 2.7182818F, 1e-6);

@@ -1,4 +1,4 @@
-// Feature maps of images as packed rows, so that images of any sizes share a batch without padding.
+// Feature maps as packed rows: images of any sizes share a batch without padding.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 namespace headlight::ops {
 
 struct FeatureMaps {
-  Tensor rows;              // [sum of cells, channels]: the cells of each map row by row, one map after another
-  std::vector<Grid> grids;  // of each map
+  Tensor rows;              ///< [total cells, channels]: the cells of each map in row-major order, map by map
+  std::vector<Grid> grids;  ///< per map
 };
 
-// Throws Error that begins with the operation's name where the rows are not those of the grids.
+/// Throws Error, starting with the name of the operation, if the rows do not fit the grids.
 HEADLIGHT_API void CheckMaps(const char* operation, const FeatureMaps& maps);
 
 }  // namespace headlight::ops

@@ -14,11 +14,11 @@
 namespace headlight::ops {
 namespace {
 
-constexpr std::int64_t kBlock = 64;  // frames whose gradients of points are summed together
+constexpr std::int64_t kBlock = 64;  // frames whose point gradients are summed together
 
-// The places of those that count, as elements of the prediction's rows and of the truth's.
+// Known frames or points, as elements of the rows of prediction and truth.
 struct Place {
-  std::int64_t row = 0, column = 0;  // column of its first number
+  std::int64_t row = 0, column = 0;  // column of its first element
 };
 
 std::vector<Place> PlacesOf(const char* what, const Tensor& predicted, const Tensor& truth, std::int64_t width,
@@ -34,7 +34,7 @@ std::vector<Place> PlacesOf(const char* what, const Tensor& predicted, const Ten
   return places;
 }
 
-// x, y and z of points, each an array.
+// x, y and z of points, one array each.
 template <typename T>
 using Coordinates = std::array<std::vector<T>, 3>;
 
@@ -49,11 +49,11 @@ Coordinates<T> Gathered(const Tensor& points, const std::vector<Place>& places) 
 
 template <typename T>
 struct Error3 {
-  std::array<T, 3> offset;  // of the point from the predicted frame's origin
-  std::array<T, 3> error;   // of its place in the frame
+  std::array<T, 3> offset;  // from the predicted frame's origin to the point
+  std::array<T, 3> error;   // of the point's local coordinates
 };
 
-// R^T (p - t) less that of the truth.
+// R^T (p - t) of the prediction minus that of the truth.
 template <typename T>
 Error3<T> ErrorOfPlace(const T* frame, const T* true_frame, const Coordinates<T>& points,
                        const Coordinates<T>& true_points, std::size_t point) {

@@ -13,8 +13,8 @@ namespace {
 
 using Marks = std::vector<std::uint8_t>;
 
-TEST(FrameAlignedError, IsTheDistanceInTheFrame) {
-  // A quarter turn about z at (1, 0, 0) sees (1, 2, 0) at (2, 0, 0); the truth sees it at (2, 3, 4).
+TEST(FrameAlignedError, IsTheDistanceInLocalCoordinates) {
+  // A rotation by 90 degrees about z at (1, 0, 0) maps (1, 2, 0) to (2, 0, 0); in the true frame it is (2, 3, 4).
   const Tensor frame = Tensor::From<double>({0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0}, {1, 12});
   const Tensor identity = Tensor::From<double>({1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, {1, 12});
   const Tensor point = Tensor::From<double>({1, 2, 0}, {1, 3}), truth = Tensor::From<double>({2, 3, 4}, {1, 3});
@@ -26,7 +26,7 @@ TEST(FrameAlignedError, IsTheDistanceInTheFrame) {
   EXPECT_NEAR(loss({.clamp = 4, .clamped_share = 0.25, .unit = 10, .epsilon = 0}), 2 * (0.1 + 0.375), 1e-12);
 }
 
-// Frames and points by the row, some unknown and some beyond the clamp.
+// Several frames and points per row, some unknown, some beyond the clamp.
 TEST(FrameAlignedError, Gradients) {
   const FramesAndPoints truth = {RandomTensor({2, 24}, 1), RandomTensor({3, 6}, 2)};
   const Marks frames = {1, 1, 0, 1}, points = {1, 0, 1, 1, 1, 1};
@@ -39,7 +39,7 @@ TEST(FrameAlignedError, Gradients) {
   }
 }
 
-// More frames than a block has, with gradients of all of them.
+// More frames than a block holds, with gradients of all.
 TEST(FrameAlignedError, SumsOverBlocks) {
   const FramesAndPoints truth = {RandomTensor({150, 12}, 1), RandomTensor({1, 3}, 2)};
   const auto f = [&](const std::vector<Tensor>& in) {
@@ -48,13 +48,13 @@ TEST(FrameAlignedError, SumsOverBlocks) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({150, 12}, 3), RandomTensor({1, 3}, 4)}));
 }
 
-TEST(FrameAlignedError, OfNothingIsZero) {
+TEST(FrameAlignedError, IsZeroWithoutPoints) {
   const FramesAndPoints some = {RandomTensor({2, 12}, 1), RandomTensor({2, 3}, 2)};
   EXPECT_EQ(FrameAlignedError(some, some, Marks(2, 0), Marks(2, 1), {}, 1).data<double>()[0], 0);
   EXPECT_EQ(FrameAlignedError(some, some, Marks(2, 1), Marks(2, 0), {}, 1).data<double>()[0], 0);
 }
 
-TEST(FrameAlignedError, RefusesOtherShapes) {
+TEST(FrameAlignedError, RejectsOtherShapes) {
   const FramesAndPoints good = {RandomTensor({2, 12}, 1), RandomTensor({2, 3}, 2)};
   EXPECT_THROW(FrameAlignedError(good, good, Marks(3, 1), Marks(2, 1), {}, 1), Error);
   EXPECT_THROW(FrameAlignedError(good, good, Marks(2, 1), Marks(1, 1), {}, 1), Error);

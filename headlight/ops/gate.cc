@@ -7,7 +7,7 @@
 namespace headlight::ops {
 namespace {
 
-// The part of `x` that belongs to x's rows for the time `index`, of the gate's rows or of x's own.
+// The rows of `x` for repetition `index`, either of the gate's rows or of x's own.
 template <typename T>
 Matrix<T> RowsAt(const Tensor& x, std::int64_t rows, std::int64_t index) {
   return x.matrix<T>().Rows(x.rows() == rows ? 0 : index * rows, rows);

@@ -1,4 +1,4 @@
-// Gates: how much of a number passes is computed, too.
+// Sigmoid gates.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-// x * sigmoid(gate), element by element: gate [rows, columns], x of the same shape or, to pass through several gates,
-// [rows / times, columns]: row r is x's row r modulo its rows times its gate. Throws Error where the shapes do not fit.
+/// x * sigmoid(gate), elementwise, with gate [rows, columns]. x has the same shape or, for several gates per row, is
+/// [rows / times, columns] and repeated. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Gate(const Tensor& x, const Tensor& gate);
 
 }  // namespace headlight::ops

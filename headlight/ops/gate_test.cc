@@ -10,7 +10,7 @@
 namespace headlight::ops::gate_test {
 namespace {
 
-TEST(Gate, OfKnownNumbers) {
+TEST(Gate, KnownValues) {
   const Tensor y =
       Gate(Tensor::From<float>({1, 2, 3, 4}, {2, 2}), Tensor::From<float>({0, 100, -100, 0, 0, 0, 100, 100}, {4, 2}));
   EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{0.5, 2, 0, 2, 0.5, 1, 3, 4}));
@@ -26,7 +26,7 @@ TEST(Gate, Gradients) {
   EXPECT_EQ("", CheckGradients(of_columns, {RandomTensor({3, 5}, 3, 2)}));
 }
 
-TEST(Gate, RefusesOtherShapes) {
+TEST(Gate, RejectsOtherShapes) {
   EXPECT_THROW(Gate(Tensor::Zeros({2, 3}), Tensor::Zeros({3, 3})), Error);
   EXPECT_THROW(Gate(Tensor::Zeros({3, 2}), Tensor::Zeros({3, 3})), Error);
 }

@@ -10,7 +10,8 @@ namespace headlight::ops {
 /// Which half of the columns is the gate.
 enum class GateHalf { first, second };
 
-/// activation(gate) * x, element by element. `both` [rows, 2 * ffn] holds gate and x in halves; [rows, ffn].
+/// activation(gate) * x, elementwise. `both` [rows, 2 * ffn] holds gate and x as halves of its columns; returns [rows,
+/// ffn].
 HEADLIGHT_API Tensor GatedActivation(Activation activation, const Tensor& both, GateHalf gate = GateHalf::first);
 
 }  // namespace headlight::ops

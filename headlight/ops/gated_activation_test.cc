@@ -16,7 +16,7 @@ constexpr Activation kActivations[] = {Activation::none,      Activation::relu, 
                                        Activation::gelu_tanh, Activation::silu, Activation::quick_gelu,
                                        Activation::tanh};
 
-TEST(GatedActivation, IsAnActivationTimesTheOtherHalf) {
+TEST(GatedActivation, MultipliesActivationAndOtherHalf) {
   for (const Activation activation : kActivations)
     for (const std::int64_t ffn : {1, 5, 16, 33})
       for (const GateHalf gate : {GateHalf::first, GateHalf::second}) {
@@ -36,7 +36,7 @@ TEST(GatedActivation, Gradients) {
     }
 }
 
-TEST(GatedActivation, NamesAShapeWithoutHalves) {
+TEST(GatedActivation, RejectsAnOddNumberOfColumns) {
   EXPECT_THAT(
       [] {
         GatedActivation(Activation::silu, RandomTensor({2, 3}, 1));

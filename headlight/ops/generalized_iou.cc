@@ -9,7 +9,7 @@
 namespace headlight::ops {
 namespace {
 
-// Along one axis: the sides of two intervals, and what they have in common and span together.
+// Two intervals on one axis: their ends, common part and span.
 struct Extent {
   Extent(double centre_a, double size_a, double centre_b, double size_b)
       : low_a(centre_a - size_a / 2),
@@ -19,7 +19,7 @@ struct Extent {
         common(std::max(0.0, std::min(high_a, high_b) - std::max(low_a, low_b))),
         span(std::max(high_a, high_b) - std::min(low_a, low_b)) {}
 
-  // Adds to the gradients of a's centre and size those of `common` and `span`.
+  // Adds the gradients of `common` and `span` to those of a's centre and size.
   void Back(double d_common, double d_span, double& d_centre, double& d_size) const {
     double d_low = low_a < low_b ? -d_span : 0, d_high = high_a > high_b ? d_span : 0;
     if (common > 0) {
@@ -47,10 +47,11 @@ struct BoxOverlap {
   double value;
 };
 
-// The gradient of GeneralizedIou by a.
+// The gradient of GeneralizedIou with respect to a.
 CentredBox GradientOfIou(const CentredBox& a, const CentredBox& b) {
   const BoxOverlap o(a, b);
-  const double d_area = 1 / o.hull - o.intersection / (o.joined * o.joined);  // of a; its union grows by as much
+  const double d_area =
+      1 / o.hull - o.intersection / (o.joined * o.joined);  // with respect to a's area, by which the union also grows
   const double d_intersection = 1 / o.joined - d_area;
   const double d_hull = -o.joined / (o.hull * o.hull);
   CentredBox gradient = {0, 0, d_area * a[3], d_area * a[2]};

@@ -12,7 +12,7 @@
 namespace headlight::ops {
 namespace {
 
-// Where the numbers of one head stand in a residue's row of query, key_value and their points.
+// Offsets of one head's elements in a residue's row of query, key_value and their points.
 struct Head {
   Head(const InvariantPointShape& shape, std::int64_t of_head)
       : dim(shape.head_dim),
@@ -29,19 +29,20 @@ struct Head {
         output_point(shape.heads * dim + of_head * value_points),
         output_plane(shape.heads * value_points) {}
 
-  // Numbers of a query, and of a value, with its points. A key's last is half its points' squared length.
+  // Sizes of a query and of a value, with their points. The last element of a key is half the squared length of its
+  // points.
   std::int64_t width() const { return dim + 3 * points + 1; }
   std::int64_t value_width() const { return dim + 3 * value_points; }
 
   std::int64_t dim, points, value_points;
   std::int64_t query, key, value;         // first columns
-  std::int64_t query_point, query_plane;  // the first point's x, and from x to y
+  std::int64_t query_point, query_plane;  // the first point's x, and the distance from x to y
   std::int64_t key_point, value_point, key_plane;
   std::int64_t output_point, output_plane;
 };
 
-// Squared distances are products: -w/2 |q - k|^2 = w q k - w/2 |k|^2 - w/2 |q|^2, whose last term no softmax over keys
-// sees. Queries are [scaled q, w q's points, 1], keys [k, k's points, -w/2 |k's points|^2].
+// Squared distances as products: -w/2 |q - k|^2 = w q k - w/2 |k|^2 - w/2 |q|^2. The last term is constant over keys
+// and drops out of the softmax. Queries are [scaled q, w q's points, 1], keys [k, k's points, -w/2 |k's points|^2].
 template <typename T>
 class Heads {
  public:
@@ -89,7 +90,7 @@ class Heads {
                         in.key_value_points.matrix<T>().row(j));
     return to;
   }
-  // A row of values, and its gradient back to where it came from.
+  // Gathers a row of values or, if `back`, scatters its gradient.
   template <bool back, typename Number>
   static void MoveValues(const Head& head, T* row, Number* values, Number* points) {
     const auto move = [&](T* here, Number* there, std::int64_t count) {
@@ -103,7 +104,7 @@ class Heads {
       move(row + head.dim + axis * head.value_points, points + head.value_point + axis * head.key_plane,
            head.value_points);
   }
-  // A row of a head's results, to or from a row of the output.
+  // Copies a row of a head's results to a row of the output, or back.
   template <bool back, typename Number>
   static void MoveOutput(const Head& head, T* row, Number* output) {
     const auto move = [&](T* here, Number* there, std::int64_t count) {
@@ -118,7 +119,7 @@ class Heads {
            head.value_points);
   }
 
-  // Of a tensor [residues (query), heads, residues (key)], one head's [query, key].
+  // The matrix [query, key] of one head in a tensor [residues (query), heads, residues (key)].
   Matrix<T> OfHead(const Tensor& weights, std::int64_t head) const {
     return {weights.data<T>() + head * residues, residues, residues, sizes.heads * residues};
   }
@@ -134,7 +135,7 @@ class Heads {
   T scale, bias_scale;
 };
 
-// a^T b of rows.
+// a^T b over rows.
 template <typename T>
 Tensor TransposedProduct(Matrix<const T> a, const Tensor& b) {
   const Tensor c = Tensor::Zeros({a.columns, b.columns()}, b.dtype());
@@ -149,7 +150,7 @@ void Multiply(Matrix<const T> a, const Tensor& b, bool transposed, Matrix<T> c, 
   kernels::Gemm<T>(a, packed, c, nullptr, Activation::none, accumulate);
 }
 
-// The weights [residues, heads, residues].
+// The weights, [residues, heads, residues].
 template <typename T>
 Tensor WeightsOf(const Heads<T>& heads) {
   const std::int64_t residues = heads.residues, count = heads.sizes.heads;
@@ -186,7 +187,7 @@ void Forward(const Heads<T>& heads, const Tensor& weights, const Tensor& y) {
   y.ViewColumns(heads.pair_start(), pairs.columns()).CopyFrom(pairs);
 }
 
-// The gradients of the inputs, in their order.
+// The gradients of the inputs.
 template <typename T>
 InvariantPointInput Backward(const Heads<T>& heads, const Tensor& weights, const Tensor& dy) {
   const auto zeros_like = [](const Tensor& x) { return Tensor::Zeros(x.shape(), x.dtype()); };
@@ -255,7 +256,7 @@ void CheckShapes(const InvariantPointInput& input, const InvariantPointShape& sh
   const std::int64_t residues = input.query.rows();
   const auto check = [&](const char* name, const Tensor& x, std::int64_t rows, std::int64_t columns) {
     Check(x.rows() == rows && x.columns() == columns && x.contiguous() && x.dtype() == input.query.dtype(),
-          "InvariantPointAttention: {} of shape {} where [{}, {}] is needed", name, ToString(x.shape()), rows, columns);
+          "InvariantPointAttention: {} has shape {}, not [{}, {}]", name, ToString(x.shape()), rows, columns);
   };
   check("a query", input.query, residues, shape.heads * shape.head_dim);
   check("keys and values", input.key_value, residues, 2 * shape.heads * shape.head_dim);

@@ -11,28 +11,30 @@ namespace headlight::ops {
 
 struct InvariantPointShape {
   std::int64_t heads = 12, head_dim = 16;
-  std::int64_t query_points = 4, value_points = 8;  // of a head
+  std::int64_t query_points = 4, value_points = 8;  ///< per head
 };
 
-// Queries, keys, values and bias. Points are global, all x of a row first, then y, then z, head by head.
+/// Queries, keys, values and bias. Points are in global coordinates. A row holds the x of all its points, then y, then
+/// z, each head by head.
 struct InvariantPointInput {
-  Tensor query;             // [residues, heads * head_dim]
-  Tensor key_value;         // [residues, heads * 2 * head_dim]: of each head its key, then its value
-  Tensor query_points;      // [residues, 3 * heads * query_points]
-  Tensor key_value_points;  // [residues, 3 * heads * (query_points + value_points)]: of each head likewise
-  Tensor bias;              // [residues * residues, heads]
-  Tensor point_weights;     // [heads]: of the points' squared distances
-  Tensor pair;              // [residues * residues, pair]
+  Tensor query;         ///< [residues, heads * head_dim]
+  Tensor key_value;     ///< [residues, heads * 2 * head_dim]: key, then value of each head
+  Tensor query_points;  ///< [residues, 3 * heads * query_points]
+  Tensor
+      key_value_points;  ///< [residues, 3 * heads * (query_points + value_points)]: key, then value points of each head
+  Tensor bias;           ///< [residues * residues, heads]
+  Tensor point_weights;  ///< [heads]: factors of the squared point distances
+  Tensor pair;           ///< [residues * residues, pair]
 };
 
-// The weights are the softmax over j of sqrt(1 / (3 head_dim)) q_i k_j + sqrt(1 / 3) b_ij - point_weight / 2 * the sum
-// of the squared distances of i's query points to j's key points. For each residue the weighted sums of the values,
-// head by head; of the value points, laid out as the points above; and of its pairs, head by head: [residues, heads *
-// head_dim + 3 * heads * value_points + heads * pair]. The weights of all heads are kept for the gradient. Throws Error
-// where the shapes do not fit.
+/// With weights softmax_j(sqrt(1 / (3 head_dim)) q_i k_j + sqrt(1 / 3) b_ij - point_weight / 2 * D_ij), where D_ij sums
+/// the squared distances from i's query points to j's key points. Concatenates, per residue, the weighted sums of
+/// values, of value points (in the layout above) and of the residue's pairs.
+/// Returns [residues, heads * head_dim + 3 * heads * value_points + heads * pair]. The weights of all heads are saved
+/// for the gradient. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor InvariantPointAttention(const InvariantPointInput& input, const InvariantPointShape& shape);
 
-// Those weights alone, [1, heads, residue, residue].
+/// Only the weights, [1, heads, residue, residue].
 HEADLIGHT_API Tensor InvariantPointWeights(const InvariantPointInput& input, const InvariantPointShape& shape);
 
 }  // namespace headlight::ops

@@ -29,7 +29,7 @@ Tensor Attend(const std::vector<Tensor>& in) {
   return InvariantPointAttention({in[0], in[1], in[2], in[3], in[4], in[5], in[6]}, kShape);
 }
 
-TEST(InvariantPointAttention, IsThatOfItsDefinition) {
+TEST(InvariantPointAttention, MatchesTheDefinition) {
   const std::vector<Tensor> in = Inputs();
   const Tensor y = Attend(in);
   const auto at = [](const Tensor& x, std::int64_t row, std::int64_t column) {
@@ -65,8 +65,8 @@ TEST(InvariantPointAttention, IsThatOfItsDefinition) {
   }
 }
 
-// With a pair's numbers 1 for its second residue and else 0, the sums over the pairs are the weights.
-TEST(InvariantPointAttention, SumsByItsWeights) {
+// If the pair features are 1 for one second residue and 0 elsewhere, the sums over pairs are the weights.
+TEST(InvariantPointAttention, AgreesWithItsWeights) {
   std::vector<Tensor> in = Inputs();
   in[6] = Tensor::Zeros({kResidues * kResidues, kResidues}, DType::float64);
   for (std::int64_t i = 0; i < kResidues * kResidues; ++i) in[6].matrix<double>().row(i)[i % kResidues] = 1;
@@ -82,7 +82,7 @@ TEST(InvariantPointAttention, SumsByItsWeights) {
 
 TEST(InvariantPointAttention, Gradients) { EXPECT_EQ("", CheckGradients(Attend, Inputs())); }
 
-TEST(InvariantPointAttention, RefusesOtherShapes) {
+TEST(InvariantPointAttention, RejectsOtherShapes) {
   for (std::size_t i = 1; i < 7; ++i) {
     std::vector<Tensor> in = Inputs();
     in[i] = RandomTensor({3, 5}, 1);

@@ -12,7 +12,7 @@ void CheckNormShapes(const char* operation, const Tensor& x, const Tensor& gain,
         ToString(bias.shape()), ToString(x.shape()));
 }
 
-// Where the gradient of gain or bias goes; thrown away where it is not wanted.
+// Where the gradient of gain or bias is added; a temporary if it is not needed.
 Tensor SumSlotOrScratch(Node* node, const Tensor& like) {
   return node != nullptr ? SumSlotFor(node) : Tensor::Zeros(like.shape(), like.dtype());
 }
@@ -24,7 +24,7 @@ Tensor LayerNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   const bool wants_gradient = WantsGradient({&x, &gain, &bias});
   const Tensor moments =
-      wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1/deviations
+      wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1 / standard deviation
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RowMoments<T> saved;
     if (wants_gradient) saved = {moments.data<T>(), moments.data<T>() + x.rows()};
@@ -53,7 +53,7 @@ Tensor ResidualLayerNorm(const Tensor& x, const Tensor& sublayer, Dropout dropou
   const bool wants_gradient = WantsGradient({&x, &sublayer, &gain, &bias});
   const Tensor sum = wants_gradient ? Tensor::Empty(x.shape(), x.dtype()) : y;
   const Tensor moments =
-      wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1/deviations
+      wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1 / standard deviation
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RowMoments<T> saved;
     if (wants_gradient) saved = {moments.data<T>(), moments.data<T>() + x.rows()};

@@ -38,7 +38,7 @@ TEST(ResidualLayerNorm, GradientsWithoutDropoutAndWithFrozenGain) {
   EXPECT_EQ(CheckGradients([&](const Inputs& in) { return ResidualLayerNorm(in[0], in[1], {}, gain, bias); },
                            {RandomTensor({4, 6}, 1), RandomTensor({4, 6}, 2)}),
             "");
-  // x also feeds the sublayer, as in every layer of a model.
+  // x is also the input of the sublayer, as in a model.
   EXPECT_EQ(
       CheckGradients([&](const Inputs& in) { return ResidualLayerNorm(in[0], Scale(in[0], 0.3), {}, gain, bias); },
                      {RandomTensor({4, 6}, 1)}),

@@ -22,8 +22,7 @@ Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids) {
   const std::int64_t outputs = weight.shape()[0], inputs = weight.shape()[1];
   const Tensor rows = Tensor::Empty({static_cast<std::int64_t>(ids.size()), inputs}, DType::float32);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    Check(ids[i] >= 0 && ids[i] < outputs, "row {} of a weight of shape {} is asked for", ids[i],
-          ToString(weight.shape()));
+    Check(ids[i] >= 0 && ids[i] < outputs, "row {} is outside a weight of shape {}", ids[i], ToString(weight.shape()));
     float* to = rows.matrix<float>().row(static_cast<std::int64_t>(i));
     if (weight.value.empty())
       weight.packed->Column(ids[i], to);
@@ -41,7 +40,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
         ToString(bias.shape()), ToString(w));
   const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
   const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
-  // Saved for the activation's gradient: relu needs its result, the others their input.
+  // Saved for the gradient of the activation: relu needs its output, others need their input.
   const bool fused = !wants_gradient || activation == Activation::none || activation == Activation::relu;
   const Tensor of_activation = fused ? y : Tensor::Empty(y.shape(), y.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -11,12 +11,11 @@
 
 namespace headlight::ops {
 
-// Rows `ids` of the weight's values, [ids, inputs], dequantized where there is only a packed form. Throws Error for an
-// id outside of it.
+/// Rows `ids` of the weight's values, [ids, inputs], dequantized if there is only a packed form. Throws Error for an id
+/// out of range.
 HEADLIGHT_API Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids);
 
-// x [..., inputs], bias of as many numbers as there are outputs or empty; y [..., outputs]. Throws Error where shapes
-// do not fit.
+/// x [..., inputs] to y [..., outputs]; the bias has [outputs] elements or is empty. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias = {},
                             Activation activation = Activation::none);
 

@@ -20,12 +20,12 @@ TEST(Linear, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(without_bias, {RandomTensor({4, 3}, 1), RandomTensor({2, 3}, 2)}));
 }
 
-TEST(Linear, GradientsAddWhereAnInputIsUsedTwice) {
+TEST(Linear, AccumulatesGradientsOfAnInputUsedTwice) {
   const auto f = [](const std::vector<Tensor>& in) { return Linear(Linear(in[0], Weight{in[1]}), Weight{in[1]}); };
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 1), RandomTensor({3, 3}, 2)}));
 }
 
-TEST(Linear, TakesColumnsOfAFusedProjection) {
+TEST(Linear, AcceptsColumnsOfAFusedProjection) {
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor fused = Linear(in[0], Weight{in[1]});
     return Linear(Columns(fused, 2, 3), Weight{Columns(fused, 0, 3)});
@@ -33,7 +33,7 @@ TEST(Linear, TakesColumnsOfAFusedProjection) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({4, 2}, 1), RandomTensor({6, 2}, 2)}));
 }
 
-TEST(Linear, PackedWeightsGiveTheSame) {
+TEST(Linear, PackedWeightsGiveTheSameResult) {
   const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor w = Tensor::From<float>({1, 0, -1, 2, 1, 0}, {2, 3});
   kernels::PackedMatrix<float> packed(3, 2);
@@ -43,12 +43,12 @@ TEST(Linear, PackedWeightsGiveTheSame) {
 }
 
 TEST(Linear, NamesShapesThatDoNotFit) {
-  try {
-    Linear(Tensor::Zeros({2, 3}), Weight{Tensor::Zeros({4, 5})});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "Linear: x of shape [2, 3] does not fit a weight of shape [4, 5]");
-  }
+  EXPECT_THAT(
+      [] {
+        Linear(Tensor::Zeros({2, 3}), Weight{Tensor::Zeros({4, 5})});
+      },
+      testing::ThrowsMessage<Error>(
+          testing::AllOf(testing::HasSubstr("[2, 3]"), testing::HasSubstr("weight of shape [4, 5]"))));
   EXPECT_THROW(Linear(Tensor::Zeros({2, 5}), Weight{Tensor::Zeros({4, 5})}, Tensor::Zeros({5})), Error);
 }
 

@@ -1,4 +1,4 @@
-// The walk back through a loss that computes its gradients together with its value.
+// The backward pass of losses that compute their gradients in the forward pass.
 #pragma once
 
 #include "headlight/kernels/arithmetic.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-// Turns `saved`, gradients for an incoming gradient of 1, into those for `incoming` (one number), in place: a tape is
-// walked once. Free of charge where it is 1, as at the end of most trainings' tapes.
+/// Multiplies `saved`, gradients for an incoming gradient of 1, by `incoming` (one element), in place, since a tape
+/// runs backward once. It costs nothing if `incoming` is 1, as for most losses.
 inline void ScaleByIncoming(const Tensor& saved, const Tensor& incoming) {
   Dispatch(saved.dtype(), [&]<typename T>(T) {
     const T factor = incoming.data<T>()[0];

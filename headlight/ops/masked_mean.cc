@@ -11,9 +11,10 @@ namespace headlight::ops {
 Tensor MaskedMean(const Tensor& x, std::int64_t width, std::span<const std::uint8_t> present, double epsilon) {
   Check(
       width >= 1 && x.rows() >= width && x.rows() % width == 0 && (present.empty() || std::ssize(present) == x.rows()),
-      "MaskedMean: x of shape {} and {} marks are not rows of {}", ToString(x.shape()), present.size(), width);
+      "MaskedMean: x of shape {} and a mask of {} entries do not fit rows of {}", ToString(x.shape()), present.size(),
+      width);
   const std::int64_t rows = x.rows() / width, columns = x.columns();
-  // The weight of a row at each place: 1 / (count + epsilon), 0 where it is not present.
+  // The weight of each entry: 1 / (count + epsilon), or 0 if it is missing.
   std::vector<double> weights(static_cast<std::size_t>(rows * width), 1);
   for (std::int64_t place = 0; place < width; ++place) {
     double count = 0;

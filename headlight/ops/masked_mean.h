@@ -1,4 +1,4 @@
-// Means down the columns of a grid.
+// Column means of a grid with missing entries.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-// Of x [rows * width, columns], the rows of a grid one after another: for each place of a row, the sum over the rows
-// where it is present, divided by (their number + epsilon); [width, columns]. `present` of rows * width, 0 where
-// nothing is there, or empty: all is. Throws Error where the shapes do not fit.
+/// x [rows * width, columns] is a grid of vectors in row-major order. Returns [width, columns]: the sum over the rows
+/// in which the entry is present, divided by (their number + epsilon). `present` has rows * width bytes, 0 if missing,
+/// or is empty if all are present. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor MaskedMean(const Tensor& x, std::int64_t width, std::span<const std::uint8_t> present = {},
                                 double epsilon = 0);
 

@@ -10,8 +10,8 @@
 namespace headlight::ops::masked_mean_test {
 namespace {
 
-TEST(MaskedMean, OfKnownNumbers) {
-  const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {6, 2});  // 3 rows of 2 places
+TEST(MaskedMean, KnownValues) {
+  const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {6, 2});  // 3 rows of 2 entries
   EXPECT_EQ(MaskedMean(x, 2).ToVector<float>(), (std::vector<float>{5, 6, 7, 8}));
   const std::vector<std::uint8_t> present = {1, 0, 1, 0, 0, 0};
   EXPECT_EQ(MaskedMean(x, 2, present, 0.5).ToVector<float>(), (std::vector<float>{2.4F, 3.2F, 0, 0}));
@@ -25,7 +25,7 @@ TEST(MaskedMean, Gradients) {
   }
 }
 
-TEST(MaskedMean, RefusesOtherShapes) {
+TEST(MaskedMean, RejectsOtherShapes) {
   EXPECT_THROW(MaskedMean(Tensor::Zeros({5, 2}), 2), Error);
   EXPECT_THROW(MaskedMean(Tensor::Zeros({4, 2}), 2, std::vector<std::uint8_t>(3)), Error);
 }

@@ -17,8 +17,8 @@ Tensor OuterProductMean(const Tensor& a, const Tensor& b, std::int64_t residues,
       "OuterProductMean: a of shape {} and b of shape {} of {} residues do not fit a weight of shape {} and a bias of "
       "shape {}",
       ToString(a.shape()), ToString(b.shape()), residues, ToString(w), ToString(bias.shape()));
-  Check(present.empty() || std::ssize(present) == a.rows(), "OuterProductMean: {} of {} places are marked",
-        present.size(), a.rows());
+  Check(present.empty() || std::ssize(present) == a.rows(),
+        "OuterProductMean: a mask of {} entries does not fit {} rows", present.size(), a.rows());
   const auto input_of = [residues, epsilon, compute = weight.compute]<typename T>(
                             T, const Tensor& left, const Tensor& right, std::span<const std::uint8_t> marks) {
     return kernels::OuterProductInput<T>{.a = left.matrix<T>(),

@@ -11,14 +11,14 @@
 namespace headlight::ops::outer_product_mean_test {
 namespace {
 
-// Of `rows` rows and `residues` residues, with some places absent.
+// A mask of `rows` rows and `residues` residues, with some missing.
 std::vector<std::uint8_t> SomePresent(std::int64_t rows, std::int64_t residues) {
   std::vector<std::uint8_t> present(static_cast<std::size_t>(rows * residues), 1);
   for (std::size_t i = 1; i < present.size(); i += 3) present[i] = 0;
   return present;
 }
 
-// By the definition, in plain loops.
+// The definition in plain loops.
 Tensor Expected(const Tensor& a, const Tensor& b, std::int64_t residues, const std::vector<std::uint8_t>& present,
                 const Tensor& weight, const Tensor& bias, double epsilon) {
   const std::int64_t rows = a.rows() / residues, channels = a.columns(), outputs = weight.rows();
@@ -59,7 +59,7 @@ void ExpectNear(const Tensor& actual, const Tensor& expected, double tolerance) 
   }
 }
 
-TEST(OuterProductMean, IsThatOfItsDefinition) {
+TEST(OuterProductMean, MatchesTheDefinition) {
   struct {
     std::int64_t rows, residues, channels;
   } const cases[] = {{1, 1, 1}, {4, 5, 3}, {3, 70, 8}, {700, 3, 32}};
@@ -95,7 +95,7 @@ TEST(OuterProductMean, Gradients) {
   EXPECT_EQ("", CheckGradients(of_a, {RandomTensor({6, 2}, 2)}));
 }
 
-TEST(OuterProductMean, RefusesOtherShapes) {
+TEST(OuterProductMean, RejectsOtherShapes) {
   const Tensor a = Tensor::Zeros({6, 2}), weight = Tensor::Zeros({3, 4}), bias = Tensor::Zeros({3});
   EXPECT_THROW(OuterProductMean(a, a, 4, {}, {weight}, bias), Error);
   EXPECT_THROW(OuterProductMean(a, a, 2, {}, {Tensor::Zeros({3, 5})}, bias), Error);

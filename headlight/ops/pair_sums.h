@@ -1,5 +1,5 @@
-// Sums over all pairs of points of a function of their distance, as penalties of atoms that come too close are. No
-// number is kept for a pair.
+// Sums of a function of the distance over all pairs of points, such as penalties of atoms that are too close. Nothing
+// is stored per pair.
 #pragma once
 
 #include <array>
@@ -16,15 +16,14 @@
 
 namespace headlight::ops {
 
-// Of one pair, and its derivative by the distance.
+/// The function's value for one pair, and its derivative by the distance.
 template <typename T>
 struct PairTerm {
   T value = 0, slope = 0;
 };
 
-// [1]: scale times the sum over the pairs of points i < j of f(i, j, sqrt(|x_i - x_j|^2 + epsilon)), a PairTerm of the
-// distance's type, which must be the same for (j, i). points [rows, 3 * any]: x, y and z of each point, of which rows
-// may hold several.
+/// [1]: scale times the sum over pairs i < j of f(i, j, sqrt(|x_i - x_j|^2 + epsilon)). f returns a PairTerm of the
+/// distance's type and must be symmetric in (i, j). points is [rows, 3 * n]: x, y, z of one or more points per row.
 template <typename Function>
 Tensor SumOverPairs(const Tensor& points, const Function& f, double epsilon, double scale) {
   Check(points.columns() % 3 == 0, "SumOverPairs: points of shape {}", ToString(points.shape()));
@@ -34,7 +33,7 @@ Tensor SumOverPairs(const Tensor& points, const Function& f, double epsilon, dou
   std::vector<double> sums(static_cast<std::size_t>(points.rows()));
   Dispatch(points.dtype(), [&]<typename T>(T) {
     const auto at = [&](std::int64_t i) { return points.matrix<T>().row(i / in_row) + 3 * (i % in_row); };
-    // Each point sums the terms of all others, so that no two threads add to one gradient.
+    // Each point sums the terms of all others, so that no two threads write the same gradient.
     ParallelFor(points.rows(), [&](std::int64_t row) {
       double sum = 0;
       for (std::int64_t i = row * in_row; i < (row + 1) * in_row; ++i) {

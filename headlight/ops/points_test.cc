@@ -9,10 +9,10 @@
 namespace headlight::ops::points_test {
 namespace {
 
-// A quarter turn about z, then a step of (1, 2, 3).
+// A rotation by 90 degrees about z, then a translation by (1, 2, 3).
 const Tensor kFrame = Tensor::From<float>({0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 2, 3}, {1, 12});
 
-TEST(Points, ToGlobalTurnsAndMoves) {
+TEST(Points, ToGlobalRotatesAndTranslates) {
   const Tensor points = Tensor::From<float>({5, 0, 0, 6, 0, 7}, {1, 6});  // (5, 0, 0) and (0, 6, 7)
   const Tensor moved = ToGlobal(kFrame, points);
   EXPECT_EQ(moved.ToVector<float>(), (std::vector<float>{1, -5, 7, 2, 3, 10}));
@@ -30,7 +30,7 @@ TEST(Points, Gradients) {
   EXPECT_EQ("", CheckGradients(norms, {points}));
 }
 
-TEST(Points, RefuseOtherShapes) {
+TEST(Points, RejectOtherShapes) {
   EXPECT_THROW(ToGlobal(kFrame, Tensor::Zeros({1, 4})), Error);
   EXPECT_THROW(ToLocal(kFrame, Tensor::Zeros({2, 6})), Error);
   EXPECT_THROW(PointNorms(Tensor::Zeros({2, 4}), 0), Error);

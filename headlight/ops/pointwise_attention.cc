@@ -19,7 +19,7 @@ Tensor PointwiseAttention(const Tensor& query, const std::vector<Tensor>& keys_v
   Check(!keys_values.empty(), "PointwiseAttention: there are no keys");
   Check(heads >= 1 && query.columns() % heads == 0, "PointwiseAttention: {} heads of a query of shape {}", heads,
         ToString(query.shape()));
-  const Tensor* on_tape = &query;  // any of the inputs that is
+  const Tensor* on_tape = &query;  // any input that is on the tape
   for (const Tensor& one : keys_values) {
     Check(one.rows() == query.rows() && one.columns() == 2 * query.columns() && one.dtype() == query.dtype(),
           "PointwiseAttention: keys and values of shape {} for a query of shape {}", ToString(one.shape()),

@@ -10,22 +10,22 @@
 namespace headlight::ops::pointwise_attention_test {
 namespace {
 
-TEST(PointwiseAttention, OfKnownNumbers) {
-  // One head of one number: the weights are softmax(2 * 1, 2 * 0).
+TEST(PointwiseAttention, KnownValues) {
+  // One head of size 1: the weights are softmax(2 * 1, 2 * 0).
   const Tensor query = Tensor::From<float>({2}, {1, 1});
   const std::vector<Tensor> sets = {Tensor::From<float>({1, 10}, {1, 2}), Tensor::From<float>({0, 20}, {1, 2})};
   const double first = 1 / (1 + std::exp(-2.0));
   EXPECT_NEAR(PointwiseAttention(query, sets, 1).ToVector<float>()[0], 10 * first + 20 * (1 - first), 1e-5);
 }
 
-TEST(PointwiseAttention, OfOneSetIsItsValues) {
+TEST(PointwiseAttention, ReturnsTheValuesOfASingleSet) {
   const Tensor set = Tensor::From<float>({9, -9, 3, 4}, {1, 4});
   EXPECT_EQ(PointwiseAttention(Tensor::From<float>({5, 7}, {1, 2}), {set}, 2).ToVector<float>(),
             (std::vector<float>{3, 4}));
 }
 
-// More rows than one task has, a row's result depending on that row alone.
-TEST(PointwiseAttention, RowsAreApart) {
+// More rows than one task processes; each result depends only on its own row.
+TEST(PointwiseAttention, RowsAreIndependent) {
   const std::int64_t rows = 700;
   const Tensor query = RandomTensor({rows, 6}, 1);
   const std::vector<Tensor> sets = {RandomTensor({rows, 12}, 2), RandomTensor({rows, 12}, 3)};
@@ -41,7 +41,7 @@ TEST(PointwiseAttention, Gradients) {
                                    RandomTensor({3, 8}, 4)}));
 }
 
-TEST(PointwiseAttention, RefusesOtherShapes) {
+TEST(PointwiseAttention, RejectsOtherShapes) {
   const Tensor query = Tensor::Zeros({2, 4});
   EXPECT_THROW(PointwiseAttention(query, {}, 2), Error);
   EXPECT_THROW(PointwiseAttention(query, {Tensor::Zeros({2, 8})}, 3), Error);

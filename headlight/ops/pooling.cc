@@ -12,7 +12,7 @@
 namespace headlight::ops {
 namespace {
 
-// The cells of each window of all maps: rows[begin[i]] up to rows[begin[i + 1]] are those of row i of the result.
+// The cells of each window of all maps: row i of the result uses rows[begin[i]] to rows[begin[i + 1]] (exclusive).
 struct Windows {
   std::vector<Grid> grids;  // of the results
   std::vector<std::int32_t> rows, begin = {0};
@@ -83,7 +83,7 @@ FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape) {
 
 FeatureMaps AveragePool(const FeatureMaps& x, const PoolingShape& shape) {
   const Windows windows = WindowsOf("AveragePool", x, shape);
-  // Windows at the border have fewer cells: they are filled up with cells of weight 0.
+  // Windows at the border have fewer cells; they are padded with cells of weight 0.
   const std::int64_t cells = shape.window.cells();
   std::vector<std::int32_t> rows;
   std::vector<double> weights;
@@ -133,7 +133,8 @@ FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids) 
   std::int64_t first = 0;
   for (std::size_t map = 0; map < grids.size(); ++map) {
     const Grid &from = x.grids[map], &to = grids[map];
-    Check(from.cells() > 0 || to.cells() == 0, "NearestResize: a map without cells to {} x {}", to.height, to.width);
+    Check(from.cells() > 0 || to.cells() == 0, "NearestResize: an empty map cannot be resized to {} x {}", to.height,
+          to.width);
     for (std::int64_t row = 0; row < to.height; ++row)
       for (std::int64_t column = 0; column < to.width; ++column)
         rows.push_back(static_cast<std::int32_t>(first + row * from.height / to.height * from.width +

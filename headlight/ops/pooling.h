@@ -1,4 +1,4 @@
-// Pooling of feature maps, and its reverse.
+// Pooling and resizing of feature maps.
 #pragma once
 
 #include <vector>
@@ -8,27 +8,26 @@
 
 namespace headlight::ops {
 
-// Windows of a map: as many cells, so far apart, with so many cells around the map. A window that does not lie in the
-// map and its padding is left out.
+/// The window, stride and padding of a pooling, in cells. Windows that exceed the padded map are left out.
 struct PoolingShape {
   Grid window = {2, 2}, stride = {2, 2}, padding = {0, 0};
 };
 
-// The largest number of each channel in each window; cells of the padding are -infinity. NaN gives NaN. The gradient
-// goes to the first of equals. Throw Error for windows that cannot be, such as ones with padding alone, and for a map
-// into which none fits.
+/// The maximum of each channel over each window; padding is -infinity. NaN gives NaN. The gradient goes to the first of
+/// equal maxima. Throw Error for impossible windows, such as some that contain only padding, and for a map smaller than
+/// the window.
 HEADLIGHT_API FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape);
 
-// The mean over each window; cells of the padding count as 0, as in PyTorch.
+/// The mean over each window. Padding counts as 0, as in PyTorch.
 HEADLIGHT_API FeatureMaps AveragePool(const FeatureMaps& x, const PoolingShape& shape);
 
-// The mean of each map: [maps, channels].
+/// The mean of each map: [maps, channels].
 HEADLIGHT_API Tensor MeanOfMaps(const FeatureMaps& x);
 
-// Maps of other sizes, each cell that of the nearest place: cell i of n becomes those j of m with floor(j * n / m) = i.
+/// Nearest-neighbour resizing to other grids: cell j of m is cell floor(j * n / m) of n, on both axes.
 HEADLIGHT_API FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids);
 
-// The same twice as high and wide.
+/// The same with twice the height and width.
 HEADLIGHT_API FeatureMaps NearestDouble(const FeatureMaps& x);
 
 }  // namespace headlight::ops

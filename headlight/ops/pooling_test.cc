@@ -17,7 +17,7 @@ const PoolingShape kShapes[] = {{},
                                 {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}},
                                 {.window = {2, 1}, .stride = {1, 1}, .padding = {1, 0}}};
 
-TEST(MaxPool, TakesTheLargestOfEachWindow) {
+TEST(MaxPool, TakesTheMaximumOfEachWindow) {
   const Tensor x = Tensor::From({-5.0, -2.0, -3.0, -4.0, -9.0, -6.0, -7.0, -8.0, -1.0}, {9, 1});
   const auto pooled = [&](const PoolingShape& shape) { return MaxPool({x, {{3, 3}}}, shape); };
   EXPECT_EQ(pooled({}).rows.ToVector<double>(), (std::vector<double>{-2}));
@@ -34,7 +34,7 @@ TEST(MaxPool, KeepsNaN) {
         MaxPool({Tensor::From(std::span<const double>(values), {4, 1}), {{2, 2}}}, {}).rows.data<double>()[0]));
 }
 
-TEST(MaxPool, GivesTheGradientToTheFirstOfEquals) {
+TEST(MaxPool, GivesTheGradientToTheFirstMaximum) {
   Tape tape;
   const Tensor x = tape.Watch(Tensor::From({1.0, 3.0, 3.0, 3.0}, {4, 1}));
   tape.Backward(MaxPool({x, {{2, 2}}}, {}).rows);
@@ -67,7 +67,7 @@ TEST(Pooling, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients([&](const auto& in) { return NearestResize({in[0], kGrids}, to).rows; }, {x}));
 }
 
-TEST(Pooling, RefusesWhatDoesNotFit) {
+TEST(Pooling, RejectsShapesThatDoNotFit) {
   const FeatureMaps x{Tensor::Zeros({4, 1}), {{2, 2}}};
   EXPECT_EQ(ErrorOf([&] { MaxPool(x, {}); }), "");
   EXPECT_THAT(ErrorOf([&] { MaxPool(x, {.window = {3, 1}}); }), testing::HasSubstr("a map of 2 x 2 is smaller"));

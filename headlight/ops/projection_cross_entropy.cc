@@ -13,7 +13,7 @@
 namespace headlight::ops {
 namespace {
 
-// Rows whose scores exist at the same time: 8 MB at a vocabulary of 8,000, which a third-level cache holds.
+// Rows whose logits exist at the same time: 8 MB for a vocabulary of 8,000, which fits into a third-level cache.
 constexpr std::int64_t kBlockRows = 256;
 
 }  // namespace
@@ -29,14 +29,14 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
         ToString(shape), labels.size());
   Ensure(bias.node() == nullptr, "ProjectionCrossEntropy: its bias gets no gradient");
   const std::int64_t vocab = shape[0];
-  // The gradients are computed here, while a block's scores exist, for an incoming gradient of 1. That of the weight
-  // has memory of its own until the walk back, which may scale it or never come here.
+  // Gradients are computed in the forward pass, while a block's logits exist, for an incoming gradient of 1. The
+  // weight's gradient has separate memory until the backward pass, which may scale it or never reach this node.
   const bool wants_gradient = WantsGradient({&x, &w});
   const Tensor dx = x.node() != nullptr ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
   const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
-  // The scores that the loss overwrites by their gradient: the cap's slope follows from them.
+  // The loss overwrites the logits by their gradient; the derivative of the cap is computed from this copy.
   const Tensor capped = logit_cap > 0 && wants_gradient ? Tensor::Empty(scores.shape(), x.dtype()) : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -33,7 +33,7 @@ TEST(ProjectionCrossEntropy, GradientsOfTwoPassesMatchFiniteDifferences) {
   }
 }
 
-TEST(ProjectionCrossEntropy, CapsItsScores) {
+TEST(ProjectionCrossEntropy, CapsLogits) {
   const std::vector<std::int32_t> labels = {2, -1, 0, 4};
   const Tensor x = RandomTensor({4, 3}, 1), w = RandomTensor({5, 3}, 2), bias = RandomTensor({5}, 9);
   for (const double cap : {0.7, 5.0}) {
@@ -43,7 +43,7 @@ TEST(ProjectionCrossEntropy, CapsItsScores) {
       };
       EXPECT_EQ("", CheckGradients(f, {RandomTensor({r_drop > 0 ? 8 : 4, 3}, 1), w}));
     }
-    // Many rows, more than exist at once, as separate operations.
+    // More rows than a block holds, compared with separate operations.
     const Tensor many = RandomTensor({600, 3}, 3);
     std::vector<std::int32_t> classes(600);
     for (std::size_t row = 0; row < classes.size(); ++row) classes[row] = static_cast<std::int32_t>(row % 6) - 1;
@@ -53,7 +53,7 @@ TEST(ProjectionCrossEntropy, CapsItsScores) {
   }
 }
 
-// Two passes that agree have the loss of one; else the divergences of their predictions are added.
+// Two equal passes have the loss of one; otherwise the divergence of their predictions is added.
 TEST(ProjectionCrossEntropy, AddsTheDivergenceOfTwoPasses) {
   constexpr std::int64_t rows = 300, vocab = 7;
   const Tensor x = RandomTensor({2 * rows, 4}, 1), w = RandomTensor({vocab, 4}, 2);
@@ -92,7 +92,7 @@ TEST(ProjectionCrossEntropy, GradientsInsideAFunction) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({4, 3}, 1), RandomTensor({5, 3}, 2)}));
 }
 
-TEST(ProjectionCrossEntropy, AddsNoGradientWhereItIsNotPartOfTheLoss) {
+TEST(ProjectionCrossEntropy, AddsNoGradientIfItIsNotPartOfTheLoss) {
   Tape tape;
   const Tensor x = tape.Watch(RandomTensor({1, 3}, 1)), w = tape.Watch(RandomTensor({5, 3}, 2));
   const std::vector<std::int32_t> labels = {2};
@@ -101,8 +101,8 @@ TEST(ProjectionCrossEntropy, AddsNoGradientWhereItIsNotPartOfTheLoss) {
   EXPECT_EQ(tape.GradientOf(w).ToVector<double>(), std::vector<double>(15));
 }
 
-// The loss of the same definition from scores that exist all at once, over several blocks of rows.
-TEST(ProjectionCrossEntropy, MatchesItsDefinition) {
+// The same definition with all logits at once, over several blocks of rows.
+TEST(ProjectionCrossEntropy, MatchesTheDefinition) {
   constexpr std::int64_t rows = 600, model = 4, vocab = 7;
   const Tensor x = RandomTensor({rows, model}, 1), w = RandomTensor({vocab, model}, 2);
   std::vector<std::int32_t> labels(rows);
@@ -125,7 +125,7 @@ TEST(ProjectionCrossEntropy, MatchesItsDefinition) {
   EXPECT_NEAR(loss.data<double>()[0], 0.5 * expected, 1e-9 * expected);
 }
 
-TEST(ProjectionCrossEntropy, RefusesWhatDoesNotFit) {
+TEST(ProjectionCrossEntropy, RejectsShapesThatDoNotFit) {
   const std::vector<std::int32_t> too_large = {5, 0}, too_few = {0};
   const Tensor x = Tensor::Zeros({2, 3}), w = Tensor::Zeros({5, 3});
   EXPECT_THROW(ProjectionCrossEntropy(x, Weight{w}, {}, too_large, 0, 1), Error);

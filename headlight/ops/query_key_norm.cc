@@ -7,7 +7,7 @@
 namespace headlight::ops {
 namespace {
 
-// step(first column, gain, number of the run) for each run of columns.
+// Calls step(first column, gain, run index) for each run of columns.
 template <typename Step>
 void ForRuns(std::int64_t columns, std::int64_t query_columns, const Tensor& query_gain, const Tensor& key_gain,
              const Step& step) {

@@ -1,4 +1,4 @@
-// RMS norms of queries and keys before their scores (Dehghani et al., "Scaling Vision Transformers to 22 Billion
+// RMS norms of queries and keys before attention scores (Dehghani et al., "Scaling Vision Transformers to 22 Billion
 // Parameters", 2023, section 2; with RMS norms, Yang et al., "Qwen3 Technical Report", 2025, section 2).
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-/// x [tokens, columns], possibly columns of a wider tensor, to the same: each run of query_gain.elements() columns in
-/// the first `query_columns`, and each run of key_gain.elements() in the others, is normed on its own,
-/// run / sqrt(mean of run^2 + epsilon) * gain. Throws Error if the runs do not fill the columns.
+/// Normalizes runs of columns of x [tokens, columns], possibly columns of a wider tensor: run / sqrt(mean of run^2 +
+/// epsilon) * gain. The first `query_columns` have runs of query_gain.elements() columns, the others of
+/// key_gain.elements(). Returns the shape of x. Throws Error if the runs do not fill the columns.
 HEADLIGHT_API Tensor QueryKeyNorm(const Tensor& x, std::int64_t query_columns, const Tensor& query_gain,
                                   const Tensor& key_gain, double epsilon);
 

@@ -11,8 +11,8 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-// Two heads of queries and one of keys, of three numbers each, in a wider row.
-TEST(QueryKeyNorm, NormsEachHeadWithTheGainOfQueriesOrKeys) {
+// Two query heads and one key head of size three, in a wider row.
+TEST(QueryKeyNorm, NormalizesHeadsWithSeparateGains) {
   const Tensor wide = RandomTensor({5, 12}, 1), query_gain = RandomTensor({3}, 2), key_gain = RandomTensor({3}, 3);
   const Tensor y = QueryKeyNorm(Columns(wide, 0, 9), 6, query_gain, key_gain, 1e-3);
   for (const int head : {0, 1, 2}) {
@@ -34,7 +34,7 @@ TEST(QueryKeyNorm, NamesTheShapesThatDoNotFit) {
   EXPECT_THAT(([] {
                 QueryKeyNorm(RandomTensor({2, 9}, 1), 4, RandomTensor({3}, 2), RandomTensor({3}, 3), 1e-3);
               }),
-              testing::ThrowsMessage<Error>(testing::HasSubstr("gains of 3 and 3 numbers do not fit x [2, 9] with 4")));
+              testing::ThrowsMessage<Error>(testing::HasSubstr("x [2, 9] with 4")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace headlight::ops {
 namespace {
 
 struct RelativePart {
-  Tensor x, relative;  // both empty where there is none
+  Tensor x, relative;  // both empty if absent
   std::int64_t columns(std::int32_t heads) const { return x.empty() ? 0 : heads * relative.rows(); }
 };
 
@@ -61,8 +61,8 @@ Tensor RelativeScores(const Tensor& query, const Tensor& relative_key, const Ten
           ToString(part.relative.shape()));
   Check(!query.empty() || !key.empty(), "RelativeScores: there is nothing to multiply");
   Check(query.empty() || key.empty() || query.rows() == key.rows(),
-        "RelativeScores: queries of shape {} and keys of shape {} are not of the same tokens", ToString(query.shape()),
-        ToString(key.shape()));
+        "RelativeScores: queries of shape {} and keys of shape {} have different numbers of tokens",
+        ToString(query.shape()), ToString(key.shape()));
   const Tensor& x = query.empty() ? key : query;
   const std::int64_t first = parts[0].columns(heads), second = parts[1].columns(heads);
   const Tensor y = Tensor::Empty({x.rows(), first + second}, x.dtype());

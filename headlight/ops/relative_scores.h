@@ -1,4 +1,4 @@
-// Products of tokens with the vectors of relative positions, for attention's scores.
+// Products of tokens with relative position vectors, for attention scores.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,9 @@
 
 namespace headlight::ops {
 
-// For each head the products of every token with every relative vector: x [tokens, heads * head_dim] and relative
-// [vectors, heads * head_dim] to [tokens, parts * heads * vectors], where number r of head h and of a part is
-// x_h . relative_h[r]. The parts are (query, relative_key) and (key, relative_query), or the one of them that is not
-// empty.
+/// For each head, the products of all tokens with all relative vectors: x [tokens, heads * head_dim] and relative
+/// [vectors, heads * head_dim] to [tokens, parts * heads * vectors]. Entry r of head h is x_h . relative_h[r]. The
+/// parts are (query, relative_key) and (key, relative_query), without empty ones.
 HEADLIGHT_API Tensor RelativeScores(const Tensor& query, const Tensor& relative_key, const Tensor& key,
                                     const Tensor& relative_query, std::int32_t heads);
 

@@ -9,7 +9,7 @@
 namespace headlight::ops::relative_scores_test {
 namespace {
 
-TEST(RelativeScores, MultipliesEachHeadApart) {
+TEST(RelativeScores, MultipliesEachHeadSeparately) {
   const Tensor x = Tensor::From({1.0, 2.0, 3.0, 4.0}, {1, 4}), relative = Tensor::From({1.0, 0.0, 10.0, 1.0}, {1, 4});
   EXPECT_EQ(RelativeScores(x, relative, {}, {}, 2).ToVector<double>(), (std::vector<double>{1, 34}));
   EXPECT_EQ(RelativeScores({}, {}, x, relative, 1).ToVector<double>(), (std::vector<double>{35}));
@@ -27,7 +27,7 @@ TEST(RelativeScores, GradientsMatchFiniteDifferences) {
   EXPECT_EQ("", CheckGradients(of_one, {query, relative_key}));
 }
 
-TEST(RelativeScores, RejectsWhatDoesNotFit) {
+TEST(RelativeScores, RejectsShapesThatDoNotFit) {
   const Tensor x = Tensor::Zeros({2, 4}), other = Tensor::Zeros({3, 4}), narrow = Tensor::Zeros({2, 3});
   EXPECT_NE(ErrorOf([&] { RelativeScores(x, narrow, {}, {}, 1); }), "");
   EXPECT_NE(ErrorOf([&] { RelativeScores(x, x, {}, {}, 3); }), "");

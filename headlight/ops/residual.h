@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-// Two tensors of one shape; the sum of that shape. Throws Error where they differ.
+/// x and sublayer have the same shape, which the result has, too. Throws Error if shapes differ.
 HEADLIGHT_API Tensor Residual(const Tensor& x, const Tensor& sublayer, Dropout dropout = {});
 
 }  // namespace headlight::ops

@@ -18,7 +18,7 @@ TEST(RmsNorm, WorkedExample) {
 TEST(RmsNorm, Gradients) {
   const auto f = [](const Inputs& in) { return RmsNorm(in[0], in[1]); };
   EXPECT_EQ(CheckGradients(f, {RandomTensor({2, 3, 9}, 1), RandomTensor({9}, 2)}), "");
-  const Tensor gain = RandomTensor({9}, 2);  // one that does not learn
+  const Tensor gain = RandomTensor({9}, 2);  // without gradient
   EXPECT_EQ(CheckGradients([&](const Inputs& in) { return RmsNorm(in[0], gain); }, {RandomTensor({4, 9}, 1)}), "");
 }
 

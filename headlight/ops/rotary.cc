@@ -15,7 +15,7 @@ std::int64_t HeadOf(const RotaryAngles& angles) {
 void Turn(const Tensor& x, const RotaryAngles& angles, bool back, const Tensor& y) {
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RotateRows<T>(x.matrix<T>(), HeadOf(angles), angles.cosines.matrix<T>(), angles.sines.matrix<T>(),
-                           angles.places.data(), back, y.matrix<T>());
+                           angles.indices.data(), back, y.matrix<T>());
   });
 }
 
@@ -24,11 +24,11 @@ void Turn(const Tensor& x, const RotaryAngles& angles, bool back, const Tensor& 
 Tensor Rotary(const Tensor& x, const RotaryAngles& angles) {
   const std::int64_t half = angles.cosines.columns();
   Check(x.shape().rank() == 2 && half > 0 && HeadOf(angles) >= 2 * half && x.columns() % HeadOf(angles) == 0 &&
-            angles.sines.shape() == angles.cosines.shape() && std::ssize(angles.places) == x.rows(),
-        "Rotary: angles {} of {} tokens do not fit x {}", ToString(angles.cosines.shape()), angles.places.size(),
+            angles.sines.shape() == angles.cosines.shape() && std::ssize(angles.indices) == x.rows(),
+        "Rotary: angles {} of {} tokens do not fit x {}", ToString(angles.cosines.shape()), angles.indices.size(),
         ToString(x.shape()));
-  for (const std::int32_t place : angles.places)
-    Check(place >= 0 && place < angles.cosines.rows(), "Rotary: place {} is outside of {}", place,
+  for (const std::int32_t index : angles.indices)
+    Check(index >= 0 && index < angles.cosines.rows(), "Rotary: row {} is outside of {}", index,
           ToString(angles.cosines.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Turn(x, angles, /*back=*/false, y);

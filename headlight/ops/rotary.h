@@ -1,4 +1,4 @@
-// Rotary positions (Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, eq. 34).
+// Rotary position embedding (Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, eq. 34).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace headlight::ops {
 
-// The angles by which the pairs of a head's features are turned at each place.
+/// The rotation angles of a head's feature pairs.
 struct RotaryAngles {
-  Tensor cosines = {}, sines = {};        // [places, head_dim / 2]
-  std::vector<std::int32_t> places = {};  // [tokens]
-  /// Where positive, a head's features, of which only the first 2 * pairs are turned (partial rotary positions).
+  Tensor cosines = {}, sines = {};         ///< [distinct positions, head_dim / 2]
+  std::vector<std::int32_t> indices = {};  ///< [tokens]: rows of cosines and sines
+  /// If positive, the features of a head, of which only the first 2 * pairs are rotated (partial rotary embedding).
   std::int64_t head_dim = 0;
 };
 
-// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same: in each head features i and
-// i + head_dim / 2 are a pair, turned by angle i of the token's place. Throws Error where shapes do not fit.
+/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, features i and i
+/// + head_dim / 2 are a pair, rotated by angle i of the token. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Rotary(const Tensor& x, const RotaryAngles& angles);
 
 }  // namespace headlight::ops

@@ -12,8 +12,8 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-TEST(Rotary, TurnsPairsByTheirAngles) {
-  // One head of 4; the first pair is turned by 90 degrees, the second by 180; the other token stays.
+TEST(Rotary, RotatesPairs) {
+  // One head of size 4: the first pair is rotated by 90 degrees, the second by 180; the other token is unchanged.
   const RotaryAngles angles{
       Tensor::From<float>({1, 1, 0, -1}, {2, 2}), Tensor::From<float>({0, 0, 1, 0}, {2, 2}), {1, 0}};
   const Tensor y = Rotary(Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4}), angles);
@@ -32,7 +32,7 @@ TEST(Rotary, Gradients) {
 
 TEST(Rotary, LeavesTheRestOfAPartialHead) {
   const RotaryAngles angles{
-      .cosines = RandomTensor({3, 2}, 1), .sines = RandomTensor({3, 2}, 2), .places = {0, 2}, .head_dim = 7};
+      .cosines = RandomTensor({3, 2}, 1), .sines = RandomTensor({3, 2}, 2), .indices = {0, 2}, .head_dim = 7};
   const Tensor x = RandomTensor({2, 14}, 3), y = Rotary(x, angles);
   for (const std::int64_t row : {0, 1})
     for (const std::int64_t column : {4, 5, 6, 11, 12, 13})
@@ -41,13 +41,13 @@ TEST(Rotary, LeavesTheRestOfAPartialHead) {
 }
 
 TEST(Rotary, NamesTheShapesThatDoNotFit) {
-  const auto rotate = [](const Shape& x, std::vector<std::int32_t> places) {
-    Rotary(RandomTensor(x, 1), {RandomTensor({2, 3}, 1), RandomTensor({2, 3}, 2), std::move(places)});
+  const auto rotate = [](const Shape& x, std::vector<std::int32_t> indices) {
+    Rotary(RandomTensor(x, 1), {RandomTensor({2, 3}, 1), RandomTensor({2, 3}, 2), std::move(indices)});
   };
   using testing::HasSubstr;
   EXPECT_THAT([&] { rotate({1, 8}, {0}); }, testing::ThrowsMessage<Error>(HasSubstr("[1, 8]")));
   EXPECT_THAT([&] { rotate({2, 6}, {0}); }, testing::ThrowsMessage<Error>(HasSubstr("1 tokens")));
-  EXPECT_THAT([&] { rotate({1, 6}, {2}); }, testing::ThrowsMessage<Error>(HasSubstr("place 2")));
+  EXPECT_THAT([&] { rotate({1, 6}, {2}); }, testing::ThrowsMessage<Error>(HasSubstr("row 2")));
 }
 
 }  // namespace

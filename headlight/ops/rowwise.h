@@ -1,5 +1,5 @@
-// Functions of rows of a few numbers, such as frames and angles, written once as plain arithmetic. Their gradients come
-// from dual numbers, which suits rows that are few and short: a row costs as many times its value as it has numbers.
+// Functions of short rows, such as frames and angles, written once as plain arithmetic. Gradients are computed with
+// dual numbers; their cost is that of the values times the row's elements, so rows must be few and short.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,8 @@
 
 namespace headlight::ops {
 
-// y [rows, outputs] with y.row(r) = f(r, x...), where each x is [rows, width]. f(row, const Number* x..., Number* y)
-// computes with any Number that has the arithmetic of float, sqrt, exp and log1p among it. Throws Error where the
-// shapes do not fit.
+/// y [rows, outputs] with y.row(r) = f(r, x...), where each x is [rows, width]. f(row, const Number* x..., Number* y)
+/// must accept any Number with the arithmetic of float, sqrt, exp and log1p. Throws Error if shapes do not fit.
 template <std::size_t outputs, std::size_t... widths, typename Function, typename... Tensors>
 Tensor Rowwise(const Function& f, const Tensors&... x) {
   static constexpr std::size_t kInputs = sizeof...(widths);
@@ -28,8 +27,8 @@ Tensor Rowwise(const Function& f, const Tensors&... x) {
   const std::int64_t rows = inputs[0].rows();
   for (std::size_t i = 0; i < kInputs; ++i)
     Check(inputs[i].rows() == rows && inputs[i].columns() == static_cast<std::int64_t>(kWidths[i]),
-          "Rowwise: an input of shape {} where [{}, {}] is needed", ToString(inputs[i].shape()), rows, kWidths[i]);
-  // Calls f with the numbers of all inputs, one after another.
+          "Rowwise: an input has shape {}, not [{}, {}]", ToString(inputs[i].shape()), rows, kWidths[i]);
+  // Calls f with the concatenated elements of all inputs.
   const auto call = []<typename Number>(const Function& function, std::int64_t row, const Number* numbers, Number* y) {
     [&]<std::size_t... index>(std::index_sequence<index...>) {
       std::array<const Number*, kInputs> starts{};
@@ -38,7 +37,7 @@ Tensor Rowwise(const Function& f, const Tensors&... x) {
     }
     (std::make_index_sequence<kInputs>());
   };
-  static constexpr std::int64_t kRows = 16;  // at a time by one thread
+  static constexpr std::int64_t kRows = 16;  // rows per task
   const auto for_rows = [rows](const auto& body) {
     ParallelFor((rows + kRows - 1) / kRows, [&](std::int64_t chunk) {
       for (std::int64_t row = chunk * kRows; row < std::min(rows, (chunk + 1) * kRows); ++row) body(row);

@@ -36,7 +36,7 @@ TEST(Rowwise, Gradients) {
   EXPECT_EQ("", CheckGradients(of_columns, {RandomTensor({3, 4}, 2)}));
 }
 
-TEST(Rowwise, RefusesOtherShapes) {
+TEST(Rowwise, RejectsOtherShapes) {
   EXPECT_THROW((Rowwise<3, 2, 2>(kFormula, Tensor::Zeros({3, 2}), Tensor::Zeros({3, 1}))), Error);
   EXPECT_THROW((Rowwise<3, 2, 2>(kFormula, Tensor::Zeros({3, 2}), Tensor::Zeros({4, 2}))), Error);
 }

@@ -15,7 +15,7 @@ Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences, st
         "SequenceCrossEntropy: scores of shape {} in {} sequences do not fit {} labels", ToString(scores.shape()),
         sequences.size(), labels.size());
   const Tensor loss = Tensor::Empty({1}, scores.dtype());
-  // Computed here, for an incoming gradient of 1.
+  // Computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_scores = scores.node() != nullptr ? Tensor::Zeros(scores.shape(), scores.dtype()) : Tensor();
   Dispatch(scores.dtype(), [&]<typename T>(T) {
     double sum = 0;

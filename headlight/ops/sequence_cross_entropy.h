@@ -1,4 +1,4 @@
-// Cross-entropy over the rows of a sequence, such as of where an answer begins among the tokens of a text.
+// Cross-entropy over the rows of a sequence, such as the start of an answer among the tokens of a text.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace headlight::ops {
 
-// [1]: of scores [rows, columns] each column has a softmax over the rows of each sequence; `scale` times the sum of
-// their cross-entropies against labels [sequences, columns], which count rows from the sequence's first. A negative
-// label does not count. Throws Error where shapes do not fit or a label is not in its sequence.
+/// [1]: scale times the sum of cross-entropies, one per sequence and column. Each column of scores [rows, columns] has
+/// a softmax over the rows of each sequence. labels [sequences, columns] are rows relative to the start of the
+/// sequence; negative labels are ignored. Throws Error if shapes do not fit or a label is outside its sequence.
 HEADLIGHT_API Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences,
                                           std::span<const std::int32_t> labels, double scale);
 

@@ -16,7 +16,7 @@ namespace {
 TEST(SequenceCrossEntropy, IsTheLogSoftmaxOfAColumnOfASequence) {
   const Tensor scores = RandomTensor({5, 2}, 1, 4);
   const std::vector<double> x = scores.ToVector<double>();
-  // The second sequence: rows 2, 3 and 4. Its second column is not requested.
+  // The second sequence is rows 2, 3 and 4; its second column is ignored.
   const double all = std::exp(x[4]) + std::exp(x[6]) + std::exp(x[8]);
   const double first = std::exp(x[0]) + std::exp(x[2]), second = std::exp(x[1]) + std::exp(x[3]);
   const double expected = -(x[8] - std::log(all)) - (x[0] - std::log(first)) - (x[3] - std::log(second));
@@ -43,7 +43,7 @@ TEST(SequenceCrossEntropy, GradientsInsideAFunction) {
   EXPECT_EQ(CheckGradients(f, {RandomTensor({8, 2}, 2, 3)}), "");
 }
 
-TEST(SequenceCrossEntropy, RefusesWhatDoesNotFit) {
+TEST(SequenceCrossEntropy, RejectsShapesThatDoNotFit) {
   const Tensor scores = RandomTensor({4, 2}, 3, 1);
   const auto refused = [&](const Sequences& sequences, const std::vector<std::int32_t>& labels) {
     return ErrorOf([&] { SequenceCrossEntropy(scores, sequences, labels, 1); });

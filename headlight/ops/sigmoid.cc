@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// A loop without SIMD: it is for boxes and gates, which are few beside the products that make them.
+// A plain loop: used for boxes and gates, which are cheap compared with the products that compute them.
 Tensor Sigmoid(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

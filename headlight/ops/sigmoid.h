@@ -1,4 +1,4 @@
-// The logistic function, element by element.
+// The elementwise logistic function.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// 1 / (1 + e^-x) of every element; the shape of x.
+/// 1 / (1 + e^-x), elementwise.
 HEADLIGHT_API Tensor Sigmoid(const Tensor& x);
 
 }  // namespace headlight::ops

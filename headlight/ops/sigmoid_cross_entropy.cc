@@ -10,8 +10,7 @@
 
 namespace headlight::ops {
 
-// A loop without SIMD: a batch of 1,024 pairs has a million of them, beside which its towers' products are a thousand
-// times the work.
+// A plain loop: a batch of 1,024 pairs has a million elements, a thousandth of the work of the encoders' products.
 Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double scale) {
   Check(logits.shape() == targets.shape() && logits.dtype() == targets.dtype(),
         "SigmoidCrossEntropy: {} logits of shape {} and {} targets of shape {}", Name(logits.dtype()),
@@ -26,7 +25,7 @@ Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double s
       double sum = 0;
       for (std::int64_t i = 0; i < x.columns; ++i) {
         const double logit = static_cast<double>(x.row(row)[i]), target = static_cast<double>(t.row(row)[i]);
-        const double small = std::exp(-std::abs(logit));  // never infinite
+        const double small = std::exp(-std::abs(logit));  // never overflows
         sum += std::max(logit, 0.0) - target * logit + std::log1p(small);
         if (!wants_gradient) continue;
         const double probability = (logit >= 0 ? 1 : small) / (1 + small);

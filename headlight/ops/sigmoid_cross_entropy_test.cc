@@ -12,7 +12,7 @@
 namespace headlight::ops::sigmoid_cross_entropy_test {
 namespace {
 
-TEST(SigmoidCrossEntropy, IsThatOfTheComposedOperation) {
+TEST(SigmoidCrossEntropy, EqualsItsComposition) {
   const Tensor logits = RandomTensor({3, 5}, 1, 3), targets = Sigmoid(RandomTensor({3, 5}, 2, 3));
   double expected = 0;
   const auto p = Sigmoid(logits).ToVector<double>(), t = targets.ToVector<double>();

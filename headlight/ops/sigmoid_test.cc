@@ -11,7 +11,7 @@
 namespace headlight::ops::sigmoid_test {
 namespace {
 
-TEST(Sigmoid, OfKnownNumbers) {
+TEST(Sigmoid, KnownValues) {
   const Tensor y = Sigmoid(Tensor::From<float>({0, 1, -1, 200, -200}, {5}));
   const std::vector<float> values = y.ToVector<float>();
   EXPECT_EQ(values[0], 0.5F);

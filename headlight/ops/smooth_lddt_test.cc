@@ -15,7 +15,7 @@ using Marks = std::vector<std::uint8_t>;
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Three points on a line; the third is out of reach of the first two.
+// Three points on a line; the third is beyond the radius of the first two.
 TEST(SmoothLddt, CountsDistancesWithinReach) {
   const Tensor truth = Tensor::From<double>({0, 0, 0, 3, 0, 0, 40, 0, 0}, {3, 3});
   const Tensor predicted = Tensor::From<double>({1, 1, 1, 1, 1, 5.5, 0, 0, 0}, {3, 3});
@@ -32,7 +32,7 @@ TEST(SmoothLddt, Gradients) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({9, 3}, 2, 6)}));
 }
 
-TEST(SmoothLddt, RefusesOtherShapes) {
+TEST(SmoothLddt, RejectsOtherShapes) {
   const Tensor points = RandomTensor({4, 3}, 1);
   EXPECT_THROW(SmoothLddtLoss(points, points, Marks(3, 1), 1), Error);
   EXPECT_THROW(SmoothLddtLoss(points, RandomTensor({5, 3}, 1), Marks(4, 1), 1), Error);

@@ -9,7 +9,7 @@ namespace headlight::ops {
 
 Tensor SoftCap(const Tensor& x, double cap) {
   if (cap == 0) return x;
-  Check(std::isfinite(cap) && cap > 0, "SoftCap: a cap of {}", cap);
+  Check(std::isfinite(cap) && cap > 0, "SoftCap: the cap must be positive, not {}", cap);
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(),
            [&]<typename T>(T) { kernels::SoftCapRows<T>(x.matrix<T>(), static_cast<T>(cap), y.matrix<T>()); });

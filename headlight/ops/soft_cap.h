@@ -1,4 +1,4 @@
-// Soft caps of numbers, such as logits.
+// Soft caps, such as of logits.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// cap tanh(x / cap) of every element (Gemma Team, "Gemma 2", 2024, section 2.2); x itself where cap is 0. Throws Error
-/// for another cap that is not a positive number.
+/// cap tanh(x / cap), elementwise (Gemma Team, "Gemma 2", 2024, section 2.2). Returns x itself if cap is 0. Throws
+/// Error if cap is neither 0 nor a positive number.
 HEADLIGHT_API Tensor SoftCap(const Tensor& x, double cap);
 
 }  // namespace headlight::ops

@@ -9,7 +9,7 @@
 namespace headlight::ops::soft_cap_test {
 namespace {
 
-TEST(SoftCap, IsItsDefinitionWithItsGradient) {
+TEST(SoftCap, MatchesTheDefinition) {
   const Tensor x = RandomTensor({5, 7}, 1);
   for (const double cap : {0.6, 4.0}) {
     const auto f = [&](const std::vector<Tensor>& in) { return SoftCap(in[0], cap); };
@@ -19,7 +19,7 @@ TEST(SoftCap, IsItsDefinitionWithItsGradient) {
   }
 }
 
-TEST(SoftCap, IsNoneAtZero) {
+TEST(SoftCap, IsTheIdentityForZero) {
   const Tensor x = RandomTensor({2, 3}, 1);
   EXPECT_EQ(SoftCap(x, 0).data<double>(), x.data<double>());
   for (const double cap : {-1.0, std::nan(""), HUGE_VAL}) EXPECT_THROW(SoftCap(x, cap), Error);

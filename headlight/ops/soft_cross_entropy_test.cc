@@ -1,5 +1,6 @@
 #include "headlight/ops/soft_cross_entropy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace headlight::ops::soft_cross_entropy_test {
 namespace {
 
-TEST(SoftCrossEntropy, IsCrossEntropyWhereOneClassHasAll) {
+TEST(SoftCrossEntropy, EqualsCrossEntropyForOneHotTargets) {
   const Tensor logits = RandomTensor({3, 5}, 1, 4), targets = Tensor::Zeros({3, 5}, DType::float64);
   const std::vector<std::int32_t> labels = {2, 0, 4};
   for (std::size_t row = 0; row < 3; ++row) targets.data<double>()[5 * static_cast<int>(row) + labels[row]] = 1;
@@ -39,11 +40,11 @@ TEST(SoftCrossEntropy, Gradients) {
   EXPECT_EQ(CheckGradients(inside, {RandomTensor({4, 6}, 2, 3)}), "");
 }
 
-TEST(SoftCrossEntropy, RefusesOtherShapes) {
-  EXPECT_EQ(ErrorOf([] {
-              SoftCrossEntropy(RandomTensor({4, 6}, 2, 3), RandomTensor({4, 5}, 2, 3), 1);
-            }),
-            "SoftCrossEntropy: float64 logits of shape [4, 6] do not fit float64 targets of shape [4, 5]");
+TEST(SoftCrossEntropy, RejectsOtherShapes) {
+  EXPECT_THAT(ErrorOf([] {
+                SoftCrossEntropy(RandomTensor({4, 6}, 2, 3), RandomTensor({4, 5}, 2, 3), 1);
+              }),
+              testing::HasSubstr("targets of shape [4, 5]"));
 }
 
 }  // namespace

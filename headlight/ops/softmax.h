@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// exp(x[i]) / sum of exp(x) along the last axis, at any size of the numbers; the shape of x. -infinity gets no weight.
+/// exp(x[i]) / sum of exp(x) along the last axis, without overflow. -infinity gets a weight of 0.
 HEADLIGHT_API Tensor Softmax(const Tensor& x);
 
 }  // namespace headlight::ops

@@ -8,8 +8,8 @@
 namespace headlight::ops {
 namespace {
 
-// Room for every channel as a plane [residues, residues]: [channels, residues * residues]. Planes that lie a power of
-// two apart would share a few sets of the caches.
+// Memory for each channel as a plane [residues, residues]: [channels, residues * residues], padded. Planes a power of
+// two apart would compete for a few cache sets.
 Tensor EmptyPlanes(std::int64_t channels, std::int64_t pairs, DType dtype) {
   constexpr std::int64_t padding = 64;
   return Tensor::Empty({channels, pairs + padding}, dtype).ViewColumns(0, pairs);
@@ -25,7 +25,7 @@ kernels::Planes<T> PlanesOf(const Tensor& x, std::int64_t residues) {
 
 Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle triangle, Compute compute) {
   Check(projected.columns() % 4 == 0 && residues >= 1 && projected.rows() == residues * residues,
-        "TriangleProduct: a projection of shape {} is not that of pairs of {} residues", ToString(projected.shape()),
+        "TriangleProduct: a projection of shape {} does not fit pairs of {} residues", ToString(projected.shape()),
         residues);
   const std::int64_t channels = projected.columns() / 4, pairs = projected.rows();
   const auto part = [channels](const Tensor& of, std::int64_t index) {

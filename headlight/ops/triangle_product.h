@@ -1,5 +1,5 @@
-// Triangle multiplication's products (Jumper et al., "Highly accurate protein structure prediction with AlphaFold",
-// 2021, supplement, algorithms 11 and 12).
+// The products of triangle multiplication (Jumper et al., "Highly accurate protein structure prediction with
+// AlphaFold", 2021, supplement, algorithms 11 and 12).
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace headlight::ops {
 
 enum class Triangle { outgoing, incoming };
 
-// For every channel: y_ij = sum over k of a_ik b_jk, of the edges that go out of i and j, or of a_ki b_kj, of those
-// that come into them. `projected` [residues * residues, 4 * channels] holds a, its gates, b and its gates; a and b are
-// multiplied by the sigmoid of their gates. y [residues * residues, channels]. The factors of the products are rounded
-// to `compute`, float32 or bfloat16. Throws Error where the shape does not fit.
+/// For every channel, y_ij is the sum over k of a_ik b_jk (outgoing edges) or of a_ki b_kj (incoming edges).
+/// `projected` [residues * residues, 4 * channels] holds a, its gates, b and its gates; a and b are multiplied by the
+/// sigmoid of their gates. Returns y [residues * residues, channels]. The factors are rounded to `compute`, float32 or
+/// bfloat16. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle triangle,
                                      Compute compute = Compute::float32);
 

@@ -13,7 +13,7 @@ namespace {
 TEST(TriangleProduct, SumsOverTheThirdResidue) {
   constexpr std::int64_t n = 4, channels = 3;
   const Tensor projected = RandomTensor({n * n, 4 * channels}, 1, 2);
-  // Of edge (i, j): a (0) or b (1) of a channel.
+  // The gated a (0) or b (1) of edge (i, j) in a channel.
   const auto gated = [&](std::int64_t i, std::int64_t j, std::int64_t which, std::int64_t channel) {
     const double* const row = projected.matrix<double>().row(i * n + j) + 2 * which * channels + channel;
     return row[0] / (1 + std::exp(-row[channels]));
@@ -41,7 +41,7 @@ TEST(TriangleProduct, Gradients) {
   }
 }
 
-TEST(TriangleProduct, RefusesOtherShapes) {
+TEST(TriangleProduct, RejectsOtherShapes) {
   EXPECT_THROW(TriangleProduct(Tensor::Zeros({8, 4}), 3, Triangle::outgoing), Error);
   EXPECT_THROW(TriangleProduct(Tensor::Zeros({9, 6}), 3, Triangle::outgoing), Error);
 }

@@ -17,8 +17,8 @@ void ForEachNeighbour(const Sequences& texts, std::int64_t width, const auto& bo
 }  // namespace
 
 Tensor Unfold(const Tensor& x, const Sequences& texts, std::int64_t width) {
-  Check(x.shape().rank() == 2 && width % 2 == 1 && width >= 1, "Unfold: {} columns of shape {} are not an odd window",
-        width, ToString(x.shape()));
+  Check(x.shape().rank() == 2 && width % 2 == 1 && width >= 1,
+        "Unfold: the width must be odd, and x a matrix; they are {} and of shape {}", width, ToString(x.shape()));
   for (const Sequence& text : texts)
     Check(text.begin >= 0 && text.length >= 0 && text.end() <= x.rows(), "Unfold: a text is outside of the rows of {}",
           ToString(x.shape()));

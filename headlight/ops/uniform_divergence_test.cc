@@ -11,13 +11,13 @@
 namespace headlight::ops::uniform_divergence_test {
 namespace {
 
-TEST(UniformDivergence, IsBetweenNothingAndTheLogarithmOfTheClasses) {
+TEST(UniformDivergence, IsBetweenZeroAndLogClasses) {
   const auto of = [](const std::vector<double>& logits) {
     return UniformDivergence(Tensor::From<double>(logits, {1, std::ssize(logits)}), 2).ToVector<double>()[0];
   };
   EXPECT_NEAR(of({3, 3, 3}), 0, 1e-12);
   EXPECT_NEAR(of({0, 900, 0, 0}), 2 * std::log(4), 1e-12);
-  // Probabilities of 1/4 and 3/4.
+  // Probabilities 1/4 and 3/4.
   EXPECT_NEAR(of({0, std::log(3)}), 2 * (0.25 * std::log(0.25) + 0.75 * std::log(0.75) + std::log(2)), 1e-12);
 }
 

@@ -1,4 +1,4 @@
-// Views whose gradient is the same view of the whole's gradient.
+// Views whose gradient is the same view of the gradient of the base tensor.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,10 +6,10 @@
 
 namespace headlight::ops {
 
-// Columns [begin, begin + count) of x's rows, such as the keys within a fused query-key-value projection.
+/// Columns [begin, begin + count) of x, such as the keys in a fused query-key-value projection.
 HEADLIGHT_API Tensor Columns(const Tensor& x, std::int64_t begin, std::int64_t count);
 
-// The same elements in the same order under another shape; x contiguous.
+/// The same elements in the same order with another shape; x must be contiguous.
 HEADLIGHT_API Tensor Reshape(const Tensor& x, const Shape& shape);
 
 }  // namespace headlight::ops

@@ -9,18 +9,18 @@
 
 namespace headlight::ops {
 
-// A matrix that rows are multiplied by: its values, as checkpoints store them, and optionally the packed form that
-// products run on. Without it a product packs the values itself, which is cheap beside many rows. Inference-only
-// weights may hold only the packed form.
+/// A weight matrix: its values, as stored in checkpoints, and optionally a packed form for products. Without a packed
+/// form, a product packs the values itself, which is cheap for many rows. Weights for inference may hold only the
+/// packed form.
 struct Weight {
-  Tensor value;                                          // [outputs, inputs]
-  const kernels::PackedMatrix<float>* packed = nullptr;  // value^T, for y = x value^T
-  Compute compute = Compute::float32;                    // of all products with it
+  Tensor value;                                          ///< [outputs, inputs]
+  const kernels::PackedMatrix<float>* packed = nullptr;  ///< value^T, for y = x value^T
+  Compute compute = Compute::float32;                    ///< compute type of all its products
 
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
 
-// value^T, for y = x value^T: the weight's own, or `made` now.
+/// value^T, for y = x value^T: the weight's packed form, or packed now into `made`.
 template <typename T>
 const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::PackedMatrix<T>& made) {
   if constexpr (std::is_same_v<T, float>)
@@ -30,7 +30,7 @@ const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::
   return made;
 }
 
-// value, for dx = dy value.
+/// value, for dx = dy value.
 template <typename T>
 kernels::PackedMatrix<T> Packed(const Weight& weight) {
   kernels::PackedMatrix<T> packed(weight.value.rows(), weight.value.columns(), weight.compute);

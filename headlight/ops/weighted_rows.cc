@@ -32,7 +32,7 @@ Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, std
   CheckRows(table, rows);
   const std::int64_t results = std::ssize(rows) / terms, columns = table.columns();
   const Tensor y = Tensor::Zeros({results, columns}, table.dtype());
-  // Calls body(result, term's row, its weight).
+  // Calls body(result, table row, weight).
   const auto for_each = [terms](std::span<const std::int32_t> of, std::span<const double> by, const auto& body) {
     for (std::size_t i = 0; i < of.size(); ++i) body(static_cast<std::int64_t>(i) / terms, of[i], by[i]);
   };

@@ -1,4 +1,4 @@
-// Weighted sums of a table's rows, as interpolation and mixtures of experts take them.
+// Weighted sums of table rows, as used by interpolation and mixtures of experts.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-// Row i of the result is the sum of weights[i * terms + t] * table[rows[i * terms + t]] for t below `terms`: table
-// [table rows, columns], rows and weights [results * terms]; [results, columns]. Throws Error for a row outside of the
-// table.
+/// Row i of the result is the sum of weights[i * terms + t] * table[rows[i * terms + t]] over t < terms. table is
+/// [table rows, columns]; rows and weights have results * terms elements. Returns [results, columns]. Throws Error if a
+/// row is out of range.
 HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows,
                                   std::span<const double> weights, std::int64_t terms);
 

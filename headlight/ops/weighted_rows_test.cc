@@ -29,7 +29,7 @@ TEST(WeightedRows, SumsRowsByWeightsOfATensor) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({3, 70}, 1), RandomTensor({2, 3}, 2)}));
 }
 
-TEST(WeightedRows, RefusesWhatDoesNotFit) {
+TEST(WeightedRows, RejectsShapesThatDoNotFit) {
   const Tensor table = Tensor::Zeros({2, 2});
   EXPECT_NE(ErrorOf([&] { WeightedRows(table, kRows, kWeights, 2); }), "");  // row 2
   EXPECT_NE(ErrorOf([&] { WeightedRows(table, std::vector{0, 1}, std::vector{1.0, 1.0}, 3); }), "");

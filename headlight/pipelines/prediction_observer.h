@@ -4,12 +4,12 @@
 #include <functional>
 
 #include "headlight/kinds/folding_model.h"
-#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/attention_hook.h"
 
 namespace headlight {
 
 struct PredictionObserver {
-  ResidueSink sink;                                                  // as Hooks::residues
+  ResidueHook sink;                                                  // as Hooks::residues
   std::function<void(const FoldingOutputs&, bool last)> after_pass;  // of each pass
 };
 

@@ -186,7 +186,7 @@ TEST_F(ForwardImagesTest, RefusesInputsThatAreNotABatch) {
   const auto refusal_of_mask = [&](const char* model, const Tensor& masked) {
     return RefusalOf(model, {{"pixel_values", image}, {"bool_masked_pos", masked}});
   };
-  EXPECT_THAT(refusal_of_mask("vit", mask({1, 4}, 1)), HasSubstr("no token for masked patches"));
+  EXPECT_THAT(refusal_of_mask("vit", mask({1, 4}, 1)), HasSubstr("no mask token"));
   EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 5}, 1)), HasSubstr("here [1, 4]"));
   EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 4}, 2)), HasSubstr("of 0 and 1"));
   EXPECT_THAT(refusal_of_mask("vit_masked", Tensor::Zeros({1, 4})), HasSubstr("bool_masked_pos is F32"));

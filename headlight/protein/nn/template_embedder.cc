@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "headlight/nn/attention_sink.h"
+#include "headlight/nn/attention_hook.h"
 #include "headlight/nn/recomputed.h"
 #include "headlight/ops/concatenate.h"
 #include "headlight/ops/embedding.h"
@@ -111,7 +111,7 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
                                           const std::vector<TemplateFeatures>& templates,
                                           const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(templates.front().types);
-  const ResidueSink sink = std::exchange(context.hooks.residues, {});  // which reports the chain's own attention
+  const ResidueHook sink = std::exchange(context.hooks.residues, {});  // which reports the chain's own attention
   const AlignmentGrid grid(1, residues);
   const Tensor angles =
       Tensor::Empty({std::ssize(templates) * residues, kTemplateAngles}, templates.front().angles.dtype());
