@@ -268,7 +268,7 @@ TEST_F(VqganParity, DecodesCodes) {
   EXPECT_THAT(ErrorOf([&] {
                 CodesOf(*model, std::vector{Tensor::Zeros({64, 64, 3})});
               }),
-              HasSubstr("vae/model.safetensors: this model makes images of codes, and no codes of images"));
+              HasSubstr("vae/model.safetensors: this model has no encoder"));
 }
 
 TEST_F(VqganParity, ComesBackFromItsFolder) {

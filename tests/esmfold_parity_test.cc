@@ -215,7 +215,7 @@ TEST(EsmFold, RefusesWhatDoesNotFit) {
   FoldingFeatures short_places = features, foreign = features;
   short_places.places.pop_back();
   foreign.types[3] = 21;
-  EXPECT_THAT(error_of(short_places), HasSubstr("8 residues at 7 places"));
+  EXPECT_THAT(error_of(short_places), HasSubstr("8 residues at 7"));
   EXPECT_THAT(error_of(foreign), HasSubstr("residue type 21"));
   EXPECT_THAT(error_of({}), HasSubstr("0 residues"));
 

@@ -1,4 +1,4 @@
-// The interface of models that read images and write or read texts about them: captions, answers, matches.
+// The interface of vision-language models that caption images, answer questions about them, or match them with texts.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
  public:
   static constexpr std::string_view kKind = "model of images and their captions";
 
-  // Images [height, width, channels], which may differ in size. Throws Error for other channels.
+  /// Encodes images [height, width, channels], which may differ in size. Throws Error for a different number of
+  /// channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
-  // The images' states as the decoder's cross-attention reads them.
+  /// The states of the images, as input of the decoder's cross-attention.
   virtual Memory MemoryOf(Context& context, const EncodedImages& encoded) const;
 
-  // The states of texts that are read in both directions: ids [tokens], packed, each beside the memory of its image,
-  // or without any; [tokens, model]. Of a model that answers, texts are questions, and their states the memory of the
-  // answers' decoder. Throws Error where the model only writes.
+  /// Encodes texts bidirectionally: ids [tokens], packed, each with the memory of its image or, if `images` is null,
+  /// without; [tokens, model]. In models that answer questions, the texts are questions, and their states are the
+  /// memory of the answers' decoder. Throws Error if the model cannot read texts.
   virtual Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                            const Memory* images) const;
-  // Of such states whether each text is of its image, [texts, 2]: no, yes. Throws Error for a model without this
-  // head.
+  /// Logits of whether each text matches its image, [texts, 2]: no, yes. Throws Error for a model without this head.
   virtual Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const;
-  // Vectors of images, and of texts that were read without them, whose cosine says how well they match: [images,
-  // shared] and [texts, shared], not normalized. Throws Error for a model without them.
+  /// Embeddings of images, and of texts encoded without images, whose cosine similarity says how well they match:
+  /// [images, shared] and [texts, shared], not normalized. Throws Error for a model without them.
   virtual Tensor ImageVectors(Context& context, const EncodedImages& encoded) const;
   virtual Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const;
 
   struct Uses {
-    bool captions = false;  // MemoryOf an image, then Decode
-    bool answers = false;   // ReadTexts of a question, then Decode
-    bool matches = false;   // MatchLogits
-    bool vectors = false;   // ImageVectors and TextVectors
+    bool captions = false;  ///< MemoryOf an image, then Decode
+    bool answers = false;   ///< ReadTexts of a question, then Decode
+    bool matches = false;   ///< MatchLogits
+    bool vectors = false;   ///< ImageVectors and TextVectors
   };
   const Uses& uses() const { return uses_; }
   const ImageEncoder::Limits& image_limits() const { return image_limits_; }
@@ -52,7 +52,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
 
   Uses uses_;
   ImageEncoder::Limits image_limits_;
-  // The logarithm of what the products of vectors are multiplied by; null: the model does not scale them.
+  /// The logarithm of the scale of the dot products of embeddings; null: unscaled.
   const Parameter* logit_scale_ = nullptr;
 };
 

@@ -30,7 +30,7 @@ Json::Object DetectionModel::Description() const {
 
 namespace {
 
-// Rows of the cells that are seen, as [batch, cells, columns], 0 for the others.
+// Rows of visible cells as [batch, cells, columns], 0 for the others.
 Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
   const std::int64_t cells = found.grids[0].cells();
   const Tensor all = Tensor::Zeros({std::ssize(found.grids), cells, rows.columns()});
@@ -44,8 +44,8 @@ Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
   return all;
 }
 
-// The weights [1, heads, query, key] of one image, whose cells that are seen are queries or keys or neither, into
-// those of the batch.
+// Copies the weights [1, heads, query, key] of one image to those of the batch. Queries and keys may each be its
+// visible cells.
 void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const DetectedImages& found) {
   static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
   const std::int64_t cells = found.grids[0].cells(), heads = seen.weights.shape()[1];

@@ -1,4 +1,4 @@
-// The interface of object detectors.
+// The interface of object detection models.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace headlight {
 
-// A query's most probable class other than "no object".
+/// A query's most probable class other than "no object".
 struct QueryFinding {
-  ops::CentredBox box;  // as shares of the image's sides
+  ops::CentredBox box;  ///< relative to the image's sides
   std::int32_t label = 0;
-  double score = 0;  // its probability
+  double score = 0;  ///< the probability of the class
 };
-// Of the queries [first, first + queries) of the answers, in their order.
+/// The detections of queries [first, first + queries) of `answers`, in this order.
 HEADLIGHT_API std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t first,
                                                    std::int64_t queries);
 
@@ -32,31 +32,30 @@ class HEADLIGHT_API DetectionModel : public Model {
  public:
   static constexpr std::string_view kKind = "detector";
 
-  // Which pixels of an image are seen, row by row, 0 for padding; empty: all.
+  /// Visible pixels of an image in row-major order, 0 for padding; empty: all.
   using PixelMask = std::vector<std::uint8_t>;
 
-  // Images [height, width, channels], which may differ in size; each has the same answers alone and beside others.
-  // Where `masks` are given there is one for each image. Throws Error for other channels, for a mask of another size
-  // and for one that hides all.
+  /// Detects objects in images [height, width, channels], which may differ in size. An image's results do not depend on
+  /// others in the batch. `masks` is empty or has one mask per image. Throws Error for a different number of channels,
+  /// a mask of another size, or a mask that hides all pixels.
   virtual DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
                                 bool all_layers = false) const = 0;
 
-  // The answers of states [states, model] in the queries' place: of a memory's cells.
+  /// The outputs for states [states, model] used instead of queries: those of a memory's cells.
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
-  // The masks of some queries, which are rows of found.queries in ascending order: a map of each, of a number a cell,
-  // whose sigmoid is the probability that the cell belongs to the query's object. Throws Error for a model
-  // without masks.
+  /// The masks of queries, given as sorted row indices of found.queries: one map per query. The sigmoid of a cell is
+  /// the probability that it belongs to the query's object. Throws Error for a model without masks.
   virtual ops::FeatureMaps Masks(Context& context, const DetectedImages& found,
                                  std::span<const std::int32_t> queries) const = 0;
 
-  // The settings of its training.
+  /// The loss settings used in training.
   virtual const DetectionLossOptions& loss() const = 0;
 
   struct Limits {
-    std::int64_t queries = 0;  // the most objects found in an image
+    std::int64_t queries = 0;  ///< the maximum number of objects per image
     std::int64_t channels = 3;
-    bool masks = false;  // each query has a mask, too
+    bool masks = false;  ///< whether queries have masks
   };
   const Limits& limits() const { return limits_; }
   const std::vector<std::string>& labels() const { return labels_; }

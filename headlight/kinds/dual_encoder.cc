@@ -68,12 +68,12 @@ Json::Object DualEncoder::Description() const {
 
 namespace {
 
-// Transformers' name of a tower's output: of a model of one tower without the tower's name.
+// Transformers' name of a tower's output; the prefix of the tower is omitted if the model has only one.
 std::string NameIn(const DualEncoder& model, const char* tower, const char* output) {
   return model.logit_scale() != nullptr ? fmt::format("{}_{}", tower, output) : output;
 }
 
-// Vectors, whose length is 1 where there are both towers: of one alone Transformers gives them as they are.
+// Embeddings, normalized if the model has both towers; Transformers does not normalize those of a single tower.
 Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
   return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
 }
@@ -108,7 +108,7 @@ Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& o
   if (limits.filled > 0)
     for (std::size_t row = 0; row < texts.sentences.size(); ++row)
       Check(texts.sentences[row].length == texts.length,
-            "{}: attention_mask, row {}: must be 1: this model reads what fills up a text as its own", in.path(), row);
+            "{}: attention_mask, row {}: must be 1, since this model reads padding as text", in.path(), row);
   Context context;
   const std::string attentions = NameIn(model, "text", "attentions");
   context.hooks.attention = [&](const LayerAttention& seen) {

@@ -1,6 +1,6 @@
-// The interface of models of two towers, one for images and one for texts, whose vectors lie in one space: an image
-// is near the texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural Language
-// Supervision", 2021). For embedding, classes without examples, search, contrastive training and inspection.
+// The interface of dual encoders: an image tower and a text tower that embed into a common space, in which an image is
+// close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural Language
+// Supervision", 2021). For embedding, zero-shot classification, search, contrastive training and inspection.
 #pragma once
 
 #include <cstdint>
@@ -21,57 +21,57 @@ class HEADLIGHT_API DualEncoder : public Model {
  public:
   static constexpr std::string_view kKind = "encoder of images and texts";
 
-  // The states of images [height, width, channels], which may differ in size, as Transformers' last_hidden_state.
-  // Throws Error for other channels.
+  /// Encodes images [height, width, channels], which may differ in size; `hidden` is last_hidden_state of Transformers.
+  /// Throws Error for a different number of channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
-  // One state of each image, [images, model of the images' tower].
+  /// One state per image, [images, model of the image tower].
   virtual Tensor PoolImages(Context& context, const EncodedImages& encoded) const = 0;
 
-  // ids [tokens] of the texts, packed, each with the special tokens that the model expects, and where limits().filled
-  // is set of that length; [tokens, model of the texts' tower]. Throws Error for an id outside the vocabulary and for a
-  // text that is longer than the model's positions.
+  /// Encodes ids [tokens] of the texts, packed, to [tokens, model of the text tower]. Texts include the special tokens
+  /// that the model expects, and have the length limits().filled unless it is 0. Throws Error for an id outside the
+  /// vocabulary or a text longer than the model's positions.
   virtual Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
-  // One state of each text: [texts, model of the texts' tower]. Throws Error for an empty text.
+  /// One state per text, [texts, model of the text tower]. Throws Error for an empty text.
   virtual Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                            const Sequences& texts) const = 0;
 
-  // A pooled state's place in the common space, before its length becomes 1: [rows, limits().vector].
+  /// Projects pooled states to the common space, without normalization: [rows, limits().vector].
   Tensor ProjectImages(Context& context, const Tensor& pooled) const;
   Tensor ProjectTexts(Context& context, const Tensor& pooled) const;
 
-  // From images and texts to vectors of length 1: [images, vector] and [texts, vector].
+  /// Normalized embeddings of images and texts: [images, vector] and [texts, vector].
   Tensor ImageVectors(Context& context, std::span<const Tensor> images) const;
   Tensor TextVectors(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
 
-  // e^logit_scale a b^T, and logit_bias where the model has one, of vectors of length 1: [rows of a, rows of b]. Throws
-  // Error for a model of one tower.
+  /// e^logit_scale a b^T, plus logit_bias if the model has one, for normalized embeddings: [rows of a, rows of b].
+  /// Throws Error for a model with only one tower.
   Tensor Logits(Context& context, const Tensor& a, const Tensor& b) const;
 
-  // How logits are read, and what a training compares. softmax: which of several texts belongs to an image, and the
-  // reverse (CLIP). sigmoid: whether one belongs to the other, each pair by itself (Zhai et al., "Sigmoid Loss for
-  // Language Image Pre-Training", 2023).
+  /// How logits are interpreted and trained. softmax: which of several texts matches an image, and the reverse (CLIP).
+  /// sigmoid: whether a pair matches, independently of other pairs (Zhai et al., "Sigmoid Loss for Language Image
+  /// Pre-Training", 2023).
   enum class Scores { softmax, sigmoid };
 
-  // A tower that the model does not have has zeros, and the functions of it throw Error.
+  /// For a missing tower, the fields are 0 and its functions throw Error.
   struct Limits {
     ImageEncoder::Limits images = {.image = {}, .patch = {}, .channels = 0, .special = 0};
     std::int64_t vocabulary = 0;
-    std::int64_t positions = 0;   // the longest text, in tokens
-    std::int32_t filled = 0;      // every text is filled up to so many tokens, which count as its own; 0: none is
-    std::int64_t text_model = 0;  // numbers of a token's state
-    std::int64_t vector = 0;      // numbers of a vector
-    bool causal = false;          // a token sees itself and those before it
+    std::int64_t positions = 0;   ///< the maximum length of a text in tokens
+    std::int32_t filled = 0;      ///< texts are padded to this length, and padding is read as text; 0: no padding
+    std::int64_t text_model = 0;  ///< dimension of a token's state
+    std::int64_t vector = 0;      ///< dimension of an embedding
+    bool causal = false;          ///< tokens see only themselves and earlier ones
     Scores scores = Scores::softmax;
 
     bool has_images() const { return images.model > 0; }
     bool has_texts() const { return text_model > 0; }
   };
   const Limits& limits() const { return limits_; }
-  // Throw Error where the model does not have that tower.
+  /// Throw Error if the model does not have that tower.
   void CheckImages() const;
   void CheckTexts() const;
 
-  // The logarithm of what vectors' products are multiplied by; null in a model of one tower.
+  /// The logarithm of the scale of dot products; null for a model with only one tower.
   const Parameter* logit_scale() const { return logit_scale_; }
 
   NamedTensors Forward(const Safetensors& inputs) const override;
@@ -82,7 +82,7 @@ class HEADLIGHT_API DualEncoder : public Model {
   using Model::Model;
 
   Limits limits_;
-  std::optional<Linear> image_projection_, text_projection_;  // none: the pooled state is the vector
+  std::optional<Linear> image_projection_, text_projection_;  ///< none: the pooled state is the embedding
   const Parameter *logit_scale_ = nullptr, *logit_bias_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The interface of models that read one sequence and write another, for training, decoding and inspection.
+// The interface of encoder-decoder models, for training, decoding and inspection.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class HEADLIGHT_API EncoderDecoder : public ConditionalDecoder {
  public:
   static constexpr std::string_view kKind = "encoder with a decoder";
 
-  // ids [source tokens], packed; [source tokens, model].
+  /// ids [source tokens], packed, to [source tokens, model].
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
 
   NamedTensors Forward(const Safetensors& inputs) const override;

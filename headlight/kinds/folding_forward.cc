@@ -38,7 +38,7 @@ const std::vector<std::string_view> kInputs = {"aatype",
                                                "template_alt_torsion_angles_sin_cos",
                                                "template_torsion_angles_mask"};
 
-// The features of one pass.
+// Reads the features of one pass.
 class PassReader {
  public:
   PassReader(const Safetensors& in, std::int64_t pass, std::int64_t passes, std::int64_t residues)
@@ -65,7 +65,7 @@ class PassReader {
   }
 
  private:
-  // The input's axes but for the passes, which must be these.
+  // Reads this pass of an input whose other axes must be `axes`.
   template <typename T>
   std::vector<T> Part(std::string_view name, Axes axes, DType dtype) const {
     axes.push_back(passes_);
@@ -97,12 +97,12 @@ class PassReader {
   std::vector<std::uint8_t> Marks(std::string_view name, const Axes& axes) const {
     std::vector<std::uint8_t> marks;
     for (const float mark : Part<float>(name, axes, DType::float32)) {
-      Check(mark == 0 || mark == 1, "{}: {} holds {}, and must be of 0 and 1", in_.path(), name, mark);
+      Check(mark == 0 || mark == 1, "{}: {} holds {}, and must be 0 or 1", in_.path(), name, mark);
       marks.push_back(mark != 0);
     }
     return marks;
   }
-  // The first axis of an input of so many.
+  // The size of the first axis of an input with this rank.
   std::int64_t First(std::string_view name, std::size_t rank) const {
     const Shape& shape = in_.At(name).shape;
     Check(shape.rank() == static_cast<std::int64_t>(rank) && shape[0] > 0,
@@ -169,7 +169,7 @@ class PassReader {
   std::int64_t pass_, passes_, residues_;
 };
 
-// Of the last block, by atom37, and which atoms a residue has.
+// Adds the last block's atoms in atom37 order, and which atoms each residue has.
 void AddAtoms(const Tensor& atoms, const std::vector<std::int32_t>& types, NamedTensors& out) {
   const ResidueTables& tables = TablesOfResidues();
   const std::int64_t residues = atoms.rows();

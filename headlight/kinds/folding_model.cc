@@ -7,12 +7,12 @@ namespace headlight {
 
 void FoldingModel::CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const {
   const std::int64_t residues = std::ssize(features.types);
-  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} places", parameters().source(),
-        residues, features.places.size());
+  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} positions",
+        parameters().source(), residues, features.places.size());
   for (const std::int32_t type : features.types)
     Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters().source(), type, kResidueTypes);
   Check(before == nullptr || before->pair.rows() == residues * residues,
-        "{}: {} residues, in a pass after one over {} pairs", parameters().source(), residues,
+        "{}: {} residues, but the pass before had {} pairs", parameters().source(), residues,
         before == nullptr ? 0 : before->pair.rows());
 }
 
@@ -21,7 +21,7 @@ FoldingOutputs FoldingModel::Fold(Context& context, std::span<const FoldingFeatu
   FoldingOutputs outputs;
   const FoldingOutputs* before = nullptr;
   for (const FoldingFeatures& features : passes.first(passes.size() - 1)) {
-    context.NextDropout(0);  // so that each pass has other random numbers
+    context.NextDropout(0);  // so that each pass has different random numbers
     Context early = context;
     early.tape = nullptr;
     early.hooks.attention = {};

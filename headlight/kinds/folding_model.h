@@ -1,4 +1,4 @@
-// The interface of models of protein structures, which fold a chain.
+// The interface of structure prediction models, which fold a protein chain.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-// How a model was made to be used.
+/// Default settings of inference.
 struct FoldingPlan {
-  std::int64_t rows = 0, extra = 0;  // of an alignment, at most; 0: the model reads none
-  int recycles = 3;                  // passes after the first
-  int blocks = 0;                    // of a pass
-  std::int64_t templates = 0;        // at most; 0: the model reads none
-  int template_blocks = 0;           // of a pass, more for each template
-  bool covariation = false;          // whether the model reads it
+  std::int64_t rows = 0, extra = 0;  ///< maximum rows of the alignment, and maximum extra rows; 0: the model reads none
+  int recycles = 3;                  ///< number of passes after the first
+  int blocks = 0;                    ///< per pass
+  std::int64_t templates = 0;        ///< maximum number; 0: the model reads none
+  int template_blocks = 0;           ///< additional per pass and template
+  bool covariation = false;          ///< whether the model reads covariation
 };
 
 class HEADLIGHT_API FoldingModel : public Model {
@@ -30,23 +30,23 @@ class HEADLIGHT_API FoldingModel : public Model {
 
   virtual FoldingPlan plan() const = 0;
 
-  // One pass over a chain. `before` are the outputs of the pass before it, whose alignment, pair and structure it
-  // recycles without gradients; null: it is the first. Features without extra rows are those of an alignment that has
-  // no more. `after_block` is called after each block, and may end the pass by an exception. Throws Error for shapes
-  // that do not fit and for an unknown residue type.
+  /// Runs one pass over a chain. `before` has the outputs of the previous pass, whose alignment, pair and structure are
+  /// recycled without gradients; null: first pass. Features without extra rows mean an alignment without more rows.
+  /// `after_block` is called after each block; it may throw to cancel. Throws Error if shapes do not fit or a residue
+  /// type is unknown.
   virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                               const std::function<void()>& after_block = {}) const = 0;
 
-  // Passes over one chain, one after another. The last one's outputs, and gradients through the last one alone. Throws
-  // Error without a pass, and likewise.
+  /// Runs passes over one chain and returns the outputs of the last. Only the last pass has gradients. Throws Error for
+  /// no passes and as Pass does.
   FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const;
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
  protected:
   using Model::Model;
-  // Throws Error where residues and places do not fit, for an unknown residue type, and for a pass before of another
-  // chain's length.
+  /// Throws Error if residues and positions do not fit, for an unknown residue type, or if `before` has another number
+  /// of residues.
   void CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 
-// The rows of one chain in the outputs of the batch. Padding is zero.
+// The rows of one chain in the outputs of a batch. Padding is 0.
 class ChainOutputs {
  public:
   ChainOutputs(const Padded& chains, std::size_t chain, NamedTensors& out)
@@ -54,9 +54,9 @@ class ChainOutputs {
     if (all.empty()) all = Tensor::Zeros(Shape(axes), dtype);
     return all;
   }
-  // Rows of the chain, to where it begins after `row` rows of the output.
+  // Copies the rows of the chain to its place after `row` rows of the output.
   void Copy(const Tensor& x, Tensor& all, std::int64_t row) const {
-    const Tensor rows = x.Clone();  // one after another
+    const Tensor rows = x.Clone();  // contiguous
     const std::int64_t width = rows.elements() / residues_;
     const auto copy = [&]<typename T>(T) {
       std::copy_n(rows.data<T>(), rows.elements(), all.data<T>() + (row + first_) * width);
@@ -82,7 +82,7 @@ Tensor OfTypes(const std::vector<std::int32_t>& types,
   return Tensor::From<To>(rows, {std::ssize(types), static_cast<std::int64_t>(columns)});
 }
 
-// What follows from the residues alone.
+// Adds outputs that depend only on the residue types.
 void AddResidues(const FoldingFeatures& features, const ChainOutputs& outputs) {
   const std::vector<std::int32_t>& types = features.types;
   const std::int64_t residues = std::ssize(types);
@@ -95,7 +95,7 @@ void AddResidues(const FoldingFeatures& features, const ChainOutputs& outputs) {
   outputs.Residues("residx_atom37_to_atom14", OfTypes<std::int32_t>(types, tables.atom37_to_atom14), {kAtom37});
 }
 
-// Frames [residues, 8 * 12], each a rotation matrix and a translation, as matrices [residues, 8 * 4 * 4].
+// Frames [residues, 8 * 12], each a rotation and a translation, as matrices [residues, 8 * 4 * 4].
 Tensor FourByFour(const Tensor& frames) {
   const Tensor matrices = Tensor::Zeros({frames.rows(), kRigidGroups * 16});
   for (std::int64_t row = 0; row < frames.rows(); ++row) {

@@ -1,4 +1,4 @@
-// The outputs of a model that folds a sequence alone, as Transformers' EsmForProteinFolding names them.
+// The outputs of a structure prediction model without alignment, named as in EsmForProteinFolding of Transformers.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace headlight {
 
-/// Adds the outputs of one chain to those of a padded batch, where they are zero for padding. `lddt`: of each block of
-/// the structure module the logits of the atoms' lDDT, [residues, 37 * bins]. The shapes are Transformers', but `ptm`
-/// is [batch]; integers are int32.
+/// Adds the outputs of one chain to those of a padded batch; padding is 0. `lddt` holds the logits of per-atom lDDT for
+/// each block of the structure module, [residues, 37 * bins]. Shapes are those of Transformers, except that `ptm` is
+/// [batch]; integers are int32.
 void AddFoldingTensors(const FoldingFeatures& features, const FoldingOutputs& made, const std::vector<Tensor>& lddt,
                        const Padded& chains, std::size_t chain, NamedTensors& out);
 

@@ -36,7 +36,7 @@ std::vector<std::vector<std::uint8_t>> ReadPixelMask(const Safetensors& in, std:
         in.path(), ToString(in.At("pixel_mask").shape), ToString(expected));
   const std::vector<std::int32_t> seen = in.Read("pixel_mask", DType::int32).ToVector<std::int32_t>();
   Check(std::ranges::all_of(seen, [](std::int32_t value) { return value == 0 || value == 1; }),
-        "{}: pixel_mask must be of 0 and 1", in.path());
+        "{}: pixel_mask must be 0 or 1", in.path());
   std::vector<std::vector<std::uint8_t>> masks;
   for (auto from = seen.begin(); from != seen.end(); from += expected[1] * expected[2])
     masks.emplace_back(from, from + expected[1] * expected[2]);

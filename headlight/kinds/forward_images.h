@@ -1,4 +1,4 @@
-// Images among the tensors of Model::Forward.
+// Image inputs of Model::Forward.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace headlight {
 
-// The images [height, width, channels] of pixel_values. Throws Error for other channels, and where they are smaller
-// than a patch.
+/// The images [height, width, channels] in pixel_values. Throws Error for a different number of channels or images
+/// smaller than a patch.
 std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch);
 
-// Of each image the pixels that pixel_mask shows. Throws Error where it is not of the images' size, of 0 and 1.
+/// The visible pixels of each image, from pixel_mask. Throws Error if its size differs or values are not 0 or 1.
 std::vector<std::vector<std::uint8_t>> ReadPixelMask(const Safetensors& in, std::span<const Tensor> images);
 
-// Rows of the cells of maps, as maps [batch, channels, height, width].
+/// Rows of map cells as maps [batch, channels, height, width].
 Tensor AsMaps(const Tensor& rows, std::int64_t batch, Grid grid);
 
 }  // namespace headlight

@@ -11,7 +11,7 @@ namespace headlight {
 
 void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known) {
   for (const auto& [name, ignored] : file.tensors())
-    Check(std::ranges::find(known, name) != known.end(), "{}: {} is no input; there are {} and {}", file.path(),
+    Check(std::ranges::find(known, name) != known.end(), "{}: {} is not an input; there are {} and {}", file.path(),
           Quoted(name), fmt::join(known.begin(), known.end() - 1, ", "), known.back());
 }
 
@@ -38,7 +38,7 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
       const std::int32_t* first = mask.matrix<std::int32_t>().row(row);
       const std::int32_t* last = first + padded.length;
       Check(std::all_of(first, last, [](std::int32_t value) { return value == 0 || value == 1; }),
-            "{}: {}, row {}: must be of 0 and 1", file.path(), mask_name, row);
+            "{}: {}, row {}: must be 0 or 1", file.path(), mask_name, row);
       begin = std::find(first, last, 1) - first;
       end = std::find(first + begin, last, 0) - first;
       Check(begin < end && std::find(first + end, last, 1) == last,
@@ -51,8 +51,8 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
     padded.sentences.push_back({static_cast<std::int32_t>(padded.ids.size()), static_cast<std::int32_t>(end - begin)});
     for (std::int64_t column = begin; column < end; ++column) {
       const std::int32_t id = ids.matrix<std::int32_t>().row(row)[column];
-      Check(id >= 0 && id < vocabulary, "{}: {}, row {}, column {}: {} is no token of {}", file.path(), ids_name, row,
-            column, id, vocabulary);
+      Check(id >= 0 && id < vocabulary, "{}: {}, row {}, column {}: {} is outside the vocabulary of {}", file.path(),
+            ids_name, row, column, id, vocabulary);
       padded.ids.push_back(id);
     }
   }

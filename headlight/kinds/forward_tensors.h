@@ -1,4 +1,4 @@
-// Inputs and outputs of Model::Forward: tensors under Transformers' names.
+// Inputs and outputs of Model::Forward: tensors with the names of Transformers.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,38 @@
 
 namespace headlight {
 
-// The sentences of a padded batch of token ids, and their columns in it.
+/// The sequences in a padded batch of token ids, and their columns.
 struct Padded {
   std::int64_t batch = 0, length = 0;
-  std::vector<std::int32_t> ids;    // [tokens], packed
-  Sequences sentences;              // one per row of the batch
-  std::vector<std::int64_t> begin;  // each sentence's first column in the batch
+  std::vector<std::int32_t> ids;    ///< [tokens], packed
+  Sequences sentences;              ///< one per row of the batch
+  std::vector<std::int64_t> begin;  ///< each sequence's first column in the batch
 };
 
-// Throws Error where the file has other tensors than these.
+/// Throws Error if the file has other tensors than `known`.
 void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known);
 
-// Integers [batch, length]. Throws Error where the file's are something else.
+/// Integers [batch, length]. Throws Error for another dtype or shape.
 Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 
-// The sentences of integers [batch, length]. Without an input `mask_name` all tokens are read. Throws Error for what is
-// no token, for a mask that is no run of 1, and for a sentence longer than `positions`.
+/// The sequences in a padded batch [batch, length]. If the input `mask_name` is missing, all tokens are read. Throws
+/// Error for an invalid token, a mask that is not one run of 1, or a sequence longer than `positions`.
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions);
 
-// The packed entries of another input, such as token_type_ids, which must have the shape of the ids.
+/// The packed entries of another input with the shape of the ids, such as token_type_ids.
 std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded);
 
-// Packed rows [tokens, width] as [batch, length, width], zero where there is padding.
+/// Packed rows [tokens, width] as [batch, length, width]; padding is 0.
 Tensor Pad(const Tensor& rows, const Padded& padded);
 
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 
-  // One sentence's weights [1, heads, query, key] into the batch's [batch, heads, query length, key length].
+  /// Copies the weights of one sequence, [1, heads, query, key], to those of the batch, [batch, heads, query length,
+  /// key length].
   void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys);
-  // The same of an encoder with a decoder, under Transformers' name of each kind.
+  /// The same for an encoder-decoder, with Transformers' name for each kind.
   void AddAttention(const LayerAttention& seen, const Padded& source, const Padded& target);
 };
 

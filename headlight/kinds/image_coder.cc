@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// factor * x + shift of every element.
+// factor * x + shift, elementwise.
 Tensor Moved(const Tensor& x, double factor, double shift) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -31,14 +31,13 @@ Json::Object ImageCoder::Description() const {
 }
 
 FeatureMaps ImageCoder::Encode(Context& /*context*/, const FeatureMaps& /*pixels*/) const {
-  Fail("{}: this model makes images of codes, and no codes of images", parameters_.source());
+  Fail("{}: this model has no encoder, only a decoder", parameters_.source());
 }
 
 FeatureMaps ImageCoder::Input(const FeatureMaps& pixels, double factor, double shift) const {
   for (const Grid& grid : pixels.grids)
     Check(grid.cells() > 0 && grid.height % limits_.cell == 0 && grid.width % limits_.cell == 0,
-          "an image of {} x {} pixels: its sides must be multiples of {}, those of a code", grid.width, grid.height,
-          limits_.cell);
+          "an image of {} x {} pixels: its sides must be multiples of {}", grid.width, grid.height, limits_.cell);
   return {Moved(pixels.rows, factor, shift), pixels.grids};
 }
 
@@ -97,13 +96,13 @@ Tensor PixelsOf(const ImageCoder& model, const Tensor& decoded) {
 Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const Tensor& pixels, double scale) {
   if (model.limits().distribution == PixelDistribution::logit_laplace)
     return ops::LogitLaplace(decoded, Moved(pixels, 1 - 2 * kLaplaceMargin, kLaplaceMargin), scale);
-  const Tensor error = ops::Add(decoded, Moved(pixels, -2, 1));  // of 1 - 2 x, the target with its sign turned
+  const Tensor error = ops::Add(decoded, Moved(pixels, -2, 1));  // 1 - 2 x is the negated target
   return ops::Scale(ops::Sum(ops::Multiply(error, error)), scale);
 }
 
 namespace {
 
-// The codes of a file as Decode's input.
+// The codes of a file as input of Decode.
 FeatureMaps ReadCodes(const Safetensors& in, const ImageCoder& model) {
   const StoredTensor& stored = in.At("codes");
   Check((stored.type == StoredType::i64 || stored.type == StoredType::i32) && stored.shape.rank() == 3 &&

@@ -41,7 +41,7 @@ std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model, const std::
   for (const Parameter& parameter : made->parameters().all()) {
     const std::string_view name = parameter.names.front();
     if (!kept.contains(name)) continue;
-    // A folder of an encoder alone has no `vit.` in front of its names.
+    // Names in a folder with only the encoder lack the prefix `vit.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
     parameter.value.CopyFrom(same->second->value);
@@ -59,7 +59,7 @@ std::vector<std::uint8_t> ReadMask(const Safetensors& in, std::int64_t batch, st
         ToString(mask.shape()), batch, patches);
   std::vector<std::uint8_t> masked;
   for (const std::int32_t value : mask.span<std::int32_t>()) {
-    Check(value == 0 || value == 1, "{}: bool_masked_pos must be of 0 and 1", in.path());
+    Check(value == 0 || value == 1, "{}: bool_masked_pos must be 0 or 1", in.path());
     masked.push_back(static_cast<std::uint8_t>(value));
   }
   return masked;
@@ -100,7 +100,7 @@ NamedTensors ImageEncoder::Forward(const Safetensors& in) const {
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
   const EncodedImages encoded = Encode(context, images, masked);
-  const bool maps = limits_.special == 0;  // of a convolutional model
+  const bool maps = limits_.special == 0;  // a convolutional model
   out.tensors["last_hidden_state"] = maps ? AsMaps(encoded.hidden, batch, encoded.grids.front())
                                           : encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
   if (heads_.pooler) {

@@ -1,4 +1,4 @@
-// The interface of encoders of images, for classes, features and inspection.
+// The interface of image encoders, for classification, features and inspection.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +21,28 @@ class HEADLIGHT_API ImageEncoder : public Model {
  public:
   static constexpr std::string_view kKind = "encoder of images";
 
-  // Images [height, width, channels], which may differ in size. Where `masked` is not empty it has an element for
-  // each patch of all images: those that are not 0 are replaced by the mask. Throws Error for other channels, and for
-  // masks where the model has none.
+  /// Encodes images [height, width, channels], which may differ in size. `masked` is empty or has one element per patch
+  /// of all images; patches with a nonzero element are replaced by the mask token. Throws Error for a different number
+  /// of channels, or for `masked` if the model has no mask token.
   virtual EncodedImages Encode(Context& context, std::span<const Tensor> images,
                                std::span<const std::uint8_t> masked = {}) const = 0;
-  // One state of each image, [images, pooled]. Throws Error where the model has no pooler.
+  /// One state per image, [images, pooled]. Throws Error if the model has no pooler.
   virtual Tensor Pool(Context& context, const EncodedImages& encoded) const = 0;
-  // One vector of each image, [images, model]: the state of its class token, or the mean of its patches' where the
-  // model has no class token.
+  /// One vector per image, [images, model]: the state of its class token, or the mean of its patches' states if the
+  /// model has no class token.
   Tensor Features(const EncodedImages& encoded) const;
-  // [images, labels]. Throws Error where the model has no classes.
+  /// [images, labels]. Throws Error if the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedImages& encoded) const = 0;
-  // The pixels that the masked patches had, [patches, channels * patch height * patch width] as Patches has them, and
-  // those of all others. Throws Error where the model has no such head.
+  /// Reconstructed pixels of all patches, masked or not, [patches, channels * patch height * patch width], in the
+  /// layout of Patches. Throws Error if the model has no such head.
   virtual Tensor Pixels(Context& context, const EncodedImages& encoded) const = 0;
 
-  // A model of the same encoder with a head for these classes and no other; without any where there are no labels. Its
-  // parameters are not filled. Throws Error where the family has no such head.
+  /// A model with the same encoder and only a head for these classes, or no head if `labels` is empty. Its parameters
+  /// are not initialised. Throws Error if the family has no such head.
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
-  // The heads that the model has, each with the function of its name above.
+  /// The model's heads; each enables the function of its name above.
   struct Heads {
     bool pooler = false, classes = false, pixels = false;
   };
@@ -57,7 +57,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
  protected:
   using Model::Model;
 
-  // Adds what further heads make of encoded images to Forward's outputs.
+  /// Adds the outputs of further heads to those of Forward.
   virtual void AddOutputs(Context& /*context*/, const EncodedImages& /*encoded*/, NamedTensors& /*out*/) const {}
 
   Limits limits_;
@@ -65,7 +65,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   std::vector<std::string> labels_;
 };
 
-// The encoder with a head for other classes, initialised by the seed.
+/// The encoder with a head for other classes, initialised with the seed.
 HEADLIGHT_API std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model,
                                                         const std::vector<std::string>& labels, std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// The interface of models that continue a text, a decoder alone, for training, generation, scoring and inspection.
+// The interface of causal (decoder-only) language models, for training, generation, scoring and inspection.
 #pragma once
 
 #include <cstdint>
@@ -19,37 +19,38 @@ class HEADLIGHT_API LanguageModel : public Model {
  public:
   static constexpr std::string_view kKind = "language model";
 
-  // The hidden state after each of the ids [tokens], which attends to its text's earlier ones; [tokens, model]. With
-  // a cache in the context, the ids are every text's next tokens. Throws Error for an id outside the vocabulary, and
-  // for a text that is longer than the model's positions.
+  /// The hidden state of each of the ids [tokens], which attends to the earlier tokens of its text; [tokens, model].
+  /// With a cache in the context, the ids are the next tokens of every text. Throws Error for an id outside the
+  /// vocabulary or a text longer than the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
-  // Ids below this may come next: the vocabulary, or fewer where some only begin a text. 0: the model has no output
-  // projection, and the functions below throw Error.
+  /// The number of ids that can be predicted: the vocabulary, or fewer if some tokens only begin a text. 0: the model
+  /// has no output projection, and the functions below throw Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
-  // The output projection, a score for each next token: hidden weight^T + bias, capped. The bias may be empty.
-  ops::Weight OutputWeight(Context& context) const {  // [outputs, model]
+  /// The output projection, which computes logits of the next token: hidden weight^T + bias, capped. The bias may be
+  /// empty.
+  ops::Weight OutputWeight(Context& context) const {  ///< [outputs, model]
     Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
     return context.UseWeight(*output_);
   }
-  virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  // [outputs]
+  virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  ///< [outputs]
   /// If positive, the scores are capped as by ops::SoftCap (Gemma 2, section 2.2).
   double logit_cap() const { return logit_cap_; }
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
-  /// What Decode divides the model's last states by, since some divide their logits (Granite).
+  /// Decode divides the last hidden states by this, for models that divide their logits (Granite).
   double state_divisor() const { return state_divisor_; }
   /// The factor of ops::LoadBalancingLoss in training; 0: the model has no experts, or trains without it.
   double router_loss_factor() const { return router_loss_factor_; }
 
   struct Limits {
     std::int64_t vocabulary = 0;
-    std::int64_t positions = 0;  // the longest text, in tokens
-    std::int32_t end_id = -1;    // ends a text; -1: none
-    std::int32_t begin_id = -1;  // stands before a text in training; -1: the one that ends a text does
+    std::int64_t positions = 0;  ///< the maximum length of a text in tokens
+    std::int32_t end_id = -1;    ///< the last token of a text; -1: none
+    std::int32_t begin_id = -1;  ///< precedes a text in training; -1: end_id does
   };
   const Limits& limits() const { return limits_; }
 
@@ -60,7 +61,7 @@ class HEADLIGHT_API LanguageModel : public Model {
  protected:
   using Model::Model;
 
-  // Adds what other heads make of the states of texts to Forward's outputs.
+  /// Adds the outputs of other heads to those of Forward.
   virtual void AddOutputs(Context& /*context*/, const Tensor& /*hidden*/, const Sequences& /*texts*/,
                           NamedTensors& /*out*/) const {}
 

@@ -1,4 +1,4 @@
-// The base of models of every family.
+// The base class of all models.
 #pragma once
 
 #include <string>
@@ -20,24 +20,24 @@ class HEADLIGHT_API Model {
   const Parameters& parameters() const { return parameters_; }
   Parameters& parameters() { return parameters_; }
 
-  // Sizes and parts of the model, for people: positions, heads.
+  /// Sizes and heads of the model, for display.
   virtual Json::Object Description() const = 0;
 
-  // The outputs for these inputs, and every layer's attention weights, under the names that Transformers has for them,
-  // or else the authors. Outputs at padding are 0. Throws Error for inputs that the kind does not have, for what is
-  // missing, and for shapes, ids and masks that do not fit.
+  /// Runs the model on named inputs and returns its outputs and the attention weights of every layer. Names are those
+  /// of Transformers or, if it has none, of the authors. Outputs at padding are 0. Throws Error for unknown or missing
+  /// inputs, and if shapes, ids or masks do not fit.
   virtual NamedTensors Forward(const Safetensors& inputs) const = 0;
 
-  // Writes what LoadModel needs, config.json and model.safetensors among it, into `folder`, which exists. For int8 and
-  // int4 the matrices of products are stored so, which only headlight reads.
+  /// Writes the files that LoadModel needs into the existing `folder`, among them config.json and model.safetensors.
+  /// int8 and int4 store the weights of products in that type, which only headlight reads.
   virtual void Save(const std::string& folder, Compute compute = Compute::float32) const = 0;
 
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}
 
-  // The sizes of its layers, as kinds/layer_sizes.h names them; none if Description has them all.
+  /// The sizes of its layers, with the names of kinds/layer_sizes.h; empty if Description has them all.
   virtual Json::Object LayerSizes() const { return {}; }
-  // A description with those of the sizes that it does not have.
+  /// Adds the layer sizes that `description` does not have.
   Json::Object WithLayerSizes(Json::Object description) const;
 
   Parameters parameters_;

@@ -1,4 +1,4 @@
-// The scores of images with texts, of models whose vectors of both lie in one space.
+// Image-text logits of models with a common embedding space.
 #pragma once
 
 #include "headlight/nn/context.h"
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// e^logit_scale a b^T, of vectors of length 1: [rows of a, rows of b].
+/// e^logit_scale a b^T, for normalized embeddings: [rows of a, rows of b].
 inline Tensor PairLogits(Context& context, const Tensor& a, const Tensor& b, const Parameter& logit_scale) {
   return ops::Multiply(ops::Linear(a, {.value = b}), ops::Exponential(context.Use(logit_scale)));
 }

@@ -41,7 +41,7 @@ std::vector<Grid> GridsOf(const Regions& patches) {
       const Grid grid = is_side(first[2]) && is_side(first[3])
                             ? Grid{static_cast<std::int64_t>(first[2]), static_cast<std::int64_t>(first[3])}
                             : Grid{0, 0};
-      Check(grid.cells() == image.length, "an image of {} patches cannot be {} x {} of them", image.length, first[2],
+      Check(grid.cells() == image.length, "an image of {} patches cannot be a grid of {} x {}", image.length, first[2],
             first[3]);
       for (std::int32_t i = 0; i < image.length; ++i) {
         const T* const box = patches.boxes.matrix<T>().row(image.row(i));
@@ -49,9 +49,8 @@ std::vector<Grid> GridsOf(const Regions& patches) {
         const T expected[] = {static_cast<T>(row), static_cast<T>(column), static_cast<T>(grid.height),
                               static_cast<T>(grid.width)};
         Check(std::equal(expected, expected + 4, box),
-              "patch {} of an image is at ({}, {}) of {} x {}, not at its place "
-              "row by row",
-              i, box[0], box[1], box[2], box[3]);
+              "patches must be in row-major order, but patch {} of an image is at ({}, {}) of {} x {}", i, box[0],
+              box[1], box[2], box[3]);
       }
       grids.push_back(grid);
     }
@@ -106,14 +105,14 @@ Tensor AnswerHead::operator()(Context& context, const Tensor& x) const {
 void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& regions) const {
   Check(texts.size() == regions.images.size(), "there are {} texts and {} images", texts.size(), regions.images.size());
   const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
-    const std::int64_t count = regions.features.rows();  // boxes without numbers have no elements to tell
+    const std::int64_t count = regions.features.rows();  // boxes of size 0 have no elements to count
     Check(rows.shape() == Shape({count, numbers}), "{} of {} regions must be [regions, {}], not {}", name, count,
           numbers, ToString(rows.shape()));
   };
   check("features", regions.features, limits_.features);
   check("boxes", regions.boxes, limits_.box_numbers);
   for (std::size_t i = 0; i < texts.size(); ++i)
-    Check(texts[i].length > 0 && regions.images[i].length > 0, "{} is empty, which has no first row",
+    Check(texts[i].length > 0 && regions.images[i].length > 0, "{} is empty",
           texts[i].length > 0 ? "an image" : "a text");
 }
 
@@ -146,7 +145,7 @@ std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model, c
   made->parameters().Unpack();
   for (const Parameter& kept : encoder->parameters().all()) {
     const std::string_view name = kept.names.front();
-    // A folder of an encoder alone has no `bert.` in front of its names.
+    // Names in a folder with only the encoder lack the prefix `bert.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == kept.shape, "{} is not kept", name);
     for (const Parameter& parameter : made->parameters().all())

@@ -1,5 +1,6 @@
-// The interface of encoders that read a text with the regions of an image, each the features of a detector and its
-// place, or the patches of the whole of it: for training, questions about images and inspection.
+// The interface of encoders that read a text together with an image, for training, visual question answering and
+// inspection. The image is a set of regions, each with a detector's features and box, or the patches of the whole
+// image.
 #pragma once
 
 #include <cstdint>
@@ -19,68 +20,68 @@
 
 namespace headlight {
 
-// The regions of images, one image after another.
+/// The regions of images, image by image.
 struct Regions {
-  Tensor features;   // [regions, features]
-  Tensor boxes;      // [regions, box numbers], as the family wants them; [regions, 0] for one that reads none
-  Sequences images;  // the regions of each image
-  std::vector<std::int32_t> types = {};  // of segments, of each region, for a family that reads them; empty: its own
+  Tensor features;   ///< [regions, features]
+  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if it reads none
+  Sequences images;  ///< the regions of each image
+  std::vector<std::int32_t> types = {};  ///< segment types of regions, for families that read them; empty: default
 };
 
-// The patches of whole images [height, width, channels] as regions, for models that read these: features as Patches
-// has them, and for boxes each patch's row and column in its image's grid, and the rows and columns of that,
-// [patches, 4]. Throws Error as Patches.
+/// The patches of whole images [height, width, channels] as regions, for models that read patches. Features are those
+/// of Patches. Boxes [patches, 4] hold each patch's row and column, and the rows and columns of its image's grid.
+/// Throws Error as Patches does.
 HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
-// The grids of such regions. Throws Error where they are not those of a grid, row by row.
+/// The grids of such regions. Throws Error if they are not a grid in row-major order.
 std::vector<Grid> GridsOf(const Regions& patches);
 
-// The states of texts, each with its image.
+/// The states of texts with their images.
 struct EncodedPairs {
-  Tensor text;       // [tokens, model]
-  Tensor regions;    // [regions, image model]
-  Sequences texts;   // the tokens of each, among them those that the model adds
-  Sequences images;  // the regions of each, likewise
+  Tensor text;       ///< [tokens, model]
+  Tensor regions;    ///< [regions, image model]
+  Sequences texts;   ///< the tokens of each, including those that the model adds
+  Sequences images;  ///< the regions of each, including those that the model adds
 };
 
-// The rows of pairs as one sequence each, a text and then its image, for models that read both together.
+/// The rows of each pair as one sequence, text first, for models that read both together.
 struct JoinedPairs {
-  Tensor rows;  // [tokens and regions, model]
+  Tensor rows;  ///< [tokens and regions, model]
   Sequences pairs;
 };
 JoinedPairs JoinPairs(const EncodedPairs& states);
-// The states of joined rows, apart again; the texts and images are those of `states`.
+/// Splits joined rows back into texts and images, with the sequences of `states`.
 EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 
-// Attention from one stream's queries to the other one's keys and values, each of a fused projection [rows, 3 * width]:
-// [rows of `own`, width]. An AttentionHook receives `kind` and `layer` with the weights of each pair.
+/// Cross-attention from one stream's queries to the other's keys and values, each in a fused projection [rows, 3 *
+/// width]: [rows of `own`, width]. Attention hooks receive `kind` and `layer` with the weights of each pair.
 struct AttentionAcross {
   std::int32_t heads = 1;
-  double dropout = 0;  // of the weights
+  double dropout = 0;  ///< of the attention weights
   AttentionKind kind = AttentionKind::text_to_image;
   int layer = 0;
   Tensor operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
                     const Sequences& keys) const;
 };
 
-// Runs `pass` with a sink that is told another kind than its layers say.
+/// Runs `pass` with an attention hook that receives `kind` instead of the kind of its layers.
 template <typename Pass>
 void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
-  const AttentionHook sink = context.hooks.attention;
-  if (sink)
+  const AttentionHook hook = context.hooks.attention;
+  if (hook)
     context.hooks.attention = [&](LayerAttention seen) {
       seen.kind = kind;
-      sink(seen);
+      hook(seen);
     };
   pass();
-  context.hooks.attention = sink;
+  context.hooks.attention = hook;
 }
 
-// W2 LayerNorm(gelu(W1 x + b1)) + b2, the head for answers of ViLBERT and LXMERT.
+/// W2 LayerNorm(gelu(W1 x + b1)) + b2, the answer head of ViLBERT and LXMERT.
 struct AnswerHead {
-  // Declares logit_fc.0 [hidden, inputs], the norm logit_fc.2 and logit_fc.3 [outputs, hidden].
+  /// Declares logit_fc.0 [hidden, inputs], the norm logit_fc.2, and logit_fc.3 [outputs, hidden].
   AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hidden, std::int64_t outputs);
-  Tensor operator()(Context& context, const Tensor& x) const;  // [pairs, inputs] to [pairs, outputs]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< [pairs, inputs] to [pairs, outputs]
 
   Linear inner;
   LayerNorm norm;
@@ -91,55 +92,56 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
  public:
   static constexpr std::string_view kKind = "encoder of texts with regions of images";
 
-  // ids and types [tokens] of the texts, packed, as TextEncoder::Encode has them; text i is read with image i.
-  // `tasks` has a number for each text, where the model has a token that says which task it is for; none: all are 0.
-  // Throws Error as TextEncoder does, for regions of another width, and where texts and images are not equally many.
+  /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode; text i is paired with image i.
+  /// `tasks` has one number per text, for models with a task token; empty: all 0. Throws Error as TextEncoder does, for
+  /// regions of another width, and if there are not as many texts as images.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
                               std::span<const std::int32_t> tasks = {}) const = 0;
-  // One state of each text with its image, [pairs, pooled].
+  /// One state per pair, [pairs, pooled].
   virtual Tensor Pool(Context& context, const EncodedPairs& encoded) const = 0;
 
-  // The heads, beside TextHeads::MaskedWordLogits. Each throws Error where the model does not have it.
-  // Of rows [rows, image model] the scores of what a region shows, [rows, region classes].
+  /// Heads, in addition to those of TextHeads. Each throws Error if the model does not have it.
+  /// Logits of a region's class, from rows [rows, image model] to [rows, region classes].
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  // Whether text and image belong together, [pairs, 2]: Limits::aligned is the column that says so.
+  /// Whether text and image match, [pairs, 2]; Limits::aligned is the column of matching pairs.
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
-  virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  // [pairs, labels]
+  virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 
-  // A model of the same encoder whose only head is for these answers; its parameters are not filled.
+  /// A model with the same encoder and only a head for these answers; its parameters are not initialised.
   virtual std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const = 0;
 
   struct Limits {
     std::int64_t vocabulary = 0;
-    std::int64_t positions = 0;  // the longest text, in tokens
-    std::int64_t types = 1;      // of segments
+    std::int64_t positions = 0;  ///< the maximum length of a text in tokens
+    std::int64_t types = 1;      ///< number of segment types
     std::int32_t pad_id = 0;
-    std::int64_t features = 0;        // numbers of a region
-    std::int64_t box_numbers = 0;     // of a region's place; 0: the model does not read it
-    std::int64_t region_classes = 0;  // that RegionLogits tells apart
-    std::int64_t tasks = 0;           // that the model has a token for; 0: none
-    std::int32_t aligned = 0;         // the column of AlignmentLogits for pairs that belong together
-    Grid patch = {0, 0};              // pixels, of a model whose regions are PatchRegions of whole images; else 0
-    std::int64_t channels = 3;        // of those images
+    std::int64_t features = 0;        ///< per region
+    std::int64_t box_numbers = 0;     ///< per region; 0: the model reads no boxes
+    std::int64_t region_classes = 0;  ///< number of classes of RegionLogits
+    std::int64_t tasks = 0;           ///< number of task tokens; 0: none
+    std::int32_t aligned = 0;         ///< the column of AlignmentLogits for matching pairs
+    Grid patch = {0, 0};              ///< in pixels, if regions are PatchRegions of whole images; otherwise 0
+    std::int64_t channels = 3;        ///< of those images
   };
   struct PairHeads {
     bool regions = false, alignment = false, answers = false;
   };
   const Limits& limits() const { return limits_; }
   const PairHeads& pair_heads() const { return pair_heads_; }
-  const std::vector<std::string>& labels() const { return labels_; }  // of the answers
+  const std::vector<std::string>& labels() const { return labels_; }  ///< answers
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
-  // The family's names of Forward's inputs and outputs; null where it has no such thing.
+  /// The names of Forward's inputs and outputs in the family; null if it has none.
   struct TensorNames {
     const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
-    // Within texts, within images, from text to image, and from image to text; the first alone: of both together.
+    /// Within texts, within images, from text to image, and from image to text. If only the first is set, it is joint
+    /// attention.
     const char* attentions[4] = {};
-    const char *text = nullptr, *regions = nullptr;  // states; without the second, the first are of both together
+    const char *text = nullptr, *regions = nullptr;  ///< states; without `regions`, `text` has those of both
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
-    bool words_of_regions = false;  // the head for words reads regions, too
+    bool words_of_regions = false;  ///< the masked token head reads regions, too
   };
 
   Json::Object Description() const override;
@@ -149,7 +151,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   virtual const TensorNames& tensor_names() const = 0;
 
-  // An output of a further head, for Forward.
+  /// An output of a further head, for Forward.
   struct OtherOutput {
     std::string name;
     Tensor rows;
@@ -158,7 +160,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   virtual std::vector<OtherOutput> OtherOutputs(Context& context, const EncodedPairs& encoded,
                                                 const Tensor& pooled) const;
 
-  // Throws Error unless the texts and the regions are as Encode wants them.
+  /// Throws Error unless the texts and regions are valid inputs of Encode.
   void CheckPairs(const Sequences& texts, const Regions& regions) const;
 
   Limits limits_;
@@ -166,8 +168,8 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   std::vector<std::string> labels_;
 };
 
-// The model of another one's encoder with a head for these answers, which begins anew by the seed unless the labels are
-// the same.
+/// Returns the encoder with a head for these answers. The head is initialised with the seed unless the labels are
+/// equal.
 HEADLIGHT_API std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model,
                                                              const std::vector<std::string>& labels,
                                                              std::uint64_t seed);

@@ -15,7 +15,7 @@ namespace {
 
 using TensorNames = RegionTextEncoder::TensorNames;
 
-// The packed rows of numbers [pairs, regions, columns], for the regions that are seen.
+// Packed rows of an input [pairs, regions, columns], for visible regions.
 Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, std::int64_t columns) {
   const StoredTensor& stored = in.At(name);
   Check(stored.shape == Shape({seen.batch, seen.length, columns}), "{}: {} has the shape {}, and must be [{}, {}, {}]",
@@ -29,18 +29,18 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
   return rows;
 }
 
-// Which regions of each image are seen: those where the mask is 1, or all.
+// The visible regions of each image: those with mask 1, or all.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
-  // Without features any number of regions would take no bytes in the file.
+  // Without features, any number of regions would take no bytes in the file.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
-        "{}: {} has the shape {}, and must be [{}, regions, features] beside input_ids, none of them 0", in.path(),
+        "{}: {} has the shape {}, and must be [{}, regions, features] with input_ids, none of them 0", in.path(),
         names.features, ToString(shape), texts.batch);
   Padded seen{texts.batch, shape[1], {}, {}, {}};
   if (in.contains(names.mask)) {
     Check(in.At(names.mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
           in.path(), names.mask, ToString(in.At(names.mask).shape), seen.batch, seen.length);
-    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // whose own entries stand for ids
+    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // the mask's own entries are used as ids
   }
   for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
     seen.begin.push_back(0);
@@ -57,7 +57,7 @@ std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, con
         ToString(ids.shape()), texts.batch);
   std::vector<std::int32_t> numbers = ids.ToVector<std::int32_t>();
   for (const std::int32_t number : numbers)
-    Check(number >= 0 && number < tasks, "{}: {}: {} is no task of {}", in.path(), name, number, tasks);
+    Check(number >= 0 && number < tasks, "{}: {}: {} is outside the {} tasks", in.path(), name, number, tasks);
   return numbers;
 }
 
@@ -88,7 +88,7 @@ Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid pa
   return part;
 }
 
-// The patches of pixel_values, as far as pixel_mask shows them.
+// The patches of pixel_values that pixel_mask shows.
 Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
   std::vector<Tensor> images = ReadPixelValues(in, limits.channels, limits.patch);
   Check(std::ssize(images) == texts.batch, "{}: there are {} images in pixel_values, and {} texts in input_ids",
@@ -101,18 +101,18 @@ Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limi
   return PatchRegions(images, limits.patch, limits.channels);
 }
 
-// As many rows for each image as the largest has.
+// The sequences of images padded to the largest.
 Padded PaddedImages(const Sequences& images) {
   Padded padded{std::ssize(images), 0, {}, images, std::vector<std::int64_t>(images.size())};
   for (const Sequence& image : images) padded.length = std::max<std::int64_t>(padded.length, image.length);
   return padded;
 }
 
-// Pads the packed rows of both streams to [pairs, length, columns], with zeros at the padding.
+// Pads the packed rows of both streams to [pairs, length, columns] with zeros.
 struct Streams {
   const Padded &texts, &seen;
 
-  // Of both, the regions behind the padded text.
+  // Pads both, the regions after the padded text.
   Tensor PadBoth(const Tensor& text, const Tensor& regions) const {
     const Tensor padded[] = {Pad(text, texts), Pad(regions, seen)};
     const Tensor both = Tensor::Empty({texts.batch, texts.length + seen.length, text.columns()});
@@ -126,7 +126,7 @@ struct Streams {
     return both;
   }
 
-  // One pair's weights [1, heads, query, key], whose queries and keys are those of the text and then of the regions.
+  // Adds one pair's weights [1, heads, query, key], whose queries and keys are those of the text, then the regions.
   void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
     const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;
     const auto pair = static_cast<std::size_t>(one.sentence);
@@ -166,8 +166,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   std::vector<std::int32_t> types;
   if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", ids);
   for (std::size_t pair = 0; pair < ids.begin.size(); ++pair)
-    Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model reads texts with padding behind them alone",
-          in.path(), pair);
+    Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model needs padding after the text", in.path(), pair);
   Padded seen;
   Regions regions;
   if (limits_.patch.cells() > 0) {
@@ -181,7 +180,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
     if (names.types != nullptr && in.contains(names.types)) {
       regions.types = ReadBesideIds(in, names.types, seen);
       for (const std::int32_t type : regions.types)
-        Check(type >= 0 && type < limits_.types, "{}: {}: {} is no type of {}", in.path(), names.types, type,
+        Check(type >= 0 && type < limits_.types, "{}: {}: {} is outside the {} types", in.path(), names.types, type,
               limits_.types);
     }
   }

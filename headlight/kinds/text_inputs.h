@@ -1,4 +1,4 @@
-// What a model of any kind that is trained on texts reads.
+// The text inputs of a model that is trained on texts.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace headlight {
 
 struct TextInputs {
-  std::int64_t longest = 0;  ///< tokens of a text
-  bool types = false;        ///< reads token types
-  bool continued = false;    ///< texts are continued, so that they are padded on the left
+  std::int64_t longest = 0;  ///< maximum length of a text in tokens
+  bool types = false;        ///< whether it reads token types
+  bool continued = false;    ///< whether texts are continued, and therefore padded on the left
 };
 
-/// Of a model that reads texts alone or beside regions; another kind is an internal error.
+/// The text inputs of a model that reads texts, with or without regions. Another kind is an internal error.
 HEADLIGHT_API TextInputs TextInputsOf(const Model& model);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 namespace headlight {
 
 ops::Weight TextToImageModel::TextWeight(Context& /*context*/) const {
-  Fail("{}: this model reads texts and does not predict them: it is neither trained nor evaluated",
+  Fail("{}: this model reads texts and does not predict them: it can be neither trained nor evaluated",
        parameters_.source());
 }
 
@@ -47,7 +47,7 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
         "{}: input_ids has texts of {} tokens, and the model reads at most {}", in.path(), ids.shape()[1],
         drawing.text_positions);
   Check(codes.empty() || (codes.shape()[0] == batch && drawn < drawing.grid.cells()),
-        "{}: codes has the shape {}, and must be [batch, drawn], here {} by at most {}: all but the last", in.path(),
+        "{}: codes has the shape {}, and must be [batch, codes], here {} by at most {}, all but the last", in.path(),
         ToString(codes.shape()), batch, drawing.grid.cells() - 1);
   Padded tokens = {.batch = batch,
                    .length = drawing.prompt + drawn,
@@ -74,7 +74,7 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
     out.AddAttention("attentions", seen, tokens, tokens);
   };
   const Tensor hidden = Decode(context, tokens.ids, tokens.sentences);
-  const std::int64_t last_word = drawing.prompt - 1;  // after which the first code is written
+  const std::int64_t last_word = drawing.prompt - 1;  // after it, the first code is generated
   const Tensor of_codes = PartOfEach(hidden, tokens, last_word, drawn + 1);
   out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});
   if (!drawing.encodes_text)

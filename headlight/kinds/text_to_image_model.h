@@ -1,4 +1,4 @@
-// The interface of decoders that read a text and write the codes of an image, for training, drawing and inspection.
+// The interface of decoders that read a text and generate the codes of an image.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace headlight {
 
-// As a LanguageModel, its texts are a prompt, which holds a text, and codes, and what it writes are codes: ids below
-// drawing().codes are codes, and TextId gives those of texts. limits().positions are all of a sequence but its last
-// code, which is never read.
+/// As a LanguageModel, its texts are a prompt, which contains a text, followed by codes. It predicts codes: ids below
+/// drawing().codes are codes, and TextId maps ids of texts. limits().positions counts all tokens of a sequence except
+/// its last code, which is never read.
 class HEADLIGHT_API TextToImageModel : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "text-to-image model";  // it has a discrete VAE beside it
+  static constexpr std::string_view kKind = "text-to-image model";  ///< with a discrete VAE
 
-  // The decoder's input ids for a text of the tokenizer's ids, to which the model adds what it needs: drawing().prompt
-  // ids. Throws Error for a text with more ids than positions and for an id outside of the vocabulary.
+  /// The decoder's input ids for a tokenized text: drawing().prompt ids, including padding and special ids. Throws
+  /// Error for a text that is too long or an id outside the vocabulary.
   virtual std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const = 0;
 
-  // The head that scores a text's next token: [ids of texts, model] and [ids of texts]. Throw Error where an encoder
-  // reads the text, which no head predicts.
+  /// The head that predicts a text's next token: [text ids, model] and [text ids]. Throw Error if an encoder reads the
+  /// text, so that no head predicts it.
   virtual ops::Weight TextWeight(Context& context) const;
   virtual Tensor TextBias(Context& context) const;
 
   struct Drawing {
-    std::int64_t text_vocabulary = 0;  // the tokenizer's
-    std::int32_t text_positions = 0;   // the most tokens of a text
-    std::int32_t prompt = 0;           // ids of every prompt: a text, padding, and what begins or ends them
-    bool encodes_text = false;         // an encoder reads the text, and the decoder writes codes alone
+    std::int64_t text_vocabulary = 0;  ///< of the tokenizer
+    std::int32_t text_positions = 0;   ///< the maximum length of a text in tokens
+    std::int32_t prompt = 0;           ///< length of every prompt: text, padding and special ids
+    bool encodes_text = false;         ///< an encoder reads the text, and the decoder generates only codes
     std::int64_t codes = 0;
-    Grid grid;  // of an image's codes
+    Grid grid;  ///< codes of an image
   };
   const Drawing& drawing() const { return drawing_; }
 
-  // The id, as Decode reads it, of a text's id.
+  /// The decoder's id of a text id.
   std::int32_t TextId(std::int64_t id) const { return static_cast<std::int32_t>(drawing_.codes + id); }
 
   NamedTensors Forward(const Safetensors& inputs) const override;
@@ -46,7 +46,7 @@ class HEADLIGHT_API TextToImageModel : public LanguageModel {
  protected:
   using LanguageModel::LanguageModel;
 
-  // Throws Error as Prompt does.
+  /// Throws Error as Prompt does.
   void CheckText(std::span<const std::int32_t> text) const;
 
   Drawing drawing_;

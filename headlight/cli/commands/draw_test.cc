@@ -239,7 +239,7 @@ TEST_F(Draw, RunsADalleMini) {
   const JsonView coder(ParseJson(RunProgram({"info", mini + "/vae", "--json"}).out, "info"), "info");
   EXPECT_EQ(coder["family"].String(), "vqgan");
   WritePng(image, Pattern(64, 64));
-  const char* const only_decodes = "vae/model.safetensors: this model makes images of codes, and no codes of images";
+  const char* const only_decodes = "vae/model.safetensors: this model has no encoder";
   EXPECT_THAT(RefusalOf({"draw", mini, words[0], "--from", image, "--out", out}), HasSubstr(only_decodes));
   const std::string list = files.File("pairs.tsv");
   WriteFile(list, "a.png\ta dog\n");

@@ -55,7 +55,7 @@ void Add(Command& program) {
       "a model of captions pixel_values and input_ids or decoder_input_ids, the caption, and one that answers both,\n"
       "the question and the answer. A coder of\n"
       "images reads pixel_values, from 0 to 1, or codes [batch, rows, columns]; a DALL-E input_ids, its texts, and\n"
-      "optionally codes [batch, drawn]; an AlphaFold OpenFold's features, each with a last axis of the passes: "
+      "optionally codes [batch, codes]; an AlphaFold OpenFold's features, each with a last axis of the passes: "
       "aatype,\n"
       "residue_index, target_feat, msa_feat, and optionally msa_mask, extra_msa with extra_has_deletion and\n"
       "extra_deletion_value, and template_aatype, template_pseudo_beta, template_pseudo_beta_mask,\n"

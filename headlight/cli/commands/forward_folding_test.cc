@@ -147,7 +147,7 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
     EXPECT_FALSE(std::filesystem::exists(out));
     return outcome.err;
   };
-  EXPECT_THAT(error_of([](Inputs& all) { all["more"] = Tensor::Zeros({1}); }), HasSubstr("'more' is no input"));
+  EXPECT_THAT(error_of([](Inputs& all) { all["more"] = Tensor::Zeros({1}); }), HasSubstr("'more' is not an input"));
   EXPECT_THAT(error_of([](Inputs& all) { all.erase("msa_feat"); }), HasSubstr("msa_feat"));
   EXPECT_THAT(error_of([](Inputs& all) { all["aatype"] = Tensor::Zeros({6}, DType::int32); }),
               HasSubstr("must be [residues, passes]"));
@@ -166,7 +166,7 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
                 all["template_mask"] = Tensor::Empty({2, 2});
                 all["template_mask"].Fill(0.5);
               }),
-              HasSubstr("must be of 0 and 1"));
+              HasSubstr("must be 0 or 1"));
   EXPECT_THAT(error_of([](Inputs& all) {
                 all["target_feat"] = Tensor::Empty({6, 22, 2});
                 all["target_feat"].Fill(INFINITY);
@@ -281,7 +281,7 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
 
   ids.data<std::int32_t>()[0] = 21;
   write(recycles);
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("21 is no token of 21"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("21 is outside the vocabulary"));
   ids.data<std::int32_t>()[0] = 0;
   write(Tensor::From<std::int32_t>(std::vector<std::int32_t>{1, 2}, {2}));
   EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("num_recycles must be one integer from 0 to 999"));

@@ -162,7 +162,7 @@ TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
   const Tensor mask = Tensor::Zeros({1, 8, 8}, DType::int32);
   EXPECT_THAT(RefusalOf(detr, {{"pixel_values", image}, {"pixel_mask", mask}}), HasSubstr("hides all"));
   mask.span<std::int32_t>()[0] = 2;
-  EXPECT_THAT(RefusalOf(detr, {{"pixel_values", image}, {"pixel_mask", mask}}), HasSubstr("must be of 0 and 1"));
+  EXPECT_THAT(RefusalOf(detr, {{"pixel_values", image}, {"pixel_mask", mask}}), HasSubstr("must be 0 or 1"));
   EXPECT_THAT(RefusalOf(detr, {{"pixel_values", image}, {"pixel_mask", mask.ViewAs({1, 4, 16})}}),
               HasSubstr("[1, 4, 16], and must be [1, 8, 8]"));
   EXPECT_THAT(RefusalOf(detr, {{"pixel_mask", mask}}), HasSubstr("pixel_values"));
@@ -176,7 +176,7 @@ TEST_F(ForwardImagesTest, RefusesInputsThatAreNotABatch) {
   };
   const Tensor image = Tensor::Zeros({1, 3, 8, 8});
   EXPECT_THAT(RefusalOf("vit", {{"bool_masked_pos", mask({1, 4}, 0)}}), HasSubstr("pixel_values"));
-  EXPECT_THAT(RefusalOf("vit", {{"input_ids", mask({1, 4}, 0)}}), HasSubstr("'input_ids' is no input"));
+  EXPECT_THAT(RefusalOf("vit", {{"input_ids", mask({1, 4}, 0)}}), HasSubstr("'input_ids' is not an input"));
   for (const auto& [shape, rule] :
        std::vector<std::pair<Shape, const char*>>{{{3, 8, 8}, "[batch, channels, height, width]"},
                                                   {{0, 3, 8, 8}, "none of them 0"},
@@ -188,7 +188,7 @@ TEST_F(ForwardImagesTest, RefusesInputsThatAreNotABatch) {
   };
   EXPECT_THAT(refusal_of_mask("vit", mask({1, 4}, 1)), HasSubstr("no mask token"));
   EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 5}, 1)), HasSubstr("here [1, 4]"));
-  EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 4}, 2)), HasSubstr("of 0 and 1"));
+  EXPECT_THAT(refusal_of_mask("vit_masked", mask({1, 4}, 2)), HasSubstr("must be 0 or 1"));
   EXPECT_THAT(refusal_of_mask("vit_masked", Tensor::Zeros({1, 4})), HasSubstr("bool_masked_pos is F32"));
 }
 

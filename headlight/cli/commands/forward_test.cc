@@ -107,8 +107,8 @@ TEST_F(ForwardTest, EncodesWithoutDecoderInputs) {
 
 TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_THAT(RefusalOfForward({{"attention_mask", mask}}), HasSubstr("input_ids"));
-  EXPECT_THAT(RefusalOfForward({{"input_ids", ids}, {"labels", ids}}), HasSubstr("'labels' is no input"));
-  EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 60, 4}}}), HasSubstr("row 1, column 0: 60 is no token of 60"));
+  EXPECT_THAT(RefusalOfForward({{"input_ids", ids}, {"labels", ids}}), HasSubstr("'labels' is not an input"));
+  EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 60, 4}}}), HasSubstr("row 1, column 0: 60 is outside"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {-1, 2}}}), HasSubstr("-1 is no token"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {std::int64_t{1} << 40, 2}}}), HasSubstr("input_ids"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", Ids(82, 1)}}), HasSubstr("41 tokens, and the model reads at most 40"));
@@ -116,7 +116,8 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_THAT(RefusalOfForward({{"input_ids", ids}, {"attention_mask", {1, 1}}}), HasSubstr("must be equal"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 3, 4}}, {"attention_mask", {1, 1, 0, 0}}}), HasSubstr("row 1"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 3}}, {"attention_mask", {1, 0, 1}}}, 1), HasSubstr("one run"));
-  EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 3}}, {"attention_mask", {1, 2, 1}}}, 1), HasSubstr("of 0 and 1"));
+  EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 3}}, {"attention_mask", {1, 2, 1}}}, 1),
+              HasSubstr("must be 0 or 1"));
 
   const Ids one = {1, 2};
   const std::vector<float> floats = {1, 2};

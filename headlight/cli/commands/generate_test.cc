@@ -120,7 +120,7 @@ TEST_F(GenerateTest, ForwardTakesALanguageModel) {
     }
   }
   WriteSafetensors(in, {golden.At("input_ids"), golden.At("logits")});
-  EXPECT_THAT(RefusalOf({"forward", gpt, in, out}), HasSubstr("is no input"));
+  EXPECT_THAT(RefusalOf({"forward", gpt, in, out}), HasSubstr("is not an input"));
 }
 
 TEST_F(GenerateTest, ConvertsToFewerBits) {
