@@ -1,5 +1,5 @@
-// Activations, element by element. T is float or double, y may be x. NaN gives NaN; at -infinity gelu and silu, whose
-// limit is 0 times infinity, give NaN too.
+// Elementwise activations. T is float or double; y may be x. NaN gives NaN. At -infinity, gelu and silu are 0 times
+// infinity and also give NaN.
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -7,12 +7,12 @@
 namespace headlight {
 
 enum class Activation {
-  none,        // x
-  relu,        // max(0, x)
-  gelu,        // x * Phi(x), Phi the normal distribution (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016)
-  gelu_tanh,   // its approximation there, 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  silu,        // x / (1 + e^-x), also called swish
-  quick_gelu,  // another approximation of gelu there, x / (1 + e^(-1.702 x))
+  none,        ///< x
+  relu,        ///< max(0, x)
+  gelu,        ///< x * Phi(x), with Phi the normal CDF (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016)
+  gelu_tanh,   ///< the paper's approximation 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  silu,        ///< x / (1 + e^-x), also called swish
+  quick_gelu,  ///< the paper's approximation x / (1 + e^(-1.702 x))
   tanh,
 };
 
@@ -21,11 +21,11 @@ namespace kernels {
 template <typename T>
 void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y);
 
-// x = activation(x), on the calling thread alone.
+/// x = activation(x), on the calling thread only.
 template <typename T>
 void Activate(Activation activation, Matrix<T> x);
 
-// d_x = d_y * slope at x. relu may be given its result for x. d_x may be d_y.
+/// d_x = d_y * activation'(x). For relu, x may be its output. d_x may be d_y.
 template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x);
 
@@ -33,7 +33,7 @@ void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<con
 template <typename T>
 void GatedRows(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<T> y);
 
-/// d_gate = d_y * x * slope at gate and d_x = d_y * activation(gate).
+/// d_gate = d_y * x * activation'(gate) and d_x = d_y * activation(gate).
 template <typename T>
 void GatedRowsGradient(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<const T> d_y,
                        Matrix<T> d_gate, Matrix<T> d_x);

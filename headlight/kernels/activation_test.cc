@@ -51,7 +51,7 @@ void CheckValues() {
 TEST(ActivationRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(ActivationRows, ValuesInDouble) { CheckValues<double>(); }
 
-// A fine walk over where the functions bend, in units of what float can tell apart.
+// A fine grid where the functions bend, with errors in units of float precision.
 TEST(ActivationRows, FloatIsAccurateEverywhere) {
   std::vector<float> x, y;
   for (double at = -30; at <= 30; at += 1e-3) x.push_back(static_cast<float>(at));

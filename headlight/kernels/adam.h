@@ -10,26 +10,27 @@
 namespace headlight::kernels {
 
 struct AdamStep {
-  std::int64_t step = 1;  // t, from 1
+  std::int64_t step = 1;  ///< t, starting at 1
   double learning_rate = 0;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
-  double weight_decay = 0;    // AdamW: value -= learning_rate * weight_decay * value
-  double gradient_scale = 1;  // multiplies the gradient first, as clipping or accumulation asks
-  double average_decay = 0;   // average = average_decay * average + (1 - average_decay) * value
+  double weight_decay = 0;    ///< AdamW: value -= learning_rate * weight_decay * value
+  double gradient_scale = 1;  ///< multiplies the gradient first, for clipping or accumulation
+  double average_decay = 0;   ///< average = average_decay * average + (1 - average_decay) * value
 };
 
-// Updates the values, the moments m and v and, unless it is empty, the average of the values; all of one length.
+/// Updates the values, the moments m and v and, unless it is empty, the average of the values. All have the same
+/// length.
 template <typename T>
 void AdamUpdate(const AdamStep& step, std::span<T> value, std::span<const T> gradient, std::span<T> m, std::span<T> v,
                 std::span<T> average);
 
-// The sums of the squares of each kSquareSumBlock values, in double.
+/// The sums of squares of each block of kSquareSumBlock values, in double.
 inline constexpr std::int64_t kSquareSumBlock = 16384;
 template <typename T>
 std::vector<double> SquareSums(std::span<const T> values);
 
-// The sum of those, from the first to the last; the same bits at any number of threads. Its root is the norm that
-// clipping bounds.
+/// The sum of squares of all values, in double, with the same bits for any number of threads. Its square root is the
+/// norm for gradient clipping.
 template <typename T>
 double SumOfSquares(std::span<const T> values);
 

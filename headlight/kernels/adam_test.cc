@@ -8,7 +8,7 @@
 namespace headlight::kernels::adam_test {
 namespace {
 
-// Ten steps of the paper's algorithm as plain loops beside the kernel's.
+// Compares ten steps with the paper's algorithm in plain loops.
 template <typename T>
 void CheckSteps() {
   for (const std::int64_t count :
@@ -44,19 +44,19 @@ void CheckSteps() {
 TEST(AdamUpdate, FloatFollowsThePaper) { CheckSteps<float>(); }
 TEST(AdamUpdate, DoubleFollowsThePaper) { CheckSteps<double>(); }
 
-TEST(AdamUpdate, WithoutAnAverageTheValuesAreTheSame) {
+TEST(AdamUpdate, UpdatesTheSameValuesWithoutAnAverage) {
   std::vector<float> one = TestVector<float>(100, 1), two = one, m1(100), v1(100), m2(100), v2(100), average(100);
   const std::vector<float> gradient = TestVector<float>(100, 2);
   AdamUpdate<float>({.learning_rate = 0.1}, one, gradient, m1, v1, {});
   AdamUpdate<float>({.learning_rate = 0.1}, two, gradient, m2, v2, average);
   EXPECT_EQ(one, two);
-  EXPECT_EQ(average, two);  // decay 0: the average is the value
+  EXPECT_EQ(average, two);  // decay 0: the average equals the value
 }
 
-TEST(SumOfSquares, MatchesPlainLoopsAtAnyThreadCount) {
+TEST(SumOfSquares, MatchesPlainLoopsForAnyThreadCount) {
   const int threads = Threads();
   for (const std::int64_t count : {0, 1, 5, 64, 16383, 16384, 16385, 100000}) {
-    const std::vector<float> narrow = TestVector<float>(count, 1, 1e15);  // squares that float cannot hold well
+    const std::vector<float> narrow = TestVector<float>(count, 1, 1e15);  // squares close to the limit of float
     const std::vector<double> wide(narrow.begin(), narrow.end());
     double expected = 0;
     for (const double value : wide) expected += value * value;

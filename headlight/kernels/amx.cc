@@ -13,11 +13,11 @@ namespace {
 
 #define HEADLIGHT_AMX __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f")))
 
-constexpr std::int64_t kTile = 16, kLine = 64;          // rows; bytes of each
+constexpr std::int64_t kTile = 16, kLine = 64;          // rows; bytes per row
 constexpr std::ptrdiff_t kUnitRow = kPanelColumns * 4;  // bytes of b
 constexpr std::int64_t kUnitBytes = 4;
 
-// Before g++'s intrinsics, which do not tell it that they read all of this.
+// g++'s intrinsics do not declare that they read all of this memory, so this must precede them.
 inline void ReadsMemory(const void* memory) { asm volatile("" ::"r"(memory) : "memory"); }
 
 // Sums are in tiles 0 to 3, factors in the others.
@@ -62,7 +62,8 @@ HEADLIGHT_AMX __attribute__((always_inline)) inline void AddStep(const std::byte
 
 template <bool integers, bool two>
 HEADLIGHT_AMX void Multiply(const AmxBlock& block) {
-  // Of the tiles of sums: the second of two is right of the first; with two tiles of rows, the third is below it.
+  // Layout of the tiles of sums: the second of two is right of the first; with two tiles of rows, the third is below
+  // it.
   const std::ptrdiff_t below_from = two ? kTile * block.from_stride : 2 * kLine;
   const std::ptrdiff_t below_to = two ? kTile * block.to_stride : 2 * kLine;
   if (block.from == nullptr) {
@@ -83,7 +84,7 @@ HEADLIGHT_AMX void Multiply(const AmxBlock& block) {
     a += block.step_stride;
     b += kAmxUnits * kUnitRow;
   }
-  if (const std::int64_t rest = block.units % kAmxUnits; rest != 0) {  // filled up with zeros
+  if (const std::int64_t rest = block.units % kAmxUnits; rest != 0) {  // zero-padded
     alignas(kLine) std::byte last_a[kAmxRows][kLine] = {}, last_b[kAmxUnits][kUnitRow] = {};
     for (std::int64_t row = 0; row < block.rows; ++row)
       std::memcpy(last_a[row], a + row * block.row_stride, static_cast<std::size_t>(rest * kUnitBytes));

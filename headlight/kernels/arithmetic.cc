@@ -80,7 +80,7 @@ HEADLIGHT_EXPORT(ColumnSumsChunk);
 
 namespace {
 
-// Both operations may be turned round, so that it is b that has a single column.
+// Both operations are commutative, so operands are swapped if a has a single column.
 template <typename T, class Chunk>
 void CombineRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y, Chunk chunk) {
   if (a.columns != y.columns) std::swap(a, b);

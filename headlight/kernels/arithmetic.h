@@ -1,25 +1,24 @@
-// Sums and products of matrices, element by element, and sums down their columns. T is float or double; y may be an
-// operand. Of AddRows and MultiplyRows one operand may have a single column, and any the same row for all (a stride of
-// 0).
+// Elementwise sums and products of matrices, and column sums. T is float or double; y may be an operand. In AddRows and
+// MultiplyRows, one operand may have a single column, and any operand may repeat one row (a stride of 0).
 #pragma once
 
 #include "headlight/base/matrix.h"
 
 namespace headlight::kernels {
 
-// y = a + b
+/// y = a + b
 template <typename T>
 void AddRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y);
 
-// y = a * b
+/// y = a * b
 template <typename T>
 void MultiplyRows(Matrix<const T> a, Matrix<const T> b, Matrix<T> y);
 
-// y = factor * x
+/// y = factor * x
 template <typename T>
 void ScaleRows(Matrix<const T> x, double factor, Matrix<T> y);
 
-// sums[column] += the sum of x's column, such as the gradient of a bias. The same bits at any number of threads.
+/// sums[column] += the sum of x's column, for example the gradient of a bias. Same bits for any number of threads.
 template <typename T>
 void AddColumnSums(Matrix<const T> x, T* sums);
 

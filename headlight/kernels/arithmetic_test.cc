@@ -39,7 +39,7 @@ void CheckValues() {
 TEST(ArithmeticRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(ArithmeticRows, ValuesInDouble) { CheckValues<double>(); }
 
-TEST(ArithmeticRows, ColumnSumsHaveTheSameBitsAtAnyThreadCount) {
+TEST(ArithmeticRows, ColumnSumsHaveTheSameBitsForAnyThreadCount) {
   const TestMatrix<float> x({5000, 40}, 1);
   std::vector<float> one(40), four(40);
   const int threads = Threads();

@@ -14,7 +14,7 @@ namespace headlight::kernels {
 namespace {
 
 bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
-  std::int32_t end = 0;  // of those before, which mostly lie one after another
+  std::int32_t end = 0;  // of previous sequences, which are mostly adjacent
   const auto behind = [&](const Sequence& sequence) {
     const bool apart = sequence.begin >= end;
     if (sequence.length > 0) end = sequence.end();
@@ -60,8 +60,8 @@ void CheckAttention(const AttentionInput<T>& input) {
   Check(mask.window >= 0 && mask.prefix >= 0 && (mask.window == 0 || (mask.width > 0 && mask.stride == 0)),
         "attention: a mask of prefix {}, window {}, width {} and stride {}", mask.prefix, mask.window, mask.width,
         mask.stride);
-  Check(present.empty() || std::ssize(present) == key.rows, "attention: {} marks for {} rows of keys", present.size(),
-        key.rows);
+  Check(present.empty() || std::ssize(present) == key.rows, "attention: a mask of {} entries for {} rows of keys",
+        present.size(), key.rows);
   CheckBias(input);
   Check(dropout.probability >= 0 && dropout.probability < 1, "attention: dropout is {}, which is not in [0, 1)",
         dropout.probability);
@@ -77,7 +77,7 @@ void CheckAttention(const AttentionInput<T>& input) {
     check_range("keys", sentence, keys[sentence], positions);
   }
   for (const Sequence& rows : key_rows.empty() ? std::span<const Sequence>() : keys)
-    Check(rows.step == 1, "attention: keys that are found through an index have a step of {}", rows.step);
+    Check(rows.step == 1, "attention: indexed keys have a step of {}, not 1", rows.step);
   Check(!ShareRows(queries, query.rows), "attention: two sentences share rows of queries");
   for (const std::int32_t row : key_rows) {
     Check(row >= 0 && row < key.rows, "attention: key row {} of {}", row, key.rows);

@@ -29,14 +29,14 @@ using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
-// to = scale * sums, or is added to.
+// Writes scale * sums to `to`, or adds it.
 template <typename T>
 void Give(const Packed<T>& sums, T scale, const GradientTo<T>& to) {
   for (std::int32_t i = 0; i < to.to.rows; ++i)
     StoreScaled(sums.row(i), scale, static_cast<std::int32_t>(to.to.columns), to.add, to.to.row(i));
 }
 
-// The products of one tile on the way back. Keys are packed once for all tiles of queries.
+// The products of one tile in the backward pass. Keys are packed once for all tiles of queries.
 template <typename T>
 class Tiles {
  public:
@@ -70,7 +70,7 @@ class Tiles {
     PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
   }
 
-  // scores = Q K^T and d_weights = d_output V^T, in so many columns.
+  // scores = Q K^T and d_weights = d_output V^T, with this many columns.
   void Scores(const TileRange& tile, std::int32_t columns, const Packed<T>& scores, const Packed<T>& d_weights) {
     Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, packed_columns_,
                        scores.data, scores.stride, head_.head_dim, false},
@@ -94,7 +94,7 @@ class Tiles {
   }
 
  private:
-  // to += a b, the inner dimension `inner`.
+  // to += a b with inner dimension `inner`.
   static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }
@@ -105,7 +105,7 @@ class Tiles {
   Packed<T> keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
 };
 
-// The same in bfloat16, in which all factors are rounded.
+// The same in bfloat16: all factors are rounded.
 class RoundedTiles {
  public:
   static constexpr std::int32_t kQueries = kernels::kRoundedBackwardQueries, kKeys = kernels::kRoundedBackwardKeys;
@@ -175,14 +175,14 @@ class RoundedTiles {
   }
 
  private:
-  static constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, filled up with zeros
+  static constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, zero-padded
   static std::int32_t Whole(std::int32_t depth) { return (depth + kStep - 1) / kStep * kStep; }
 
   Matrix<const float> OfQueries(const TileRange& tile) const {
     return {head_.query.row(tile.query), tile.queries, head_.head_dim, head_.query.stride};
   }
 
-  // The panels of a right-hand side whose depth is its rows, filled up to whole steps.
+  // Packs the panels of a right-hand side with its rows as depth, padded to whole steps.
   static void PackRight(const Matrix<const float>& rows, std::uint16_t* to) {
     const std::int64_t depth = Whole(static_cast<std::int32_t>(rows.rows));
     for (std::int64_t column = 0; column < rows.columns; column += kPanel, to += depth * kPanel) {
@@ -191,7 +191,7 @@ class RoundedTiles {
       std::fill(to + kernels::Bfloat16Pairs(rows.rows) * kernels::kBfloat16Pair, to + depth * kPanel, std::uint16_t{0});
     }
   }
-  // sums += left * the panels of so many rows.
+  // sums += left * the panels, with this depth.
   static void Add(const kernels::Bfloat16Rows& left, const std::uint16_t* panels, std::int64_t depth,
                   const Matrix<float>& sums) {
     for (std::int64_t column = 0; column < sums.columns; column += kPanel, panels += depth * kPanel) {
@@ -210,17 +210,17 @@ class RoundedTiles {
 
   const AttentionHead<float>& head_;
   const Matrix<const float>& d_output_;
-  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // numbers; rows
-  // Packed keys and values; the two sides of a product that are packed for each.
+  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // in numbers; in rows
+  // Packed keys and values, and the two sides that are packed for each product.
   std::uint16_t *keys_transposed_ = nullptr, *values_transposed_ = nullptr, *keys_ = nullptr, *right_ = nullptr,
                 *left_ = nullptr;
 };
 
-// One head on the way back: its tiles are computed again from what the forward pass left. With P the weights and D
-// their dropout (Dao et al., "FlashAttention", 2022, algorithm 4):
+// The backward pass of one head. Tiles are recomputed from the results of the forward pass. With weights P and dropout
+// D (Dao et al., "FlashAttention", 2022, algorithm 4):
 //   d_value = (P D)^T d_output,  d_weights = D (d_output V^T),  d_scores = P (d_weights - delta),
-//   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output,
-// where d_scores is first multiplied by the slope of the scores' cap, 1 - tanh(scale score / cap)^2.
+//   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output.
+// d_scores is first multiplied by the derivative of the cap, 1 - tanh(scale score / cap)^2.
 template <typename T, class Products>
 class BackwardHead {
  public:
@@ -255,7 +255,7 @@ class BackwardHead {
     GiveQueries(sums, first_query, count);
   }
 
-  // All three gradients, in one walk over the tiles.
+  // All three gradients in one pass over the tiles.
   void Everything() {
     Scratch<T> scratch(Scratch<T>::Size(head_.queries, head_.head_dim) + KeyBlockSize());
     Packed<T> sums;
@@ -270,8 +270,7 @@ class BackwardHead {
  private:
   static constexpr std::int32_t kQueries = Products::kQueries, kKeys = Products::kKeys;
 
-  // KeyBlock of at most so many keys; also adds the block's part to d_query_sums [queries, head_dim] where there is
-  // one.
+  // KeyBlock of at most `most` keys. Also adds the block's part to d_query_sums [queries, head_dim], if it has data.
   void AddKeyBlock(std::int32_t first_key, std::int32_t most, const Packed<T>& d_query_sums, Scratch<T> scratch) {
     const std::int32_t count = std::min(most, head_.keys - first_key);
     TakeTile(count, scratch);
@@ -317,7 +316,7 @@ class BackwardHead {
     products_.PackKeys(first, count);
   }
 
-  // weights_ and d_scores_ of the tile, whose keys are packed; false where no query sees a key.
+  // Computes weights_ and d_scores_ of the tile, whose keys are packed. Returns false if no query sees a key.
   bool Recompute(const TileRange& tile) {
     if (SeesNothing(head_, tile)) return false;
     for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
@@ -346,7 +345,8 @@ class BackwardHead {
       bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
   }
 
-  // From the gradient of capped scores to that of scale * score. Columns beyond the tile's keys stay 0.
+  // Multiplies by the derivative of the cap, to get the gradient of scale * score. Columns beyond the tile's keys stay
+  // 0.
   void PassCap(const TileRange& tile) {
     for (std::int32_t i = 0; i < tile.queries && slopes_.data != nullptr; ++i)
       MultiplyRow(slopes_.row(i), tile.keys, d_scores_.row(i));
@@ -360,11 +360,11 @@ class BackwardHead {
 
   const kernels::BackwardArguments<T>& arguments_;
   AttentionHead<T> head_;
-  Matrix<const T> output_, d_output_;  // this head's
+  Matrix<const T> output_, d_output_;  // of this head
   GradientTo<T> d_query_, d_key_, d_value_;
   Products products_;
-  Packed<T> weights_, d_scores_;  // of a tile: its weights (after dropout) and the gradient of its scores
-  Packed<T> slopes_;              // where scores are capped, its derivatives by them
+  Packed<T> weights_, d_scores_;  // of a tile: weights after dropout, and the gradient of scores
+  Packed<T> slopes_;              // if scores are capped, the derivatives of the cap
 };
 
 template <class Head, typename T>
@@ -397,8 +397,8 @@ HEADLIGHT_EXPORT(BackwardOf);
 
 namespace {
 
-// Sets to 0 what will not be overwritten of a gradient: the rows that no sequence names or, where sequences share rows,
-// all, so that each sequence adds to them.
+// Zeroes the part of a gradient that is not overwritten: rows of no sequence, or all rows if sequences share rows and
+// add to them.
 template <typename T>
 void Zero(GradientTo<T>& gradient, std::span<const Sequence> sequences, bool shared) {
   if (gradient.add || !gradient.wanted()) return;
@@ -419,7 +419,7 @@ void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std:
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
     for (std::size_t place = part.first; place < part.last; ++place)
       HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
-    arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads
+    arguments.d_key.add = arguments.d_value.add = true;  // to the group's other query heads
   }
 }
 
@@ -432,7 +432,7 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
   CheckAttention(given);
   AttentionInput<T> input = given;
   input.bias = PreparedBias(given.bias, given.heads);
-  Check(input.key_rows.empty(), "attention: keys that are found through an index have no gradient");
+  Check(input.key_rows.empty(), "attention: indexed keys have no gradient");
   const auto check = [](const char* what, const auto& matrix, std::int64_t rows, std::int64_t columns) {
     Check(matrix.rows == rows && matrix.columns == columns, "attention: {} is [{}, {}] instead of [{}, {}]", what,
           matrix.rows, matrix.columns, rows, columns);
@@ -446,12 +446,13 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
 
-  // Scores and the weights' gradient are made anew, then the gradients of queries, keys and values: five products for
-  // two.
+  // Scores and the gradient of weights are recomputed, then the gradients of queries, keys and values: five products
+  // instead of two.
   const Profiled profiled("attention gradient", 2.5 * OperationsOf(input), 0);
   const std::int32_t key_heads = KeyHeads(input);
   BiasGradientParts<T> bias_parts(input, given.bias);
-  // With parts of a bias's gradient the cuts must not depend on the number of threads; a computed bias allows none.
+  // If a bias has partial gradients, the division must not depend on the number of threads. A computed bias allows
+  // none.
   const int threads = bias_parts.needed() ? 8 : Threads();
   const bool may_cut = d_query.wanted() && (d_key.wanted() || d_value.wanted()) &&
                        (input.bias.computed == nullptr || !input.bias.computed->has_gradient());

@@ -1,5 +1,5 @@
-// How fast attention is in the shapes that matter: training on short sentences, decoding, long sequences. GFLOP/s count
-// what plain matrix products would need: 2 products forward, 5 backward, half of them under a causal mask.
+// Attention in typical shapes: training on short sequences, decoding, long sequences. GFLOP/s count the operations of
+// plain matrix products: 2 products forward, 5 backward, half of them with a causal mask.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -30,13 +30,13 @@ struct Shape {
   bool causal = false;
   double dropout = 0;
   std::int32_t key_heads = 0;
-  bool columns = false;  // the sentences are the columns of a grid
+  bool columns = false;  // sequences are the columns of a grid
   AttentionMask mask = {};
-  std::optional<BiasPlaces> bias = {};  // shared by all sentences, with its gradient
+  std::optional<BiasPlaces> bias = {};  // shared by all sequences, with its gradient
   float score_cap = 0;
 };
 
-// About `tokens` tokens in sentences of 5 to 25.
+// About `tokens` tokens in sequences of 5 to 25.
 std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   std::vector<std::pair<std::int32_t, std::int32_t>> lengths;
   Random random(1);
@@ -48,7 +48,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   return lengths;
 }
 
-// Queries, keys and values beside one another, as a fused projection leaves them.
+// Queries, keys and values as adjacent columns, as in a fused projection.
 struct Problem {
   explicit Problem(const Shape& shape)
       : heads(shape.heads), key_heads(shape.key_heads), model(shape.heads * shape.head_dim) {
@@ -61,7 +61,7 @@ struct Problem {
     }
     if (shape.columns) queries = keys = GridColumns(1, queries[0].length, static_cast<std::int32_t>(queries.size()));
     Random random(2);
-    const auto random_numbers = [&](std::int64_t count) {  // in memory as a tensor has it, of large pages
+    const auto random_numbers = [&](std::int64_t count) {  // allocated as for a tensor, in large pages
       std::shared_ptr<float> values =
           std::reinterpret_pointer_cast<float>(AllocateStorage(count * std::int64_t{sizeof(float)}));
       for (std::int64_t i = 0; i < count; ++i) values.get()[i] = static_cast<float>(random.Uniform() - 0.5);
@@ -134,7 +134,7 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
   problem.Report(state, backward ? 5 : 2);
 }
 
-// One new token of each of some texts, whose keys are in a cache.
+// One new token for each text, with keys in a cache.
 void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
   Problem problem(shape);
   const std::int64_t entry = EntryBytes<float>(type, shape.head_dim);
@@ -163,8 +163,8 @@ void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
   problem.Report(state, 2);
 }
 
-// The same as separate operations: products, a softmax and products for each sentence and head, which keep the weights
-// for the gradient.
+// The same as separate operations: products, softmax and products per sequence and head, keeping the weights for the
+// gradient.
 void SeparateOperations(benchmark::State& state, const Shape& shape, bool backward) {
   Problem problem(shape);
   const std::int32_t heads = shape.heads, dim = shape.head_dim;
@@ -226,8 +226,8 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
   problem.Report(state, backward ? 5 : 2);
 }
 
-// Forward and backward once, and by how much memory grew meanwhile: beside it what a matrix of scores would take. Run
-// one case a process, since memory that was used before does not show.
+// One forward and backward pass, and the growth of memory, compared with the size of a matrix of scores. Run one case
+// per process, because memory that was used before does not count as growth.
 void Long(benchmark::State& state, std::int32_t tokens) {
   Problem problem({"", {{tokens, tokens}}, 8, 32, false, 0});
   const auto megabytes = [] {
@@ -282,9 +282,9 @@ const bool registered = [] {
         .heads = 1,
         .head_dim = 64,
         .mask = {.stride = 512}},
-        // 64 words and their start, then 32 x 32 codes (DALL-E's attention): all, the mask alone of rows, of columns
-        // (which rows of the transposed image serve, nn/grid_attention.h) and of squares. A query sees a mean of 545,
-        // 79, 79 and 84 keys.
+        // 65 text tokens, then 32 x 32 codes (DALL-E's attention): all, masks of rows, of columns (for which
+        // nn/grid_attention.h uses rows of the transposed image) and of squares. A query sees 545, 79, 79 and 84 keys
+        // on average.
         Shape{.name = "65 + 32x32 12x64, all",
         .lengths = Lengths(1, {1089, 1089}),
         .heads = 12,

@@ -28,7 +28,7 @@ namespace HWY_NAMESPACE {
 using kernels::kForwardKeys;
 using kernels::kForwardQueries;
 
-// From the weighted sums of values of some queries.
+// Stores the output of some queries from their weighted sums of values.
 template <typename T>
 void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t queries, const Packed<T>& sums,
                  const RunningSoftmax<T>* softmax, Matrix<T> output, T* log_sum_exp) {
@@ -46,7 +46,7 @@ void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::in
   }
 }
 
-// The output of the queries first_query ... of one head, at most kForwardQueries of them.
+// The output of queries first_query ... of one head, at most kForwardQueries.
 template <typename T>
 void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
@@ -76,7 +76,8 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
     for (std::int32_t j = key; j < key + tile.keys && !widens; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
-      if (ReadsUnpacked<T>(queries)) PrefetchNextHead(head.value.row(j), head.value_dim);  // else packing prefetches
+      if (ReadsUnpacked<T>(queries))
+        PrefetchNextHead(head.value.row(j), head.value_dim);  // otherwise packing prefetches
     }
     TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = CapAndAddBias(head, tile, scores);
@@ -96,13 +97,13 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
 }
 HEADLIGHT_KERNEL(ForwardBlock);
 
-// The keys of a tile in bfloat16: most sentences have one, and no sums that are scaled again.
+// The keys of a bfloat16 tile: most sequences have a single tile, so sums need no rescaling.
 constexpr std::int32_t kRoundedKeys = 256, kRoundedQueries = 32;
 
-// The same of any number of queries in bfloat16. Their keys and values are packed once.
+// The same in bfloat16, for any number of queries. Keys and values are packed once.
 void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, std::int32_t head_index,
                     std::int32_t first_query, std::int32_t all_queries, Matrix<float> output, float* log_sum_exp) {
-  constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, which is filled up to whole ones
+  constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, which is padded to whole steps
   const AttentionHead<float> head(input, sentence, head_index);
   const KeyRange all_keys = head.Visible(first_query, all_queries);
   const std::int32_t begin = all_keys.begin / kRoundedKeys * kRoundedKeys;
@@ -174,7 +175,7 @@ void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, s
   }
 }
 
-// The weights of the queries first_query ... of one head, at most kForwardQueries of them: rows of weights[query, key].
+// The weights of queries first_query ... of one head, at most kForwardQueries: rows of weights[query, key].
 template <typename T>
 void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> weights) {
@@ -232,9 +233,9 @@ HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
 
-// Merges consecutive sentences with the same keys, as beams have, where no mask, bias or dropout distinguishes their
-// queries, and where none is rounded for its number of queries: 5 beams cost two fifths of 5 sentences, with the same
-// bits. `queries` and `keys` hold what the result refers to.
+// Merges consecutive sequences with the same keys, such as beams, if no mask, bias or dropout distinguishes their
+// queries, and none is rounded because of its number of queries. 5 beams cost two fifths of 5 sequences, with the same
+// bits. `queries` and `keys` own the sequences of the result.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
@@ -265,21 +266,21 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
   AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
-  // The newest token of a sentence sees all others: in decoding no mask is looked at.
+  // The newest token of a sequence sees all others, so decoding ignores a causal mask.
   if (input.mask == AttentionMask{.causal = true} &&
       std::ranges::all_of(input.queries, [](const Sequence& rows) { return rows.length == 1; }))
     input.mask = {};
   input.bias = PreparedBias(given.bias, given.heads);
   const std::int64_t columns = OutputColumns(input);
   Check(output.rows == input.query.rows && output.columns == columns,
-        "attention: an output of [{}, {}] where queries and values make [{}, {}]", output.rows, output.columns,
-        input.query.rows, columns);
+        "attention: the output is [{}, {}] instead of [{}, {}]", output.rows, output.columns, input.query.rows,
+        columns);
   Check(log_sum_exp.empty() || static_cast<std::int64_t>(log_sum_exp.size()) == input.query.rows * input.heads,
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
 
   const Profiled profiled("attention", OperationsOf(input), 0);
-  constexpr std::int32_t rounded_queries = 256;  // enough to repay that each block packs its keys
+  constexpr std::int32_t rounded_queries = 256;  // enough to amortize that each block packs its keys
   struct Block {
     std::int32_t sentence, query, queries;
     bool rounded;
@@ -320,7 +321,8 @@ template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
         "attention: sentence {} of {}", sentence, input.queries.size());
-  AttentionInput<T> alone = input;  // a caller that asks for every sentence does not check all of them each time
+  AttentionInput<T> alone =
+      input;  // so that a caller that iterates over sequences does not check all of them each time
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
   if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);
@@ -329,8 +331,8 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
   prepared.bias = PreparedBias(input.bias, input.heads);
   const std::int64_t queries = alone.queries[0].length, keys = alone.keys[0].length;
   Check(std::ssize(weights) == input.heads * queries * keys,
-        "attention: room for {} weights where sentence {} has {} heads x {} queries x {} keys", weights.size(),
-        sentence, input.heads, queries, keys);
+        "attention: {} weights do not fit sentence {} with {} heads x {} queries x {} keys", weights.size(), sentence,
+        input.heads, queries, keys);
   if (weights.empty()) return;
   const std::int64_t blocks = (queries + kForwardQueries - 1) / kForwardQueries;
   const auto work = [&](std::int64_t pair) {
@@ -339,7 +341,7 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
     (prepared, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
      {weights.data() + head * queries * keys, queries, keys, keys});
   };
-  constexpr std::int64_t enough = 100'000;  // multiplications that repay waking other threads
+  constexpr std::int64_t enough = 100'000;  // multiplications that amortize waking other threads
   if (queries * keys * input.query.columns < enough) {
     for (std::int64_t pair = 0; pair < blocks * input.heads; ++pair) work(pair);
   } else {

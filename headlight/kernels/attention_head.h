@@ -1,4 +1,4 @@
-// One head of one sentence, as the attention kernels see it: where its rows are and which keys a query sees.
+// One head of one sequence in the attention kernels: the location of its rows, and the keys that a query sees.
 #pragma once
 
 #include <algorithm>
@@ -12,36 +12,37 @@
 
 namespace headlight::kernels {
 
-// The columns of one head in consecutive rows, or in the rows that an index names, perhaps in the blocks of a cache.
+/// The columns of one head in consecutive rows, in rows selected by an index, or in the blocks of a cache.
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
-  std::int64_t stride = 0;  // numbers; in blocks, the bytes of an entry
+  std::int64_t stride = 0;  ///< in numbers; in blocks, the bytes of an entry
   const std::int32_t* index = nullptr;
   const std::byte* const* blocks = nullptr;
-  std::int64_t first_byte = 0;  // of the head's entries in a block
+  std::int64_t first_byte = 0;  ///< offset of the head's entries in a block
   CacheType type = CacheType::unrounded;
 
   const std::byte* entry(std::int32_t position) const {
     const auto row = static_cast<std::uint32_t>(index[position]);
     return blocks[row / kBlockRows] + row % kBlockRows * stride + first_byte;
   }
-  // Only if the numbers are unrounded.
+  /// Only for unrounded numbers.
   const T* row(std::int32_t position) const {
     if (blocks == nullptr) return data + (index ? index[position] : position) * stride;
     return reinterpret_cast<const T*>(entry(position));
   }
 };
 
-// Queries and keys of a tile. Tried, on one AVX-512 core (113 GFLOP/s at most): forward 64 x 64, 64 x 128, 64 x 256,
-// 128 x 64 and 128 x 128, backward 64 x 64, 32 x 64, 64 x 128, 128 x 64 and 128 x 128. A long sequence runs at 80 to 90
-// GFLOP/s with all of them; 512 tokens with a causal mask at 70 with 64 x 64, 52 with 64 x 256.
+/// Tile sizes in queries and keys. On one AVX-512 core (113 GFLOP/s peak), tiles from 64 x 64 to 128 x 128 forward and
+/// 32 x 64 to 128 x 128 backward reach 80 to 90 GFLOP/s on long sequences. With a causal mask and 512 tokens, 64 x 64
+/// reaches 70 and 64 x 256 reaches 52.
 constexpr std::int32_t kForwardQueries = 64, kForwardKeys = 64;
 constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
-// In bfloat16 packing costs more beside the products: larger ones.
+/// In bfloat16 packing costs more relative to the products, so tiles are larger.
 constexpr std::int32_t kRoundedBackwardQueries = 128, kRoundedBackwardKeys = 256;
 
-// Up to this many queries read keys and values unpacked, in float; with more, packing pays off. The bits are the same.
+/// For up to this many queries, keys and values are read unpacked, in float; for more, packing is faster. Bits are the
+/// same.
 constexpr std::int32_t kFewQueries = 4;
 
 template <typename T>
@@ -49,7 +50,7 @@ std::int32_t KeyHeads(const AttentionInput<T>& input) {
   return input.key_heads > 0 ? input.key_heads : input.heads;
 }
 
-// True where the sentence is computed in bfloat16.
+/// True if the sequence is computed in bfloat16.
 template <typename T>
 bool Rounds(const AttentionInput<T>& input, std::int32_t sentence) {
   return std::is_same_v<T, float> && input.compute != Compute::float32 && input.key_rows.empty() &&
@@ -79,7 +80,7 @@ struct AttentionHead {
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
-  // The first to the last key that any of `count` consecutive queries sees.
+  /// The range of keys that any of `count` consecutive queries sees.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
     const std::int32_t first = first_query + past, last = first + count - 1;
     const std::int32_t prefix = SeenPrefix(input.mask, last, keys);
@@ -87,7 +88,8 @@ struct AttentionHead {
             std::max(prefix, SeenKeys(input.mask, last, keys).end)};
   }
 
-  // This head's part, of all the sentence's queries or keys, of a matrix with columns for every head or key head.
+  /// This head's part of a matrix with columns for all heads or key heads: the rows of all queries or keys of the
+  /// sequence.
   template <typename U>
   Matrix<U> OfQueries(const Matrix<U>& matrix, std::int32_t dim) const {
     return Part(matrix, query_rows, head, dim);
@@ -102,15 +104,15 @@ struct AttentionHead {
   Sequence query_rows, key_rows;
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
-  bool masked;                 // else every query sees every key
-  bool gaps;                   // some keys between the first and the last that are seen are not
-  std::uint64_t dropout_seed;  // the rows of its mask are the queries, the columns the keys
+  bool masked;                 ///< false: every query sees every key
+  bool gaps;                   ///< the keys that a query sees are not contiguous
+  std::uint64_t dropout_seed;  ///< rows of the dropout mask are queries, columns are keys
   std::uint32_t dropout_threshold;
 
  private:
   template <typename U>
   static Matrix<U> Part(const Matrix<U>& matrix, Sequence rows, std::int64_t index, std::int32_t dim) {
-    if (matrix.data == nullptr) return {};  // a gradient that is not wanted
+    if (matrix.data == nullptr) return {};  // a gradient that is not needed
     return {matrix.row(rows.begin) + index * dim, rows.length, dim, matrix.stride * rows.step};
   }
   static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {.data = matrix.data, .stride = matrix.stride}; }
@@ -128,7 +130,7 @@ struct AttentionHead {
   }
 };
 
-// Throws Error where shapes or sequences do not fit one another.
+/// Throws Error if shapes or sequences do not fit.
 template <typename T>
 void CheckAttention(const AttentionInput<T>& input);
 
@@ -137,27 +139,27 @@ std::int64_t OutputColumns(const AttentionInput<T>& input) {
   return input.value.columns / KeyHeads(input) * input.heads;
 }
 
-// Multiplications of a pair of a query and a key, in all heads.
+/// Multiplications per pair of query and key, in all heads.
 template <typename T>
 std::int64_t ColumnsPerPair(const AttentionInput<T>& input) {
   return input.query.columns + OutputColumns(input);
 }
 
-// Floating-point operations of the scores and of their weighted sums of values.
+/// Floating-point operations of the scores and the weighted sums of values.
 template <typename T>
 double OperationsOf(const AttentionInput<T>& input) {
-  double pairs = 0;  // of a query and a key that it sees
+  double pairs = 0;  // visible pairs of query and key
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence)
     pairs += static_cast<double>(input.queries[sentence].length) * input.keys[sentence].length;
   return (input.mask.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
 }
 
-// How many of `pairs` (of a part of the sentences and one of `heads`) a thread takes at a time, so that taking them (a
-// tenth of a microsecond) is lost beside the work: one, or all heads of a part, since a thread reads what it
-// prefetched.
+/// The number of `pairs` (a part of the sequences and a head) that a thread takes at a time, so that the overhead of a
+/// tenth of a microsecond is negligible. It is one, or all heads of some parts, because a thread reads what it
+/// prefetched.
 template <typename T>
 std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
-  constexpr std::int64_t enough = 100'000;  // multiplications: some microseconds
+  constexpr std::int64_t enough = 100'000;  // multiplications, which take some microseconds
   std::int64_t scores = 1;
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;

@@ -1,5 +1,4 @@
-// Which keys an attention's queries see, as data, so that tiles of queries and keys that do not see one another are
-// never computed.
+// The keys that queries see, described as data, so that tiles without a visible pair are never computed.
 #pragma once
 
 #include <algorithm>
@@ -7,22 +6,22 @@
 
 namespace headlight {
 
-// Every condition that is set must hold. Positions are those of the keys: query i of a sentence stands at i + keys -
-// queries, so that with a cache the last query stands at the last key.
+/// All conditions that are set must hold. Positions are those of the keys: query i of a sequence is at position i +
+/// keys - queries. With a cache, the last query is therefore at the last key.
 struct AttentionMask {
-  bool causal = false;      // keys up to the query's own position
-  std::int32_t left = -1;   // where not negative, keys at most so far before the query
-  std::int32_t right = -1;  // where not negative, keys at most so far after it
-  // Where positive, keys in the query's own block of so many positions: the rows of a grid of this width.
+  bool causal = false;      ///< keys up to the query's own position
+  std::int32_t left = -1;   ///< if not negative, keys at most this far before the query
+  std::int32_t right = -1;  ///< if not negative, keys at most this far after the query
+  /// If positive, keys in the query's own block of this many positions: the rows of a grid of this width.
   std::int32_t block = 0;
-  // Where positive, keys at a multiple of this distance: the columns of a grid of this width (Child et al., "Generating
-  // Long Sequences with Sparse Transformers", 2019, strided attention).
+  /// If positive, keys at a multiple of this distance: the columns of a grid of this width (Child et al., "Generating
+  /// Long Sequences with Sparse Transformers", 2019, strided attention).
   std::int32_t stride = 0;
-  // Where positive, keys in a square of so many rows and columns of a grid whose rows have `width` cells, the lower
-  // right corner of which is the query; not with a stride.
+  /// If positive, keys in a square of `window` rows and columns with the query in its lower right corner, in a grid
+  /// with rows of `width` cells. Not with a stride.
   std::int32_t window = 0, width = 0;
-  // Keys at the first `prefix` positions are seen unless `causal` hides them; the conditions other than that one are
-  // for the rest, and count positions from there: a text before an image.
+  /// Keys at the first `prefix` positions are seen unless `causal` hides them, for example a text before an image.
+  /// Other conditions apply only to later keys, with positions relative to the end of the prefix.
   std::int32_t prefix = 0;
 
   bool operator==(const AttentionMask&) const = default;
@@ -32,26 +31,26 @@ struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };
 
-// How much of a tile of queries and keys is seen.
+/// The visible part of a tile of queries and keys.
 enum class TileCover : std::uint8_t { empty, partial, full };
 
 namespace attention_mask {
 
-// The largest multiple of `divisor` (positive) that is at most x.
+/// The largest multiple of `divisor` (positive) that is at most x.
 constexpr std::int64_t RoundDown(std::int64_t x, std::int64_t divisor) {
   return x / divisor * divisor - (x % divisor < 0 ? divisor : 0);
 }
 
 }  // namespace attention_mask
 
-// How many keys of the prefix the query at `position` sees.
+/// The number of prefix keys that the query at `position` sees.
 constexpr std::int32_t SeenPrefix(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
   const std::int64_t last = mask.causal ? std::min<std::int64_t>(keys, position + 1) : keys;
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(last, 0, mask.prefix));
 }
 
-// From the first of the sentence's `keys` after the prefix that the query at `position` sees to the last (but for
-// `stride` and `window`, it sees all between them); empty where end <= begin. Neither end falls as the position grows.
+/// The range of keys after the prefix that the query at `position` sees; empty if end <= begin. Except for `stride` and
+/// `window`, all keys in the range are seen. Both ends are nondecreasing in the position.
 constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
   position -= mask.prefix;
   std::int64_t begin = 0, end = std::int64_t{keys} - mask.prefix;
@@ -71,8 +70,8 @@ constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, st
   return {static_cast<std::int32_t>(begin + mask.prefix), static_cast<std::int32_t>(end + mask.prefix)};
 }
 
-// The keys of a range that a query sees are those at `first`, which is in [0, period), and the `run - 1` after it, and
-// so on at every multiple of the period; all where that is 0.
+/// Which keys of a range a query sees: those with (key - first) mod period < run, with first in [0, period). All if the
+/// period is 0.
 struct KeyPeriod {
   std::int32_t period = 0, first = 0, run = 1;
 };
@@ -90,8 +89,8 @@ constexpr KeyPeriod SeenPeriod(const AttentionMask& mask, std::int64_t position)
   return of(first + mask.prefix, mask.width, column - first + 1);
 }
 
-// How much of a tile is seen: the queries at [first_position, first_position + positions) and the keys of `tile`, which
-// are some of the sentence's `keys`.
+/// The visible part of a tile: queries at [first_position, first_position + positions) and the keys of `tile`, a range
+/// of the sequence's `keys`.
 constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_position, std::int32_t positions,
                             KeyRange tile, std::int32_t keys) {
   const std::int64_t last_position = first_position + positions - 1;
@@ -100,7 +99,7 @@ constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_positi
   const KeyRange first = SeenKeys(mask, first_position, keys), last = SeenKeys(mask, last_position, keys);
   const std::int64_t begin = std::max(first.begin, tile.begin), end = std::min(last.end, tile.end);
   if (begin >= end) return TileCover::empty;
-  if (mask.stride > 1) {  // some distance from a position to a key must be a multiple of it
+  if (mask.stride > 1) {  // the distance between some position and key must be a multiple of it
     const std::int64_t farthest = end - 1 - first_position;
     return attention_mask::RoundDown(farthest, mask.stride) >= begin - last_position ? TileCover::partial
                                                                                      : TileCover::empty;

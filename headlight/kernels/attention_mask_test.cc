@@ -8,7 +8,7 @@
 namespace headlight::kernels::attention_mask_test {
 namespace {
 
-TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
+TEST(AttentionMask, CoverOfTilesMatchesPairs) {
   constexpr std::int32_t keys = 23;
   for (const AttentionMask& mask : {AttentionMask{},
                                     {.causal = true},
@@ -38,7 +38,7 @@ TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
             const bool full = seen == positions * (end - begin);
             const TileCover expected = seen == 0 ? TileCover::empty : full ? TileCover::full : TileCover::partial;
             if (mask.stride > 0 || mask.prefix > 0 ||
-                mask.window > 0) {  // a tile may be taken for partial, never for empty or full
+                mask.window > 0) {  // a tile may be reported as partial, but never wrongly as empty or full
               EXPECT_TRUE(cover == expected || cover == TileCover::partial);
             } else {
               ASSERT_EQ(cover, expected) << position << " " << positions << " " << begin << " " << end;
@@ -48,7 +48,7 @@ TEST(AttentionMask, CoverOfATileMatchesItsPairs) {
   }
 }
 
-// A NaN in keys and values of tiles that no query sees reaches nothing.
+// A NaN in keys and values of tiles that no query sees has no effect.
 TEST(AttentionMask, UnseenTilesAreNotRead) {
   ForEveryTarget([] {
     for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20},

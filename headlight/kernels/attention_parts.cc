@@ -9,11 +9,12 @@ namespace headlight::kernels {
 
 namespace {
 
-// Of each sentence: of those whose keys share rows with its own, directly or through others', the first place in the
-// order.
+// Groups sequences whose keys share rows, directly or through others. Returns for each sequence the first index in
+// `order` of its group.
 std::span<const std::int32_t> GroupsByKeys(std::span<const Sequence> keys, std::int64_t key_tokens,
                                            std::span<const std::int32_t> order) {
-  thread_local std::vector<std::int32_t> owner, group, of_sentence;  // owner of a row: a place; group: an earlier one
+  thread_local std::vector<std::int32_t> owner, group,
+      of_sentence;  // owner: index of the last sequence with this row; group: an earlier index
   owner.assign(static_cast<std::size_t>(key_tokens), -1);
   group.resize(order.size());
   of_sentence.resize(order.size());

@@ -1,4 +1,4 @@
-// The plan of attention's backward pass: which sentences, or blocks of a long sentence, one thread computes at a time.
+// The plan of attention's backward pass: which sequences, or blocks of a long sequence, one task computes.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace headlight::kernels {
 
-// Computed for one key head and its query heads: all gradients of the sentences order[first] to order[last - 1], one
-// after another; or those of one block of keys or queries of a long sentence.
+/// One task for a key head and its query heads: all gradients of the sequences order[first] to order[last - 1], in
+/// order, or those of one block of keys or queries of a long sequence.
 struct BackwardPart {
   enum Kind { whole, keys, queries } kind;
   std::size_t first, last;
-  std::int32_t tile = 0;  // first key or query
+  std::int32_t tile = 0;  ///< first key or query
 };
 
 struct BackwardPlan {
-  std::vector<std::int32_t> order;  // of the sentences: by their keys
+  std::vector<std::int32_t> order;  ///< sequences sorted by their keys
   std::vector<BackwardPart> parts;
 };
 
-// Sentences whose keys share some of `key_tokens` rows are one part, so that no two threads add to the same row. A
-// sentence that alone would keep one of `threads` busy longer than the others is cut into blocks (with 0 none is); the
-// result has the same bits, for 7 products of tiles instead of 5. The plan is in memory that the thread keeps until it
-// makes another.
+/// Plans the backward pass. Sequences whose keys share some of `key_tokens` rows form one part, so that no two threads
+/// add to the same row. A sequence that would keep one of `threads` busy longer than the others is divided into blocks
+/// (never with 0 threads). Bits are the same, at the cost of 7 instead of 5 tile products. The plan is valid until the
+/// thread's next call.
 const BackwardPlan& PlanBackward(std::span<const Sequence> queries, std::span<const Sequence> keys,
                                  std::int64_t key_tokens, std::int32_t key_heads, int threads);
 

@@ -1,5 +1,5 @@
-// One query's row of scores: the softmax over tiles of keys, and its gradient; and the two products of a few queries,
-// for which packing keys would cost more than it gains. Once per target, after hwy/highway.h.
+// One query's row of scores: the softmax over tiles of keys, and its gradient. Also the two products of a few queries,
+// for which packing keys does not pay off. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
 #undef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
@@ -27,8 +27,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HeadRows;
 
-// The columns of a tile's row that its query sees: those before `prefix`, and [begin, end); with a period only the
-// `run` columns from `phase`, which is in [0, period), and from every multiple of the period after it.
+// The columns of a tile that a query sees: those before `prefix`, and [begin, end). With a period, only columns with
+// (column - phase) mod period < run are seen in the latter, with phase in [0, period).
 struct SeenColumns {
   std::int32_t begin, end, prefix = 0;
   std::int32_t period = 0, phase = 0, run = 1;
@@ -56,20 +56,20 @@ struct SeenColumns {
 struct WeightDropout {
   DropoutKey key;
   std::uint32_t threshold;  // 0: none
-  std::uint32_t first_key;  // that of column 0
+  std::uint32_t first_key;  // key of column 0
 };
 
 // A softmax over keys that arrive tile by tile (Milakov and Gimelshein, "Online normalizer calculation for softmax",
-// 2018): the greatest score so far and the sum of exp(score - max).
+// 2018): the maximum score so far and the sum of exp(score - max).
 template <typename T>
 struct RunningSoftmax {
   T max = -std::numeric_limits<T>::infinity();
   T sum = 0;
 };
 
-// scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same instructions
-// wherever it is. Unless null, `slopes` receives the derivatives by scale * score. Apart from attention without a cap,
-// whose loops stay small.
+// scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same
+// instructions. `slopes` receives the derivatives by scale * score, unless it is null. Not inlined, so that the loops
+// of attention without a cap stay small.
 template <typename T>
 HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* slopes) {
   const hn::ScalableTag<T> d;
@@ -82,8 +82,7 @@ HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* 
   }
 }
 
-// The first half of a softmax: scales a tile's row of scores, hides what is not seen behind -infinity, and returns the
-// greatest.
+// First half of a softmax: scales a tile's row of scores, sets hidden ones to -infinity, and returns the maximum.
 template <typename T>
 HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T scale) {
   const hn::ScalableTag<T> d;
@@ -99,8 +98,8 @@ HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T s
   return hn::GetLane(hn::MaxOfLanes(d, maxima));
 }
 
-// The second half: turns them into exp(score - max), 0 where dropped. Returns what earlier sums must be multiplied by,
-// now that max has grown to at least `tile_max`.
+// Second half: replaces scores by exp(score - max), or 0 if dropped. Returns the factor of earlier sums, since max has
+// grown to at least `tile_max`.
 template <typename T>
 HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const WeightDropout& dropout,
                           RunningSoftmax<T>& softmax) {
@@ -123,9 +122,10 @@ HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const Wei
   return factor;
 }
 
-// The same row on the way back. In: scores and the gradient of the weights. Out: in `scores` the weights, 0 where
-// dropped (kept ones still to be multiplied by keep_scale); in `d_weights` the gradient of scale * score + bias, which
-// is weight * (d_weight - delta), delta = the output's product with its gradient (Dao et al., 2022, appendix B.2).
+// The backward pass of a row. On input, scores and the gradient of the weights. On output, `scores` has the weights, 0
+// if dropped (others are not yet multiplied by keep_scale). `d_weights` has the gradient of scale * score + bias, which
+// is weight * (d_weight - delta), with delta the dot product of the output and its gradient (Dao et al., 2022, appendix
+// B.2).
 template <typename T>
 HWY_INLINE void SoftmaxRowGradient(T* scores, T* d_weights, std::int32_t columns, SeenColumns seen, T scale,
                                    const WeightDropout& dropout, T keep_scale, T log_sum_exp, T delta) {
@@ -160,9 +160,9 @@ HWY_INLINE T DotOf(const T* a, const T* b, std::int32_t count) {
   });
 }
 
-// scores[query][key] = query . key first + key, for keys up to a whole vector; those from `count` on repeat the last
-// key. The keys are transposed in registers, `groups` vectors of them at once, so that each score is summed over the
-// dimensions in ascending order, as Product sums it.
+// scores[query][key] = query . key first + key, for one or more vectors of keys; keys from `count` on repeat the last.
+// `groups` vectors of keys at a time are transposed in registers. Each score is summed over the dimensions in ascending
+// order, as in Product.
 template <std::int32_t queries, std::int32_t groups>
 HWY_INLINE void ScoresOfGroups(const float* const* query, const HeadRows<float>& keys, std::int32_t first,
                                std::int32_t count, std::int32_t head_dim, float* const* scores, std::int32_t key) {
@@ -194,8 +194,8 @@ HWY_INLINE void ScoresOf(const float* const* query, const HeadRows<float>& keys,
   for (; key < count; key += lanes) ScoresOfGroups<queries, 1>(query, keys, first, count, head_dim, scores, key);
 }
 
-// sums[query][dim] += the sum of weights[query][j] * row first + j, for j < count: added up in ascending order and then
-// added, as Product does it.
+// sums[query][dim] += the sum over j < count of weights[query][j] * row first + j. The sum is computed in ascending
+// order and then added, as in Product.
 template <std::int32_t queries>
 HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& rows, std::int32_t first,
                             std::int32_t count, std::int32_t dim, float* const* sums) {
@@ -243,7 +243,7 @@ HWY_INLINE void MultiplyRow(const T* factors, std::int32_t count, T* to) {
   });
 }
 
-// to = factor * from, or is added to.
+// to = factor * from, or to += factor * from if `add`.
 template <typename T>
 HWY_INLINE void StoreScaled(const T* from, T factor, std::int32_t count, bool add, T* to) {
   const hn::ScalableTag<T> d;

@@ -14,7 +14,7 @@ double PeakMegabytes() {
 }
 
 // 16,384 tokens, whose scores would take a gigabyte: memory does not grow by that, and samples of the results are
-// right.
+// correct.
 TEST(AttentionSlow, MemoryIsLinearInTokens) {
   constexpr std::int32_t tokens = 16384, dim = 16;
   AttentionProblem<float> problem({"", {{tokens, tokens}}, 1, dim, dim, true});

@@ -91,7 +91,7 @@ std::vector<AttentionCase> Cases() {
   for (std::size_t i = 0, plain = cases.size(); i < plain; ++i) {
     AttentionCase capped = cases[i];
     capped.name += ", capped";
-    capped.score_cap = 0.8;  // half of the scores are within it
+    capped.score_cap = 0.8;  // half of the scores are below it
     cases.push_back(capped);
   }
   return cases;
@@ -104,7 +104,7 @@ double ToleranceOf(const std::vector<double>& expected) {
   return 2 * Tolerance<T>() * largest;
 }
 
-// The worst difference, as a sentence; empty where all are within the tolerance.
+// The largest difference as a message; empty if all are within the tolerance.
 template <typename T>
 std::string Difference(const char* what, const std::vector<double>& expected, Matrix<const T> got,
                        std::span<const Sequence> rows) {
@@ -127,7 +127,7 @@ std::string Difference(const char* what, const std::vector<double>& expected, Ma
   return sentence;
 }
 
-// The differences between the kernels and the reference on a case; empty where there are none.
+// The differences between the kernels and the reference for a case; empty if there are none.
 template <typename T>
 std::string Wrong(const AttentionCase& c, double defect = 0) {
   AttentionProblem<T> problem(c);
@@ -144,7 +144,7 @@ std::string Wrong(const AttentionCase& c, double defect = 0) {
                            std::vector<Sequence>{{0, rows}});
   }
   if (c.indexed) return wrong;
-  for (const bool add : {false, true}) {  // the second time added to the first: twice the gradient
+  for (const bool add : {false, true}) {  // the second time it is added to the first: twice the gradient
     problem.Backward(add);
     const auto check = [&](const char* what, std::vector<double> expected, TestMatrix<T>& got) {
       if (add) std::ranges::for_each(expected, [](double& value) { value *= 2; });
@@ -164,7 +164,7 @@ std::string Wrong(const AttentionCase& c, double defect = 0) {
   return wrong;
 }
 
-TEST(Attention, MatchesItsDefinitionOnEveryTarget) {
+TEST(Attention, MatchesTheDefinitionOnEveryTarget) {
   for (const AttentionCase& c : Cases()) {
     ForEveryTarget([&] {
       EXPECT_EQ(Wrong<float>(c), "") << c.name;
@@ -185,10 +185,10 @@ double Loss(AttentionProblem<double>& problem) {
   return WeightedSum(problem.d_output, problem.output);
 }
 
-// The worst relative difference of the gradients from finite differences.
+// The largest relative difference between gradients and finite differences.
 double WorstGradient(const AttentionCase& c, double defect = 0) {
   AttentionProblem<double> problem(c);
-  for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows outside all sentences
+  for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows outside all sequences
     for (std::int64_t column = 0; column < rows->view().columns; ++column) {
       for (const std::int64_t row : {0, 1, problem.rows.query_rows - 1}) rows->at(row, column) = 0;
     }
@@ -247,7 +247,7 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
 }
 
-// The largest difference, by the scale of what is expected.
+// The largest difference relative to the scale of the expected values.
 double WorstByScale(const std::vector<double>& expected, const Matrix<const float>& got) {
   double worst = 0, scale = 1;
   for (std::int64_t row = 0; row < got.rows; ++row)
@@ -260,8 +260,8 @@ double WorstByScale(const std::vector<double>& expected, const Matrix<const floa
   return worst / scale;
 }
 
-// Each number is rounded by up to 2^-9 of its size, and so are the weights: a few of these are allowed for.
-TEST(Attention, InBfloat16IsNearItsDefinition) {
+// Each number and each weight is rounded by up to 2^-9 of its magnitude; the tolerance allows a few of these.
+TEST(Attention, Bfloat16IsCloseToTheDefinition) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
   std::vector<AttentionCase> cases = Cases();
   cases.push_back({.name = "long, wide", .lengths = {{600, 700}, {33, 257}}, .head_dim = 72, .value_dim = 130});
@@ -269,11 +269,11 @@ TEST(Attention, InBfloat16IsNearItsDefinition) {
   for (const AttentionCase& c : cases) {
     AttentionProblem<float> problem(c);
     problem.input.compute = Compute::bfloat16;
-    for (std::int32_t row = 0; row < problem.output.view().rows; ++row)  // those of no sentence are not written
+    for (std::int32_t row = 0; row < problem.output.view().rows; ++row)  // rows of no sequence are not written
       std::fill_n(problem.output.view().row(row), problem.output.view().columns, 0.0F);
     problem.Forward();
     const Reference reference = ReferenceAttention(problem);
-    const bool none_seen = c.absent && c.interleaved;  // by the only sentence that is long enough
+    const bool none_seen = c.absent && c.interleaved;  // by the only sequence that is long enough
     const bool rounds = !c.indexed && !none_seen && std::ranges::any_of(c.lengths, [](const auto& length) {
       return length.first >= kLeastRounded && length.second > 0;
     });
@@ -293,8 +293,8 @@ TEST(Attention, InBfloat16IsNearItsDefinition) {
   }
 }
 
-TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
-  for (const std::int32_t length : {20, 300}) {  // the long one is cut among threads
+TEST(Attention, ComputesOnlyRequestedGradients) {
+  for (const std::int32_t length : {20, 300}) {  // the long one is divided among threads
     const AttentionCase c{"", {{length, length}}, 1, 16, 8};
     AttentionProblem<float> all(c);
     all.Forward();
@@ -317,14 +317,14 @@ TEST(Attention, ComputesOnlyTheGradientsThatAreWanted) {
 TEST(Attention, PropagatesNaNsAndInfinities) {
   ForEveryTarget([] {
     const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-    for (const std::int32_t queries : {1, 20}) {  // either way of computing scores
+    for (const std::int32_t queries : {1, 20}) {  // both ways of computing scores
       for (const float bad : {nan, infinity}) {
         for (const int which : {0, 1, 2}) {
           AttentionProblem<float> problem({"", {{queries, 20}, {queries, 3}}, 2, 8, 8});
           TestMatrix<float>& matrix = which == 0 ? problem.query : which == 1 ? problem.key : problem.value;
           const std::int32_t row = which == 0 ? problem.rows.queries[0].begin : problem.rows.keys[0].begin + 17;
           for (std::int64_t column = 0; column < 8; ++column) matrix.at(row, column) = bad;
-          if (which == 1) problem.query.at(problem.rows.queries[0].begin, 0) = 100;  // infinity wins here
+          if (which == 1) problem.query.at(problem.rows.queries[0].begin, 0) = 100;  // infinity dominates here
           problem.Forward();
           EXPECT_FALSE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 0))) << which;
           EXPECT_TRUE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 8))) << which;
@@ -338,7 +338,7 @@ TEST(Attention, PropagatesNaNsAndInfinities) {
 TEST(Attention, HandlesLargeScoresAndBiasesThatHideEverything) {
   ForEveryTarget([] {
     AttentionProblem<float> large({"", {{20, 20}}, 1, 8, 8});
-    large.input.scale = 1e4f;  // one key takes all
+    large.input.scale = 1e4f;  // one key takes all the weight
     large.Forward();
     large.Backward();
     for (const float lse : std::span(large.log_sum_exp).subspan(2, 20)) EXPECT_TRUE(std::isfinite(lse));
@@ -356,7 +356,7 @@ TEST(Attention, HandlesLargeScoresAndBiasesThatHideEverything) {
   });
 }
 
-TEST(Attention, RejectsWhatDoesNotFit) {
+TEST(Attention, RejectsShapesThatDoNotFit) {
   const auto refuses = [](const char* rule, auto spoil) {
     AttentionProblem<float> problem({"", {{3, 4}, {2, 2}}, 2, 4, 4});
     spoil(problem);
@@ -369,14 +369,14 @@ TEST(Attention, RejectsWhatDoesNotFit) {
     }
   };
   using P = AttentionProblem<float>;
-  refuses("2 marks for", [](P& p) {
+  refuses("mask of 2 entries", [](P& p) {
     static const std::vector<std::uint8_t> marks = {1, 0};
     p.input.present = marks;
   });
   refuses("0 heads", [](P& p) { p.input.heads = 0; });
-  refuses("must be 3 and 3 heads x head_dim", [](P& p) { p.input.heads = 3; });
-  refuses("2 heads; 3 key heads must divide them", [](P& p) { p.input.key_heads = 3; });
-  refuses("must be 2 and 1 heads x head_dim", [](P& p) { p.input.key_heads = 1; });
+  refuses("must be 3 and 3 heads", [](P& p) { p.input.heads = 3; });
+  refuses("3 key heads must divide", [](P& p) { p.input.key_heads = 3; });
+  refuses("must be 2 and 1 heads", [](P& p) { p.input.key_heads = 1; });
   refuses("keys of 7 columns", [](P& p) { p.input.key.columns = 7; });
   refuses("must divide them", [](P& p) { p.input.value.columns = 7; });
   refuses("rows of keys but", [](P& p) { --p.input.value.rows; });
@@ -387,8 +387,8 @@ TEST(Attention, RejectsWhatDoesNotFit) {
   refuses("sentence 0 has queries", [](P& p) { p.rows.queries[0].length = -1; });
   refuses("share rows", [](P& p) { p.rows.queries[1].begin = 4; });
   refuses("in steps of 0", [](P& p) { p.rows.keys[1].step = 0; });
-  refuses("sentence 0 has keys 3 to 25 of", [](P& p) { p.rows.keys[0].step = 7; });
-  refuses("index have a step of 2", [](P& p) {
+  refuses("keys 3 to 25", [](P& p) { p.rows.keys[0].step = 7; });
+  refuses("keys have a step of 2", [](P& p) {
     p.input.key_rows = p.rows.index = std::vector<std::int32_t>(20, 1);
     p.rows.keys[1].step = 2;
   });
@@ -403,13 +403,12 @@ TEST(Attention, RejectsWhatDoesNotFit) {
   };
   using Bias = AttentionBias<float>;
   refuses("bias of 1 heads", biased(BiasPlaces::pairs, 15, [](Bias& b) { b.values.columns = 1; }));
-  refuses("sentence 1 has 2 queries and 2 keys but shares", biased(BiasPlaces::pairs, 15, [](Bias&) {}));
-  refuses("sentence 0 has pairs 0 to 12 of a bias of 11", biased(BiasPlaces::pairs, 11, [](Bias&) {}));
-  refuses("sentence 1 has pairs 13 to 17 of a bias of 15",
-          biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = begin; }));
-  refuses("place 3 of a bias of 3", biased(BiasPlaces::table, 3, [&](Bias& b) { b.index = index; }));
+  refuses("but shares a bias", biased(BiasPlaces::pairs, 15, [](Bias&) {}));
+  refuses("pairs 0 to 12", biased(BiasPlaces::pairs, 11, [](Bias&) {}));
+  refuses("pairs 13 to 17", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = begin; }));
+  refuses("entry 3 of a bias", biased(BiasPlaces::table, 3, [&](Bias& b) { b.index = index; }));
   refuses("an index of 4 distances", biased(BiasPlaces::distances, 4, [&](Bias& b) { b.index = index; }));
-  refuses("bias for 3 sentences where there are 2", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = three; }));
+  refuses("bias for 3 sentences", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = three; }));
   refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });
   refuses("prefix -1", [](P& p) { p.input.mask.prefix = -1; });
   refuses("window 2", [](P& p) { p.input.mask.window = 2; });
@@ -417,7 +416,7 @@ TEST(Attention, RejectsWhatDoesNotFit) {
   refuses("capped at -1", [](P& p) { p.input.score_cap = -1; });
   refuses("capped at inf", [](P& p) { p.input.score_cap = std::numeric_limits<float>::infinity(); });
   refuses("capped at nan", [](P& p) { p.input.score_cap = std::nanf(""); });
-  refuses("capped at 1e-42", [](P& p) { p.input.score_cap = 1e-42f; });  // 1 / it is infinite
+  refuses("capped at 1e-42", [](P& p) { p.input.score_cap = 1e-42f; });  // its reciprocal is infinite
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });
   refuses("log_sum_exp holds 3", [](P& p) { p.log_sum_exp.resize(3); });

@@ -1,4 +1,4 @@
-// For the tests of attention: random problems of a given form, and the definition as plain loops in double precision.
+// For attention tests: random problems, and the definition as plain loops in double precision.
 #pragma once
 
 #include <cmath>
@@ -16,18 +16,18 @@ enum class BiasKind { none, dense, shared_pairs, indexed, relative, computed };
 
 struct AttentionCase {
   std::string name = {};
-  std::vector<std::pair<std::int32_t, std::int32_t>> lengths = {};  // queries and keys of each sentence
+  std::vector<std::pair<std::int32_t, std::int32_t>> lengths = {};  // queries and keys of each sequence
   std::int32_t heads = 1, head_dim = 4, value_dim = 4;
   bool causal = false;
   std::int32_t window = 0;
   BiasKind bias = BiasKind::none;
   double dropout = 0;
-  bool shared_keys = false;  // all sentences have the keys of the first
-  bool indexed = false;      // keys are found through key_rows
-  bool interleaved = false;  // sentence b is column b of a grid
+  bool shared_keys = false;  // all sequences use the keys of the first
+  bool indexed = false;      // keys are selected by key_rows
+  bool interleaved = false;  // sequence b is column b of a grid
   std::int32_t key_heads = 0;
   AttentionMask mask = {};
-  bool absent = false;  // some keys are not present, of the first sentence all
+  bool absent = false;  // some keys are not present; in the first sequence, none are
   double score_cap = 0;
 };
 
@@ -47,7 +47,7 @@ inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t 
          (mask.stride == 0 || (position - key) % mask.stride == 0);
 }
 
-// The sentences of a case in rows, with some rows before, after and (in keys) between that belong to no sentence.
+// The sequences of a case in rows. Some rows before, after and (for keys) between them belong to no sequence.
 struct AttentionRows {
   explicit AttentionRows(const AttentionCase& c) {
     const auto columns = static_cast<std::int32_t>(c.lengths.size());
@@ -78,10 +78,10 @@ struct AttentionRows {
   std::vector<std::int32_t> index;
 };
 
-// A bias of the kind, with its values and their gradient as parameters.
-//   dense: [heads, pairs], each sentence has pairs of its own; shared_pairs: [pairs, heads], all have the same;
-//   indexed: a table [heads, 31] and a place per pair; relative: a table [23, heads] and a place per distance;
-//   computed: a number per sentence, head and distance.
+// A bias of this kind, with its values and their gradient.
+//   dense: [heads, pairs], separate pairs per sequence; shared_pairs: [pairs, heads], the same for all;
+//   indexed: a table [heads, 31] and an entry per pair; relative: a table [23, heads] and an entry per distance;
+//   computed: a number per sequence, head and distance.
 template <typename T>
 class TestBias : public ComputedBias<T> {
  public:
@@ -105,7 +105,7 @@ class TestBias : public ComputedBias<T> {
   }
   TestBias(const TestBias&) = delete;
 
-  // Of sentence b's query i and key j.
+  // The value of query i and key j of sequence b.
   std::size_t Index(std::size_t b, std::int32_t head, std::int32_t i, std::int32_t j) const {
     const std::int32_t past = rows_.keys[b].length - rows_.queries[b].length;
     const std::int32_t distance = std::clamp(j - i - past, -kLongest, kLongest) + kLongest;
@@ -158,7 +158,7 @@ class TestBias : public ComputedBias<T> {
 
 inline std::int32_t KeyHeadsOf(const AttentionCase& c) { return c.key_heads > 0 ? c.key_heads : c.heads; }
 
-// The tensors of a case, as column ranges of wider matrices and off any alignment, and what the kernels made of them.
+// The tensors of a case, as unaligned columns of wider matrices, and the results of the kernels.
 template <typename T>
 struct AttentionProblem {
   explicit AttentionProblem(const AttentionCase& c)
@@ -211,10 +211,10 @@ struct AttentionProblem {
   AttentionInput<T> input;
 };
 
-// The definition and its gradients. All matrices without gaps; rows that no sentence names are 0.
+// The definition and its gradients. Matrices are contiguous; rows that belong to no sequence are 0.
 struct Reference {
   std::vector<double> output, d_query, d_key, d_value, d_bias;
-  std::vector<std::vector<double>> weights;  // of each sentence: [heads, query, key]
+  std::vector<std::vector<double>> weights;  // per sequence: [heads, query, key]
 };
 
 template <typename T>

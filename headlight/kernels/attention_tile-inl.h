@@ -1,4 +1,4 @@
-// A tile of attention: the scores of some queries with some keys, in scratch memory of the thread; once per target,
+// A tile of attention: the scores of some queries and keys, in the thread's scratch memory. Included once per target,
 // after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
@@ -41,7 +41,7 @@ struct Packed {
   T* row(std::int32_t index) const { return data + std::ptrdiff_t{index} * stride; }
 };
 
-// Hands out aligned pieces of memory that the thread keeps from call to call.
+// Allocates aligned pieces of memory that the thread keeps between calls.
 template <typename T>
 class Scratch {
  public:
@@ -62,13 +62,13 @@ class Scratch {
   }
 
  private:
-  static constexpr std::int64_t kAlignment = 64 / sizeof(T);  // elements: the widest vector, a cache line
+  static constexpr std::int64_t kAlignment = 64 / sizeof(T);  // in elements: the widest vector, a cache line
   T* next_;
 };
 
-// Prefetches into the second-level cache as many rows of this head after these: the next tile's or sentence's. Without
-// it short sentences wait for memory a third of their time; from the first level the rows would be evicted before they
-// are read.
+// Prefetches the same number of following rows of this head, those of the next tile or sequence, into the second-level
+// cache. Otherwise short sequences wait for memory a third of the time. From the first-level cache, rows would be
+// evicted before they are read.
 template <typename T>
 HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);
@@ -84,8 +84,8 @@ struct TileRows {
   std::int32_t first;
 };
 
-// to[count, whole vectors]: what the rows' entries stand for, in the first `dim` columns. The bits are those of plain
-// code on any target.
+// to[count, whole vectors]: the dequantized entries in the first `dim` columns. Bits are those of plain code on any
+// target.
 template <typename T>
 void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
   const hn::ScalableTag<float> d;
@@ -120,7 +120,7 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   }
 }
 
-// The `count` rows of a tile in place. Rows of a bfloat16 or int8 cache are widened, in `widened`.
+// The `count` rows of a tile in place. Rows of a bfloat16 or int8 cache are converted into `widened`.
 template <typename T>
 HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
                                   const Packed<T>& widened) {
@@ -157,7 +157,7 @@ HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile)
                                 head.keys) == TileCover::empty;
 }
 
-// step(a constant of that value) for up to kFewQueries queries.
+// Calls step with an integral constant, for up to kFewQueries queries.
 template <class Step>
 HWY_INLINE void ForFew(std::int32_t queries, const Step& step) {
   static_assert(kernels::kFewQueries == 4);
@@ -173,13 +173,14 @@ HWY_INLINE void ForFew(std::int32_t queries, const Step& step) {
   }
 }
 
-// True if keys and values are read where they are, instead of being packed first.
+// True if keys and values are read in place instead of being packed.
 template <typename T>
 constexpr bool ReadsUnpacked(std::int32_t queries) {
   return std::is_same_v<T, float> && queries <= kernels::kFewQueries;
 }
 
-// scores[queries, keys in whole vectors] = query . key, not scaled. `packed` is scratch for the keys [head_dim, keys].
+// scores[queries, keys in whole vectors] = query . key, unscaled. `packed` is scratch memory for the keys [head_dim,
+// keys].
 template <typename T>
 HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const TileRows<T>& keys,
                            const Packed<T>& packed, const Packed<T>& scores) {
@@ -203,7 +204,7 @@ HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, 
                     tile.queries, columns);
 }
 
-// sums[queries, value_dim] += weights[queries, keys] times the values. `packed` is scratch for the values [keys,
+// sums[queries, value_dim] += weights[queries, keys] * values. `packed` is scratch memory for the values [keys,
 // value_dim].
 template <typename T>
 HWY_INLINE void AddValues(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& weights,
@@ -233,7 +234,7 @@ HWY_INLINE WeightDropout DropoutOf(const AttentionHead<T>& head, std::int32_t qu
           static_cast<std::uint32_t>(key)};
 }
 
-// -infinity for the keys that are not present.
+// Sets the scores of keys that are not present to -infinity.
 template <typename T>
 HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores) {
   for (std::int32_t j = 0; j < tile.keys; ++j) {
@@ -245,9 +246,8 @@ HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, 
   }
 }
 
-// If there is a cap, a bias or a key that is not present, scales the scores, caps them, adds the bias and hides the
-// key. Returns the scale that is still to be applied. If there is a cap, `slopes`, if it has data, receives its
-// derivatives.
+// If there is a cap, a bias, or a key that is not present: scales the scores, caps them, adds the bias and hides absent
+// keys. Returns the scale that is still to be applied. With a cap, `slopes` receives its derivatives if it has data.
 template <typename T>
 HWY_INLINE T CapAndAddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores,
                            const Packed<T>& slopes = {}) {

@@ -14,10 +14,10 @@
 namespace headlight::kernels {
 namespace {
 
-// Panels that are multiplied together fit in half of a second-level cache.
+// Panels that are multiplied together fit into half of a second-level cache.
 constexpr std::int64_t kPanelBytes = 512 << 10;
 
-// One product, by one thread: b is packed a group of panels at a time, and all rows of a go over the group.
+// One product by one thread: a group of b's panels is packed at a time and multiplied by all rows of a.
 template <typename T>
 void Multiply(Matrix<const T> a, Matrix<const T> b, bool b_transposed, Matrix<T> c) {
   struct Panels;
@@ -76,10 +76,10 @@ void BatchedProduct(Planes<const T> a, Planes<const T> b, Planes<T> c, Compute c
   ParallelFor(c.count, [&](std::int64_t plane) {
     Matrix<const T> left = a[plane];
     if (a.transposed) {
-      struct Turned;
-      T* const turned = KeptScratch<Turned, T>(c.rows * depth);
-      TransposeBlock<T>(left, {turned, c.rows, depth, depth});
-      left = {turned, c.rows, depth, depth};
+      struct Transposed;
+      T* const transposed = KeptScratch<Transposed, T>(c.rows * depth);
+      TransposeBlock<T>(left, {transposed, c.rows, depth, depth});
+      left = {transposed, c.rows, depth, depth};
     }
     if constexpr (std::is_same_v<T, float>)
       if (compute == Compute::bfloat16) return MultiplyBfloat16(left, b[plane], b.transposed, c[plane]);

@@ -53,7 +53,7 @@ TEST(BatchedProduct, InBfloat16) {
   CheckProducts<float>(Compute::bfloat16, 2e-2);
 }
 
-TEST(BatchedProduct, RefusesOtherShapes) {
+TEST(BatchedProduct, RejectsOtherShapes) {
   std::vector<float> numbers(12);
   const Planes<float> a = {numbers.data(), 2, 2, 3}, c = {numbers.data(), 2, 2, 2};
   EXPECT_THROW(BatchedProduct<float>(a, a, c), Error);

@@ -34,7 +34,7 @@ alignas(64) constexpr auto kPaired = [] {
   return from;
 }();
 
-// Rows row and row + 1, or the last one and zeros, filled up with zeros to so many columns, a multiple of 16.
+// Rounds rows `row` and row + 1 (or zeros after the last), zero-padded to this many columns, a multiple of 16.
 HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix<const float>& source, std::int64_t row,
                                                                     std::int64_t columns, std::uint16_t* to) {
   const __m512i paired = _mm512_load_si512(kPaired.data());
@@ -51,7 +51,7 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix
   for (; begin < columns; begin += 16) round(begin, FirstLanes(source.columns - begin));
 }
 
-// 16 lines of 16 pairs, turned over: line i of the result has pair i of each. Strides are in numbers.
+// Transposes 16 lines of 16 pairs: line i of the result has pair i of each. Strides are in numbers.
 HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride, std::uint16_t* to,
                                 std::ptrdiff_t to_stride) {
   constexpr int kLines = 16;
@@ -105,8 +105,8 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std:
   }
 }
 
-// Prefetched during a tile: pairs [first, last) of as many panels from `panels` on, unless it is null, and the rows to
-// be packed.
+// Data to prefetch during a tile: pairs [first, last) of the same number of panels at `panels`, unless it is null, and
+// the rows to be packed next.
 struct Following {
   const std::uint16_t* panels = nullptr;
   std::int64_t first = 0, last = 0;
@@ -159,7 +159,7 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
     if (epilogue.bias != nullptr)
       for_all([&](__m512 sum, __mmask16 lanes, int, std::int64_t column)
                   HEADLIGHT_BF16 { return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, epilogue.bias + column)); });
-    if (epilogue.relu)  // not max, which would lose a NaN
+    if (epilogue.relu)  // not max, which would lose NaN
       for_all([&](__m512 sum, __mmask16, int, std::int64_t) HEADLIGHT_BF16 {
         const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
         return _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());
@@ -173,12 +173,13 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                         const Epilogue<float>& epilogue, const Following& following);
-// Six rows of four vectors of sums leave eight registers of 32 for the factors.
+// Six rows of four vectors of sums leave eight of 32 registers for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
-constexpr std::int64_t kTilePair = 2 * kTileRoom;  // numbers
+constexpr std::int64_t kTilePair = 2 * kTileRoom;  // in numbers
 
-// One block of a product by AMX, of at most AmxColumns(rows) columns. Its sums begin with what the epilogue adds first.
+// One block of a product with AMX, of at most AmxColumns(rows) columns. Its sums start with what the epilogue adds
+// first.
 HEADLIGHT_BF16 void AmxTile(AmxBlock block, Matrix<float> c, const Epilogue<float>& epilogue) {
   const std::int64_t width = AmxColumns(c.rows);
   constexpr std::int64_t bytes = sizeof(float);
@@ -208,7 +209,7 @@ HEADLIGHT_BF16 void AmxTile(AmxBlock block, Matrix<float> c, const Epilogue<floa
       __m512 sum = _mm512_loadu_ps(copy + row * width + column);
       if (last != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(live, last + column));
       const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
-      if (epilogue.relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps a NaN
+      if (epilogue.relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps NaN
       _mm512_mask_storeu_ps(c.row(row) + column, live, sum);
     }
 }
@@ -248,7 +249,7 @@ struct Packing {
     PackBfloat16Panel(b, /*transposed=*/false, to + first * kPanelColumns);
   }
   static void PackPanel(const UnfoldedPart<float>& b, std::int64_t first, std::uint16_t* to) {
-    constexpr std::int64_t together = 16;  // rows, that stay in the first-level cache
+    constexpr std::int64_t together = 16;  // rows that stay in the first-level cache
     alignas(64) float rows[together * kPanelColumns];
     for (std::int64_t row = 0; row < b.rows; row += together) {
       const Matrix<float> some{rows, std::min(together, b.rows - row), b.columns, b.columns};
@@ -265,10 +266,10 @@ struct Packing {
   static void Finish() {}
 };
 
-// For AMX: a tile's rows of a^T have their pairs side by side, the 16 pairs of a step for each row.
+// For AMX: rows of a^T in tiles, with the 16 pairs of a step adjacent in each row.
 struct AmxPacking : Packing {
   static constexpr std::int64_t kRows = kAmxRows, kDepth = 320, kTogether = 2 * kAmxUnits;
-  static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // numbers
+  static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // in numbers
   static constexpr std::int64_t TileSize(std::int64_t depth) { return (depth + kTogether - 1) / kTogether * kStep; }
 
   HEADLIGHT_BF16 static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size,
@@ -304,7 +305,7 @@ struct AmxPacking : Packing {
   }
   static void Finish() { AmxConfigure(configured = 0); }
 
-  static thread_local inline std::int64_t configured = 0;  // rows
+  static thread_local inline std::int64_t configured = 0;  // in rows
 };
 
 }  // namespace

@@ -11,10 +11,10 @@
 namespace headlight::kernels {
 namespace {
 
-// To nearest, ties to even, on any processor.
+// Rounds to nearest, ties to even, on any processor.
 std::uint16_t RoundToBfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // stays a NaN
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // keeps NaN
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 

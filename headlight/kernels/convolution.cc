@@ -19,11 +19,11 @@
 namespace headlight::kernels {
 namespace {
 
-// A block of rows, a piece of its depth and a panel of the weights stay in the second-level cache together.
-constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // of a row of a piece
-constexpr std::int64_t kRowsTogether = 8;  // that are read and rounded while they are in the first-level cache
+// A block of rows, a piece of its depth and a panel of the weights fit into the second-level cache together.
+constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // per row of a piece
+constexpr std::int64_t kRowsTogether = 8;  // read and rounded together, while they are in the first-level cache
 
-// A part of the depth of a product. Its length depends on the depth alone, and with it the order of the sums.
+// A part of a product's depth. Its length, and with it the order of sums, depends only on the depth.
 struct Piece {
   std::int64_t begin, depth;
 };
@@ -32,7 +32,7 @@ Piece PieceAt(std::int64_t index, std::int64_t pieces, std::int64_t depth) {
   return {even(index), even(index + 1) - even(index)};
 }
 
-// A product of a block: rows [row, row + c.rows) of the taps times panels of the weights, to c.
+// The product of a block: rows [row, row + c.rows) of the taps times panels of the weights, into c.
 template <typename T>
 struct Block {
   const Unfolded<T>& taps;
@@ -42,7 +42,7 @@ struct Block {
   Epilogue<T> epilogue;
   const Unfolded<std::uint16_t>* rounded_taps = nullptr;  // the same taps in bfloat16, or null
 
-  // Calls body(panel, its columns, their epilogue, the panel after it or null).
+  // Calls body(panel, its columns, their epilogue, the next panel or null).
   template <class Body>
   void ForPanels(const Body& body) const {
     for (std::int64_t column = 0; column < c.columns; column += kPanelColumns) {
@@ -53,8 +53,8 @@ struct Block {
     }
   }
 
-  // The same for each piece of the depth: body(the piece, ...), after begin(piece). Panels have `bytes` for each number
-  // of the depth.
+  // Calls begin(piece), then body(piece, ...) for each panel, for each piece of the depth. Panels have `bytes` per
+  // number of depth.
   template <class Begin, class Body>
   void ForPieces(std::int64_t most_depth, std::int64_t bytes, const Begin& begin, const Body& body) const {
     const std::int64_t depth = taps.columns(),
@@ -159,18 +159,18 @@ struct Block {
   }
 };
 
-// Calls body(first row, rows, first column, columns) in parallel for blocks that cover the product. Which blocks there
-// are changes no bit of the result.
+// Calls body(first row, rows, first column, columns) in parallel for blocks that cover the product. The choice of
+// blocks does not change the bits of the result.
 template <typename T, class Body>
 void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Body& body) {
   const std::int64_t rows = taps.rows(), tiles = TilesOf(rows), panels = weights.panels(), threads = Threads();
   if (rows == 0 || panels == 0) return;
   std::int64_t blocks = (tiles + kBlockTiles - 1) / kBlockTiles, groups = (panels + kMostPanels - 1) / kMostPanels;
   while (blocks * groups < 2 * threads && groups < panels) ++groups;
-  // With few rows the time is that of reading the weights, of which each thread then reads its own panels alone.
+  // With few rows, reading the weights takes most of the time, so each thread reads only its own panels.
   const bool by_columns =
       blocks == 1 && rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
-  if (!by_columns && blocks < 8 * threads)  // the same number for each thread
+  if (!by_columns && blocks < 8 * threads)  // the same number of blocks for each thread
     blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t) {
     const auto first_row = [&](std::int64_t block) { return std::min(rows, block * tiles / blocks * kTileRows); };
@@ -194,8 +194,8 @@ Unfolded<T> TapsOf(const ConvolutionShape& shape, const MapRows<const T>& x, std
                      axis(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width));
 }
 
-// The same taps of maps that are rounded to bfloat16 first, where that is less work than to round what each tap reads;
-// else none. They live until the next call on this thread.
+// The same taps of maps that are first rounded to bfloat16, if that is less work than rounding the inputs of each tap;
+// otherwise none. Valid until the next call on this thread.
 template <typename T, class Unfold>
 std::optional<Unfolded<std::uint16_t>> RoundedTaps(const MapRows<const T>& maps, const Unfolded<T>& taps,
                                                    Compute compute, const Unfold& unfold) {
@@ -229,7 +229,7 @@ void AddResidual(Matrix<const T> residual, bool relu, Matrix<T> c) {
     }
 }
 
-// One axis of a transposed convolution: the places `first`, `first` + stride, ... of the maps read the same taps.
+// One axis of a transposed convolution: output cells `first`, `first` + stride, ... depend on the same taps.
 struct Phase {
   std::int64_t first;
   std::vector<std::int64_t> taps;
@@ -314,7 +314,7 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
       Phases(shape.kernel.height, shape.stride.height, shape.padding.height, shape.dilation.height);
   const std::vector<Phase> horizontal =
       Phases(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width);
-  std::vector<std::int64_t> first;  // rows of the maps
+  std::vector<std::int64_t> first;  // first row of each map
   std::int64_t of_all = 0;
   for (const Grid& grid : x.grids) {
     first.push_back(of_all);
@@ -334,12 +334,12 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         const MapRows<const T> maps = Channels(y, group, shape.groups);
         const Unfolded<T> taps = unfold(maps);
         const Matrix<T> to = Channels(x, group, shape.groups).rows;
-        // The row of x at which a place of this phase lies.
+        // The row of x of a cell of this phase.
         const auto row_of = [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
           return first[map] + (down.first + place_y * shape.stride.height) * x.grids[map].width + across.first +
                  place_x * shape.stride.width;
         };
-        if (taps.columns() == 0) {  // no tap reaches these places
+        if (taps.columns() == 0) {  // no tap reaches these cells
           if (accumulate) continue;
           taps.ForPlaces(0, taps.rows(), [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
             T* const cell = to.row(row_of(map, place_y, place_x));

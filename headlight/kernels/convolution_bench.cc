@@ -1,4 +1,4 @@
-// The speed of ResNet-50's convolutions, and its share of the rate of products: that of a large one in the same run.
+// The speed of ResNet-50's convolutions relative to the throughput of a large matrix product in the same run.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ double ProductRate(Compute compute) {
   return rate;
 }
 
-// A convolution of ResNet-50, which has `times` of it, on square maps.
+// A convolution that occurs `times` times in ResNet-50, on square maps.
 struct Layer {
   const char* name;
   std::int64_t times, size, inputs, outputs, kernel, stride;
@@ -89,7 +89,7 @@ const Layer kLayers[] = {
     {"stage 4 shortcut", 1, 14, 1024, 2048, 1, 2},
 };
 
-// A layer and the memory that it works on.
+// A layer and its memory.
 struct Work {
   Work(const Layer& of, std::int64_t images, Compute compute)
       : layer(of),
@@ -140,7 +140,7 @@ void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t images, C
   Report(state, layer.operations(images), compute);
 }
 
-// All convolutions in turn, each with its own memory.
+// All convolutions one after another, each with its own memory.
 void OfAll(benchmark::State& state, std::int64_t images, Compute compute) {
   std::vector<std::unique_ptr<Work>> all;
   double operations = 0;

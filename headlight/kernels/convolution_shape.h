@@ -1,4 +1,4 @@
-// What a convolution computes: the shape of its kernel, and its epilogue.
+// The shape of a convolution and its epilogue.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace headlight::kernels {
 
-// Place (y, x) of the result is the sum, over taps (i, j) of the kernel, of the cell at (y, x) * stride - padding +
-// (i, j) * dilation times the tap's weights; cells outside of the map are 0. Inputs and outputs are divided into equal
-// groups, the outputs of a group reading its inputs.
+/// Cell (y, x) of the result is the sum over taps (i, j) of the kernel of the tap's weights times the input cell at (y,
+/// x) * stride - padding + (i, j) * dilation. Cells outside the map are 0. Inputs and outputs are divided into equal
+/// groups; the outputs of a group depend only on its inputs.
 struct ConvolutionShape {
   Grid kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
   std::int64_t groups = 1;
 
   bool operator==(const ConvolutionShape&) const = default;
   std::int64_t taps() const { return kernel.cells(); }
-  Grid ResultOf(Grid map) const;  // 0 x 0 where the kernel does not fit into the map
+  Grid ResultOf(Grid map) const;  ///< 0 x 0 if the map is smaller than the kernel
 };
 
-// The epilogue of a convolution, in this order.
+/// The epilogue of a convolution, in this order.
 template <typename T>
 struct AfterConvolution {
-  const T* bias = nullptr;        // of the outputs, or null
-  Matrix<const T> residual = {};  // added, of the result's rows, or without data
+  const T* bias = nullptr;        ///< of the outputs, or null
+  Matrix<const T> residual = {};  ///< added; has the result's rows, or no data
   bool relu = false;
 };
 

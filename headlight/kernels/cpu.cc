@@ -36,7 +36,7 @@ void UseNoAmx() { AllowedSets().amx = false; }
 void UseNoMoreThanAvx2(bool but_avx_vnni) {
   AllowedSets().avx512 = false;
   AllowedSets().avx_vnni = but_avx_vnni;
-  hwy::DisableTargets(HWY_AVX2 - 1);  // the bits of better targets are lower
+  hwy::DisableTargets(HWY_AVX2 - 1);  // better targets have lower bits
 }
 
 bool MayUseAvx512() { return AllowedSets().avx512; }
@@ -47,7 +47,7 @@ bool MayUseVnni() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 bool MayUseAvxVnni() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1: compilers do not know its name before GCC 13
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1: GCC before 13 does not know its name
   constexpr unsigned kAvxVnni = 1U << 4;
   return AllowedSets().avx_vnni && CpuHasAvx2() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
          (eax & kAvxVnni) != 0;
@@ -81,7 +81,7 @@ bool MayUseAmx() { return false; }
 
 std::string CpuFeatures() {
   const std::int64_t targets = hwy::SupportedTargets();
-  std::string features = fmt::format("{:x}", static_cast<std::uint64_t>(targets));  // which kernels Highway chooses
+  std::string features = fmt::format("{:x}", static_cast<std::uint64_t>(targets));  // Highway's choice of kernels
   const auto add = [&](bool has, const char* name) {
     if (has) features += std::string(" ") + name;
   };

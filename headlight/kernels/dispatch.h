@@ -1,8 +1,8 @@
-// A kernel is a function template on the scalar, compiled for every instruction set. These name its two instances for
-// Highway, whose dispatch knows no templates:
-//   inside the target's namespace    HEADLIGHT_KERNEL(SoftmaxChunk);
-//   once, in namespace headlight     HEADLIGHT_EXPORT(SoftmaxChunk);
-//   to call it                       HEADLIGHT_DISPATCH(SoftmaxChunk, T)(x, y);
+// A kernel is a function template over the scalar, compiled for every instruction set. These macros name its two
+// instances, since Highway does not dispatch templates:
+//   in the target's namespace:     HEADLIGHT_KERNEL(SoftmaxChunk);
+//   once, in namespace headlight:  HEADLIGHT_EXPORT(SoftmaxChunk);
+//   to call it:                    HEADLIGHT_DISPATCH(SoftmaxChunk, T)(x, y);
 #pragma once
 
 #include <type_traits>

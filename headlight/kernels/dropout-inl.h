@@ -1,4 +1,4 @@
-// Dropout of one row, a vector at a time; once per target, after hwy/highway.h.
+// Dropout of one row, one vector at a time. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_DROPOUT_INL_H_
 #undef HEADLIGHT_KERNELS_DROPOUT_INL_H_
@@ -21,7 +21,7 @@ struct RowDropout {
         threshold(DropoutThreshold(dropout.probability)),
         scale(1 / (1 - dropout.probability)) {}
 
-  // The elements from `column` on: zero where dropped, otherwise scaled.
+  // Elements from `column` on: zero if dropped, otherwise scaled.
   template <class D, class V>
   HWY_INLINE V Apply(D d, V v, std::int64_t column) const {
     if (threshold == 0) return v;

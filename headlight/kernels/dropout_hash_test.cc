@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// How many of `count` lanes of one row differ from the scalar twin.
+// The number of lanes, out of `count` of a row, that differ from the scalar version.
 template <typename T>
 int Mismatches(DropoutKey key, std::uint32_t column, std::uint32_t threshold, int count) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -54,7 +54,7 @@ namespace {
 HWY_EXPORT(MismatchesFloat);
 HWY_EXPORT(MismatchesDouble);
 
-TEST(DropoutHash, EveryTargetAgreesWithTheScalarTwin) {
+TEST(DropoutHash, EveryTargetMatchesScalarCode) {
   for (const auto target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (const double probability : {0.0, 0.1, 0.5, 0.999}) {
@@ -78,8 +78,8 @@ TEST(DropoutHash, ThresholdIsTheProbability) {
 constexpr int rows = 1024, columns = 256;
 constexpr double count = double{rows} * columns;
 
-// The share of dropped elements, and of pairs (element, its neighbour by `step` in the given direction) where both or
-// neither are dropped: p and p^2 + (1-p)^2 if they are independent. Bounds of five standard deviations.
+// The share of dropped elements, and of pairs (an element and its neighbour at distance `step` in a direction) with
+// equal outcomes: p and p^2 + (1-p)^2 if they are independent. Bounds are five standard deviations.
 TEST(DropoutHash, RateAndIndependence) {
   struct Neighbour {
     std::uint64_t seed, row;
@@ -115,7 +115,7 @@ TEST(DropoutHash, RateAndIndependence) {
   }
 }
 
-TEST(DropoutHash, EveryBitOfTheInputTurnsHalfOfTheOutput) {
+TEST(DropoutHash, EveryInputBitFlipsHalfOfTheOutput) {
   for (int bit = 0; bit < 32; ++bit) {
     std::vector<double> turned(32);
     const int trials = 20000;

@@ -97,7 +97,8 @@ void EmbeddingRowsGradient(std::span<const std::int32_t> ids, Matrix<const T> d_
   Ensure(std::ssize(ids) == d_y.rows, "EmbeddingRowsGradient: {} ids for {} rows", ids.size(), d_y.rows);
   CheckBelow("id", ids, d_table.rows);
   const Profiled profiled("embedding gradient", 0, BytesOf(d_y, 3));
-  // (id, row) in one number: once sorted, the rows of an id are adjacent and in order, and one thread adds all of them.
+  // (id, row) as one number: after sorting, the rows of an id are adjacent and in order, and one thread adds all of
+  // them.
   struct Uses;
   std::uint64_t* const uses = KeptScratch<Uses, std::uint64_t>(d_y.rows);
   for (std::size_t row = 0; row < ids.size(); ++row) uses[row] = std::uint64_t(ids[row]) << 32 | row;
@@ -107,7 +108,7 @@ void EmbeddingRowsGradient(std::span<const std::int32_t> ids, Matrix<const T> d_
   const auto id_of = [&](std::int64_t use) { return static_cast<std::int64_t>(uses[use] >> 32); };
   ForRowChunks(d_y.rows, d_y.columns, [&](std::int64_t first, std::int64_t count) {
     std::int64_t use = first, end = first + count;
-    while (use > 0 && use < end && id_of(use) == id_of(use - 1)) ++use;  // the previous chunk has this id
+    while (use > 0 && use < end && id_of(use) == id_of(use - 1)) ++use;  // the previous chunk handles this id
     if (use == end) return;
     while (end < d_y.rows && id_of(end) == id_of(end - 1)) ++end;
     for (; use < end; ++use) {

@@ -75,14 +75,14 @@ void CheckGate(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> y, bool 
          "a gate of [{}, {}] for [{}, {}] to [{}, {}]", gate.rows, gate.columns, x.rows, x.columns, y.rows, y.columns);
 }
 
-constexpr std::int64_t kTurnedRows = 64;  // that are gated and turned together, in the cache
+constexpr std::int64_t kTransposedRows = 64;  // gated and transposed together, in the cache
 
-// body(first row, rows, scratch of [rows, columns]) for chunks of the rows, in parallel.
+// Calls body(first row, rows, scratch of [rows, columns]) for chunks of the rows, in parallel.
 template <typename T, class Body>
-void ForTurnedRows(std::int64_t rows, std::int64_t columns, const Body& body) {
-  ParallelFor((rows + kTurnedRows - 1) / kTurnedRows, [&](std::int64_t index) {
+void ForTransposedRows(std::int64_t rows, std::int64_t columns, const Body& body) {
+  ParallelFor((rows + kTransposedRows - 1) / kTransposedRows, [&](std::int64_t index) {
     struct Gated;
-    const std::int64_t first = index * kTurnedRows, count = std::min(kTurnedRows, rows - first);
+    const std::int64_t first = index * kTransposedRows, count = std::min(kTransposedRows, rows - first);
     body(first, count, Matrix<T>{KeptScratch<Gated, T>(count * columns), count, columns, columns});
   });
 }
@@ -115,7 +115,7 @@ void GateTransposed(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y) {
   CheckGate<T>(x, gate, y, /*transposed=*/true);
   const Profiled profiled("gate", 0, BytesOf(y, 3));
   const auto chunk = HEADLIGHT_DISPATCH(GateChunk, T);
-  ForTurnedRows<T>(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows, Matrix<T> gated) {
+  ForTransposedRows<T>(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows, Matrix<T> gated) {
     chunk(x.Rows(first, rows), gate.Rows(first, rows), gated);
     TransposeBlock<T>(gated, y.Columns(first, rows));
   });
@@ -127,7 +127,7 @@ void GateTransposedGradient(Matrix<const T> x, Matrix<const T> gate, Matrix<cons
   CheckGate<T>(x, gate, d_y, /*transposed=*/true);
   const Profiled profiled("gate gradient", 0, BytesOf(d_y, 5));
   const auto chunk = HEADLIGHT_DISPATCH(GateGradientChunk, T);
-  ForTurnedRows<T>(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows, Matrix<T> turned) {
+  ForTransposedRows<T>(x.rows, x.columns, [&](std::int64_t first, std::int64_t rows, Matrix<T> turned) {
     TransposeBlock<T>(d_y.Columns(first, rows), turned);
     chunk(x.Rows(first, rows), gate.Rows(first, rows), turned, d_x.Rows(first, rows), d_gate.Rows(first, rows));
   });

@@ -27,7 +27,7 @@ std::int64_t PanelBytes(std::int64_t depth, Compute compute, std::int64_t size) 
   return depth * kPanelColumns * size;
 }
 
-// Calls pack(column, its numbers) for the columns of source, or, transposed, for its rows.
+// Calls pack(column, its numbers) for the columns of source or, if `transposed`, for its rows.
 template <class Pack>
 void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : source.rows));
@@ -37,7 +37,7 @@ void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   }
 }
 
-// The factor of a column; `factors` is null where there are none.
+// The factor of a column; 1 if `factors` is null.
 float FactorOf(const float* factors, std::int64_t column) { return factors == nullptr ? 1 : factors[column]; }
 
 void PackInt8Panel(Matrix<const float> source, bool transposed, const float* factors, std::byte* panel) {
@@ -59,7 +59,8 @@ void PackInt4Panel(Matrix<const float> source, bool transposed, const float* fac
   });
 }
 
-// The division of a product into tasks: blocks of rows times groups of panels that fit half of a second-level cache.
+// The division of a product into tasks: blocks of rows times groups of panels that fit into half of a second-level
+// cache.
 struct Blocks {
   std::int64_t blocks, groups;
 };
@@ -74,7 +75,7 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
   return {blocks, (b.panels() + group - 1) / group};
 }
 
-// Rows that a product takes together, so that blocks are made of as many.
+// Rows that a product processes together; blocks are multiples of it.
 std::int64_t RowsTogether(Compute compute) {
   return MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8) ? kAmxRows : 1;
 }
@@ -337,7 +338,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       struct RoundedBlock;
       struct RoundedAll;
       const std::int64_t stride = 2 * Bfloat16Pairs(a.columns);
-      std::uint16_t* all = nullptr;  // rounded once, where several groups of panels need them
+      std::uint16_t* all = nullptr;  // rounded once, if several groups of panels need them
       if (BlocksOf(c.rows, b).groups > 1) {
         all = KeptScratch<RoundedAll, std::uint16_t>(a.rows * stride);
         ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {

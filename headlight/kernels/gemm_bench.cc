@@ -1,5 +1,5 @@
-// The speed of products in the shapes of training and decoding, and its share of the peak: what the same instructions
-// reach without reading memory, on as many threads.
+// The speed of products in the shapes of training and decoding, relative to the peak: the speed of the same
+// instructions without memory access, on the same number of threads.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ HEADLIGHT_ROOF(MultiplyBfloat16, "avx512f,avx512bf16", __m512,
                reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00)), _mm512_dpbf16_ps)
 HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x01010101), _mm512_dpbusd_epi32)
 
-// The same of AMX: products of tiles of zeros.
+// The same for AMX: products of tiles of zeros.
 #define HEADLIGHT_AMX_ROOF(NAME, TARGET, MULTIPLY)           \
   __attribute__((target("amx-tile," TARGET))) void NAME() {  \
     AmxConfigure(kAmxRows);                                  \
@@ -62,14 +62,14 @@ HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x
 HEADLIGHT_AMX_ROOF(MultiplyTilesOfBfloat16, "amx-bf16", _tile_dpbf16ps)
 HEADLIGHT_AMX_ROOF(MultiplyTilesOfInt8, "amx-int8", _tile_dpbssd)
 
-// Operations a second of all threads; 0 where it is not known for this processor.
+// Operations per second of all threads; 0 if it is unknown for this processor.
 double Roof(Compute compute) {
   static std::array<double, 4> roofs{};
   double& roof = roofs[static_cast<std::size_t>(compute)];
   if (roof > 0) return roof;
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
   void (*loop)() = nullptr;
-  double operations = 0;  // of a round
+  double operations = 0;  // per round
   if (MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8)) {
     const bool integers = compute == Compute::int8;
     loop = integers ? MultiplyTilesOfInt8 : MultiplyTilesOfBfloat16, operations = 4 * 16 * 16 * (integers ? 128 : 64);
@@ -97,7 +97,7 @@ double Roof(Compute compute) {
 double Roof(Compute) { return 0; }
 #endif
 
-// In the memory that tensors have, which lies in huge pages where there are some.
+// Allocated like tensors, in huge pages if available.
 struct Numbers {
   Numbers(std::int64_t rows, std::int64_t columns, std::uint64_t seed)
       : memory(AllocateStorage(rows * columns * std::int64_t{sizeof(float)})),
@@ -120,7 +120,7 @@ void Report(benchmark::State& state, const Shape& shape, Compute compute) {
     state.counters["of_roof"] = benchmark::Counter(operations / roof, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// Rows of inputs and outputs that, as in a training step, come and go by way of memory.
+// Rows of inputs and outputs that are not in the caches, as in a training step.
 struct Batches {
   explicit Batches(const Shape& shape) {
     constexpr std::int64_t third_level_cache = 48 << 20;
@@ -157,7 +157,7 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// Each fused operation beside separate kernels: the bias and activation of a feed-forward layer...
+// Fused operations compared with separate kernels. First: the bias and activation of a feed-forward layer.
 void ProductActivation(benchmark::State& state, const Shape& shape, Compute compute, Activation activation,
                        bool fused) {
   const Batches batches(shape);
@@ -174,10 +174,10 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
   Report(state, shape, compute);
 }
 
-// ... a decoder's most probable words, searched block by block of the logits, or in all at once.
+// A decoder's most probable tokens, searched block by block of the logits, or in all logits at once.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
-  const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as generate/output_tokens.cc has it
+  const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as in generate/output_tokens.cc
   const Numbers logits(shape.rows, at_once, 3);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);
   packed.Pack(b.view, /*transposed=*/false);
@@ -193,12 +193,12 @@ void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, boo
   Report(state, shape, compute);
 }
 
-// ... and the output projection with its loss and gradients, a block of rows after another as training has it, or every
-// logit before the first loss, as separate operations would.
+// The output projection with its loss and gradients, one block of rows at a time as in training, or with all logits
+// before the first loss, as in separate operations.
 void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers x(shape.rows, shape.inputs, 1), dx(shape.rows, shape.inputs, 2);
   const Numbers weight(shape.outputs, shape.inputs, 3), d_weight(shape.outputs, shape.inputs, 4);
-  const std::int64_t at_once = fused ? 256 : shape.rows;  // as ops/projection_cross_entropy.cc has it
+  const std::int64_t at_once = fused ? 256 : shape.rows;  // as in ops/projection_cross_entropy.cc
   const Numbers logits(at_once, shape.outputs, 5);
   PackedMatrix<float> forth(shape.inputs, shape.outputs, compute), back(shape.outputs, shape.inputs, compute);
   forth.Pack(weight.view, /*transposed=*/true);
@@ -217,7 +217,7 @@ void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute
   Report(state, {3 * shape.rows, shape.inputs, shape.outputs}, compute);
 }
 
-// The time that a step spends on packing.
+// The time for packing in a step.
 void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
   const Numbers b(shape.outputs, shape.inputs, 1);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);

@@ -1,6 +1,6 @@
-// c += a^T b, the gradient of a weight: each thread sums a part of c over the whole depth, from panels of b that fit in
-// the second-level cache beside tiles of a (kernels/panels.h). The factors that follow are prefetched during the
-// products and packed in shares between tiles.
+// c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and tiles of a
+// fit into the second-level cache (kernels/panels.h). The next factors are prefetched during the products, and packed
+// in shares between tiles.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 
 namespace headlight::kernels {
 
-// Rows of c whose tiles are packed together, and the most panels of a part.
+/// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
 inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
 
-// How c is cut into parts.
+/// The division of c into parts.
 struct GradientCut {
   std::int64_t down, across;
 };
 
-// The cut for which the least is packed: a once for each part across, b once for each part down. Each thread gets as
-// many parts as another, or there are four or more for each.
+/// The division with the least packing: a is packed once for each part across, b once for each part down. All threads
+/// get the same number of parts, or there are at least four per thread.
 inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t threads) {
   GradientCut best = {TilesOf(rows), panels};
-  std::int64_t least = -1;  // columns packed
+  std::int64_t least = -1;  // number of packed columns
   const auto balanced = [&](std::int64_t parts) { return parts % threads == 0 || parts >= 4 * threads; };
   for (std::int64_t across = (panels + kPartPanels - 1) / kPartPanels; across <= panels; ++across) {
     std::int64_t down = 1;
@@ -42,11 +42,11 @@ inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t th
   return best;
 }
 
-// The rows of b and of a to be packed next.
+/// The rows of b and of a to be packed next.
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-// The rows that can be prefetched: the taps of a convolution are not adjacent lines.
+/// The rows that can be prefetched. The taps of a convolution are not contiguous, so there are none.
 template <typename T>
 Matrix<const T> InMemory(const Matrix<const T>& rows) {
   return rows;
@@ -56,13 +56,13 @@ Matrix<const T> InMemory(const UnfoldedPart<T>&) {
   return {};
 }
 
-// Rows in `count` shares of about the same size, each but the last a multiple of `together`.
+/// Divides rows into `count` shares of similar size; all but the last are multiples of `together`.
 template <class Rows>
 struct RowShares {
   Rows rows;
   std::int64_t count, together, taken = 0, end = 0;
 
-  // The next share's first row, and the share.
+  // The next share and its first row.
   std::pair<std::int64_t, Rows> Next() {
     const std::int64_t groups = (rows.rows + together - 1) / together, begin = end;
     end = std::min(groups * ++taken / count * together, rows.rows);
@@ -70,18 +70,18 @@ struct RowShares {
   }
 };
 
-// c += a^T b on this thread, c of at most kPartPanels panels. b is a Matrix<const T>, or an UnfoldedPart<T>. Packing
-// describes the packed layout:
-//
-//   Number                                   the packed type of an element
-//   kRows                                    the most rows of c in a tile
-//   kDepth                                   rows of a and b whose products are added to c at a time
-//   TileSize(depth)                          numbers in a tile
-//   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns,
-//   kTogether                                at most this many at once, from a multiple of it on
-//   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
-//   Multiply(tile, panel, depth, c, next)    c += their product; may prefetch the rows that are next
-//   Finish()                                 after the last product
+/// c += a^T b on this thread, for c of at most kPartPanels panels. b is a Matrix<const T> or an UnfoldedPart<T>.
+/// Packing describes the packed layout:
+///
+///   Number                                   the packed type of an element
+///   kRows                                    maximum number of rows of c in a tile
+///   kDepth                                   rows of a and b whose products are added to c at a time
+///   TileSize(depth)                          numbers in a tile
+///   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its
+///   columns, kTogether                                at most this many at once, starting at a multiple of it
+///   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
+///   Multiply(tile, panel, depth, c, next)    c += their product; may prefetch the rows `next`
+///   Finish()                                 called after the last product
 template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
@@ -107,7 +107,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
   constexpr std::int64_t tiles_size = TilesOf(kBlockRows, Packing::kRows) * Packing::TileSize(Packing::kDepth);
   auto* const memory = KeptScratch<Factors, typename Packing::Number>((kPartPanels + 1) * panel_size + 2 * tiles_size);
-  // A panel of the next depth takes the place of the one before it, which has been read.
+  // A panel of the next depth replaces the previous one, which has been read.
   const auto panel_at = [&](std::int64_t step, std::int64_t panel) {
     return memory + (step / blocks * panels + panel) % (panels + 1) * panel_size;
   };
@@ -148,7 +148,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   Packing::Finish();
 }
 
-// c += a^T b. The sums of each kDepth rows are added in ascending order: the same for any number of threads.
+/// c += a^T b. The sums of each kDepth rows are added in ascending order, the same for any number of threads.
 template <class Packing, typename T, class Right>
 void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
   if (a.rows == 0 || c.rows == 0 || c.columns == 0) return;

@@ -29,7 +29,7 @@ void CheckValues() {
 TEST(GumbelRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(GumbelRows, ValuesInDouble) { CheckValues<double>(); }
 
-// Even where the hash is all zeros or all ones.
+// Also if the hash is all zeros or all ones.
 TEST(GumbelRows, ExtremesAreFinite) {
   for (const double bits : {0.0, 0x1p23 - 1}) {
     const auto uniform = static_cast<float>((bits + 0.5) * 0x1p-23);
@@ -38,7 +38,7 @@ TEST(GumbelRows, ExtremesAreFinite) {
   }
 }
 
-TEST(GumbelRows, TheLargestSumIsADrawFromTheSoftmax) {
+TEST(GumbelRows, TheArgmaxIsASampleFromTheSoftmax) {
   const RowCase shape{40'000, 4};
   TestMatrix<float> noise(shape, 0);
   GumbelRows<float>(3, noise.view());

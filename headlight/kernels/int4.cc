@@ -14,13 +14,13 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kQuad = 4;  // numbers of a column that one instruction multiplies and sums
+constexpr std::int64_t kQuad = 4;  // numbers of a column that one instruction multiplies and adds
 constexpr std::int64_t kHeader = kPanelColumns * std::int64_t{sizeof(float)};
 constexpr std::int64_t kQuadPair = kPanelColumns * kQuad;  // bytes of two quads of every column
 constexpr std::int64_t kQuadPairs = kInt4Group / (2 * kQuad);
 constexpr std::int64_t kGroupBytes = kPanelColumns + kQuadPairs * kQuadPair;
 
-// Levels are multiplied as unsigned numbers, of which two with a number of 8 bits each fit in 16 bits.
+// Levels are stored as unsigned numbers: the sum of two products with int8 fits into 16 bits.
 constexpr std::int8_t kLevelOffset = 64;
 
 alignas(16) constexpr std::array<std::uint8_t, 16> kRaisedLevels = [] {
@@ -37,7 +37,7 @@ struct PanelView {
   const std::int8_t* GroupScales(std::int64_t group) const {
     return reinterpret_cast<const std::int8_t*>(groups + group * kGroupBytes);
   }
-  // Of a quad of a column: where its codes are.
+  // The codes of a group.
   const std::uint8_t* Codes(std::int64_t group) const { return groups + group * kGroupBytes + kPanelColumns; }
 
   const float* scales;
@@ -51,7 +51,7 @@ std::uint8_t CodeAt(const PanelView& b, std::int64_t column, std::int64_t k) {
   return quad % 2 == 0 ? two & 0xf : two >> 4;
 }
 
-// The last operations on a row's sums, in one order for all implementations, so that their results are bit-identical.
+// The last operations on a row's sums, in the same order in all implementations, so that results are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const float* sums, std::int64_t columns, float row_scale,
                                              const float* column_scales, const float* bias, bool relu, float* c) {
   for (std::int64_t i = 0; i < columns; ++i)
@@ -109,7 +109,7 @@ constexpr __mmask16 kAll = 0xffff;  // the unmasked intrinsics raise a warning i
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c,
                              const float* bias, bool relu) {
-  // Of 16 columns. Both kinds of sums of all rows stay in registers.
+  // Vectors of 16 columns. Both kinds of sums of all rows stay in registers.
   constexpr int vectors = rows <= 2 ? 4 : 2;
   const std::int64_t groups = Int4Groups(a.depth), stride = groups * kInt4Group;
   const __m512i levels =
@@ -240,7 +240,7 @@ static_assert(kInt4Group % kLanes == 0);
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// The code nearest to x / scale, given 1 / scale: the number of midpoints between levels below it.
+// The code nearest to x / scale, given 1 / scale: the number of midpoints between levels that are below it.
 [[gnu::always_inline]] inline void Nearest(const float* x, float inverse, std::int32_t* codes) {
   for (std::int64_t i = 0; i < kInt4Group; ++i) {
     std::int32_t code = 0;
@@ -263,8 +263,8 @@ static_assert(kInt4Group % kLanes == 0);
   }
 }
 
-// The scale of a group with the least squared error: several candidates map the largest number near either end of the
-// levels; for the codes of each, the least-squares scale is sum(x level) / sum(level^2).
+// The group scale with the least squared error. Several candidates map the number with the largest magnitude near
+// either end of the levels. For the codes of each, the least-squares scale is sum(x level) / sum(level^2).
 [[gnu::always_inline]] inline float ScaleOfGroup(const float* x) {
   float largest = 0;
   for (std::int64_t i = 0; i < kInt4Group; ++i) largest = std::abs(x[i]) > std::abs(largest) ? x[i] : largest;

@@ -37,7 +37,7 @@ struct Column {
   std::vector<float> numbers;
 };
 
-// The share of the squares that rounding loses.
+// The relative squared error of rounding.
 double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
   double lost = 0, all = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -50,14 +50,15 @@ double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
 TEST(Int4, IsAccurateToItsLevels) {
   const std::vector<float> normal = Values(32 * 512, 1);
   EXPECT_LT(Loss(normal, Column(normal).numbers), 0.0058);
-  // One number beside many small ones of its group, either way, and groups of other sizes: a column has one scale.
+  // Groups with one large and many small numbers, of either sign, and groups of different magnitudes: a column has one
+  // scale.
   std::vector<float> outliers = Values(32 * 8, 2);
   for (std::size_t group = 0; group < 8; ++group) {
     for (std::size_t i = 0; i < 32; ++i) outliers[group * 32 + i] *= std::pow(0.7F, static_cast<float>(group));
     outliers[group * 32 + group] *= group % 2 == 0 ? 8 : -8;
   }
   EXPECT_LT(Loss(outliers, Column(outliers).numbers), 0.015);
-  // Quantizing rounded values again changes nothing but the last bits of the scale.
+  // Quantizing dequantized values again changes only the last bits of the scale.
   for (const std::vector<float>& x : {normal, outliers}) {
     const Column once(x), twice(once.numbers);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_FLOAT_EQ(twice.numbers[i], once.numbers[i]);
@@ -67,7 +68,7 @@ TEST(Int4, IsAccurateToItsLevels) {
 TEST(Int4, KeepsZerosAndReportsNaN) {
   for (const float tiny : {0.0F, -0.0F, 1e-38F, std::numeric_limits<float>::denorm_min()})
     EXPECT_EQ(Column(std::vector<float>(40, tiny)).numbers, std::vector<float>(40, 0)) << tiny;
-  std::vector<float> half(64, 0);  // a group of zeros beside another
+  std::vector<float> half(64, 0);  // a group of zeros next to another
   half[40] = 3;
   const Column column(half);
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(column.numbers[i], 0);
@@ -84,7 +85,7 @@ TEST(Int4, KeepsZerosAndReportsNaN) {
   }
 }
 
-// A left and a right side, and what their product must be, bit for bit.
+// Left and right sides, and their expected product, bit for bit.
 struct Factors {
   Factors(std::int64_t row_count, std::int64_t depth_of_both, std::int64_t column_count, const std::vector<float>& left,
           const std::vector<float>& right)
@@ -104,7 +105,7 @@ struct Factors {
   }
 
   std::vector<float> Product(const Int4Path& path, const float* bias, bool relu) const {
-    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // a column that nothing may touch
+    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // with a column that must not change
     path.product({values.data(), offsets.data(), scales.data(), rows, depth}, panel.data(),
                  {c.data(), rows, columns, columns + 1}, bias, relu);
     return c;
@@ -155,7 +156,7 @@ TEST(Int4, EveryImplementationGivesTheSameBits) {
       }
 }
 
-// Where the largest integers meet, sums of two products nearly fill 16 bits.
+// With the largest integers, sums of two products nearly fill 16 bits.
 TEST(Int4, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;
   for (const float left : {-1.0F, 1.0F})
@@ -168,7 +169,7 @@ TEST(Int4, NoSumSaturates) {
     }
 }
 
-TEST(Int4, AMatrixPackedFromFloatsOrFromCodesIsTheSame) {
+TEST(Int4, PackingFromFloatsAndFromCodesIsTheSame) {
   constexpr std::int64_t rows = 9, depth = 70, columns = 150;
   const auto a = Values(rows * depth, 1), b = Values(columns * depth, 2), bias = Values(columns, 3);
   std::vector<float> transposed(b.size()), scales;
@@ -204,7 +205,7 @@ TEST(Int4, AMatrixPackedFromFloatsOrFromCodesIsTheSame) {
     EXPECT_EQ(column, expected_columns[static_cast<std::size_t>(index)].numbers);
   }
 
-  // Near the product of floats.
+  // Close to the product of floats.
   std::vector<float> exact(expected.size());
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i)

@@ -20,7 +20,7 @@ std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// A left and a right side in 8 bits.
+// Left and right sides in int8.
 struct Factors {
   Factors(std::int64_t row_count, std::int64_t its_depth, std::int64_t column_count,
           const std::vector<float>& left_values, const std::vector<float>& right)
@@ -41,14 +41,14 @@ struct Factors {
   Factors& operator=(const Factors&) = delete;
 
   std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
-    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // a column that nothing may touch
+    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // with a column that must not change
     const std::vector<std::uint8_t> values = Left(path.zero);
     path.product({values.data(), scales.data(), rows, depth}, panel.data(), {c.data(), rows, columns, columns + 1},
                  bias, relu, panel.data());
     return c;
   }
 
-  // The quantized rows; sets their scales.
+  // Returns the quantized rows, and sets their scales.
   std::vector<std::uint8_t> Left(std::uint8_t zero) const {
     std::vector<std::uint8_t> values(static_cast<std::size_t>(rows * Int8Stride(depth)));
     QuantizeRows({left.data(), rows, depth, depth}, zero, values.data(), scales.data());
@@ -93,13 +93,13 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
       }
 }
 
-TEST(Int8, FewRowsTakeThePathThatIsFastestForThem) {
+TEST(Int8, FewRowsUseTheirFastestPath) {
   EXPECT_EQ(&Int8PathFor(1000), &Int8Paths().front());
   EXPECT_EQ(Int8PathFor(1).least_rows, 1);
   for (const Int8Path& path : Int8Paths()) EXPECT_LE(Int8PathFor(path.least_rows).least_rows, path.least_rows);
 }
 
-// Where the largest integers meet, sums of two products leave 16 bits.
+// With the largest integers, sums of two products exceed 16 bits.
 TEST(Int8, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;
   for (const std::int64_t rows : {1, 2, 6})
@@ -114,7 +114,7 @@ TEST(Int8, NoSumSaturates) {
       }
 }
 
-TEST(Int8, QuantizesToTheNearest) {
+TEST(Int8, QuantizesToNearest) {
   const std::vector<float> x = {0, 1.27F, -1.27F, 0.004F, 0.006F, -0.006F, 0.6351F};
   std::vector<std::int8_t> quantized(x.size());
   EXPECT_FLOAT_EQ(QuantizeRow(x.data(), static_cast<std::int64_t>(x.size()), quantized.data()), 0.01F);
@@ -127,7 +127,7 @@ TEST(Int8, QuantizesToTheNearest) {
       ASSERT_LE(std::abs(scale * quantized[i] - values[i]), scale * 0.5001F);
       ASSERT_LE(std::abs(quantized[i]), 127);
     }
-    // Rows of a left-hand side hold the same integers, larger by what stands for zero, and that behind them.
+    // Rows of a left-hand side hold the same integers plus `zero`, and `zero` after them.
     for (const std::uint8_t zero : {std::uint8_t{0}, std::uint8_t{128}}) {
       std::vector<std::uint8_t> row(static_cast<std::size_t>(Int8Stride(count)));
       float row_scale = 0;
@@ -152,7 +152,7 @@ TEST(Int8, KeepsZerosAndReportsNaN) {
       EXPECT_EQ(Factors(1, 8, 64, std::vector<float>(8, tiny), right).Product(path, nullptr, false)[0], 0) << path.name;
 }
 
-TEST(Int8, AMatrixPackedFromFloatsOrFromIntegersIsTheSame) {
+TEST(Int8, PackingFromFloatsAndFromIntegersIsTheSame) {
   constexpr std::int64_t rows = 9, depth = 70, columns = 150;
   const auto a = Values(rows * depth, 1), b = Values(columns * depth, 2), bias = Values(columns, 3);
   std::vector<float> transposed(b.size());
@@ -184,7 +184,7 @@ TEST(Int8, AMatrixPackedFromFloatsOrFromIntegersIsTheSame) {
     EXPECT_EQ(column[static_cast<std::size_t>(k)],
               scales[149] * static_cast<float>(quantized[static_cast<std::size_t>(149 * depth + k)]));
 
-  // Near the product of floats: each factor is off by half a step at most.
+  // Close to the product of floats: each factor is off by at most half a step.
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i) {
       double exact = bias[static_cast<std::size_t>(i)];

@@ -1,5 +1,4 @@
-// The instruction sets of the integer products, which Highway 1.0 has no operations for: sums of four products of
-// bytes.
+// The instruction sets of integer products: sums of four products of bytes, which Highway 1.0 does not have.
 #pragma once
 
 #if defined(__x86_64__)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;
 
-// Gauss and Jordan's elimination of a small block, [n, n], in place: positive definite, so that no pivot is sought.
+// Gauss-Jordan elimination of a small block, [n, n], in place. It is positive definite, so it needs no pivoting.
 void InvertBlock(std::vector<double>& block, std::int64_t n) {
   const auto at = [&](std::int64_t i, std::int64_t j) -> double& { return block[static_cast<std::size_t>(i * n + j)]; };
   for (std::int64_t k = 0; k < n; ++k) {
@@ -30,8 +30,8 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 
 }  // namespace
 
-// The same elimination by blocks: with P the inverse of the pivot's block and R = P times its rows, the other rows lose
-// their part of the block's columns times R, and what stands in the block's columns becomes that of P.
+// Gauss-Jordan elimination by blocks. With P the inverse of the pivot block and R = P times its rows, the other rows
+// subtract their block columns times R. The block columns are then replaced by the corresponding products with P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
   Check(a.columns == n, "the inverse of a matrix of {} x {}", n, a.columns);

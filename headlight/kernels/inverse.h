@@ -1,4 +1,4 @@
-// The inverse of symmetric positive definite matrices, by products of tiles.
+// The inverse of symmetric positive definite matrices, with tiled products.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::kernels {
 
-// Replaces a, [n, n], symmetric and positive definite, by its inverse: 2 n^3 operations, in float32, and memory for n
-// times 192 numbers more. Throws Error where a pivot is not positive.
+/// Replaces the symmetric positive definite matrix a [n, n] by its inverse. Takes 2 n^3 float32 operations and memory
+/// for 192 n numbers. Throws Error if a pivot is not positive.
 HEADLIGHT_API void InvertPositive(Matrix<float> a);
 
 }  // namespace headlight::kernels

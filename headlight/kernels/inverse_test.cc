@@ -12,7 +12,7 @@
 namespace headlight::kernels::inverse_test {
 namespace {
 
-TEST(InvertPositive, TimesTheMatrixIsTheIdentity) {
+TEST(InvertPositive, GivesTheIdentityTimesTheMatrix) {
   for (const std::int64_t n : {1, 5, 64, 65, 150}) {
     Random random(static_cast<std::uint64_t>(n), 0);
     const auto size = static_cast<std::size_t>(n);
@@ -35,7 +35,7 @@ TEST(InvertPositive, TimesTheMatrixIsTheIdentity) {
   }
 }
 
-TEST(InvertPositive, RefusesWhatHasNoInverse) {
+TEST(InvertPositive, RejectsSingularMatrices) {
   std::vector<float> zero(4, 1);
   EXPECT_THROW(InvertPositive({zero.data(), 2, 2, 2}), Error);
 }

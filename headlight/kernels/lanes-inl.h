@@ -1,5 +1,5 @@
-// Loops over a row, one vector at a time, that read and write nothing beyond its end; included once per target, after
-// hwy/highway.h. A step gets the column and the active lanes of its vector: All{} or First{count}.
+// Loops over a row, one vector at a time, that access nothing beyond its end. Included once per target, after
+// hwy/highway.h. A step receives the column and the active lanes of its vector: All{} or First{count}.
 #if defined(HEADLIGHT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_LANES_INL_H_
 #undef HEADLIGHT_KERNELS_LANES_INL_H_
@@ -94,7 +94,7 @@ HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& ste
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-// The maximum of a row, -infinity of an empty one. With a NaN in the row, any of its numbers or NaN.
+// The maximum of a row, or -infinity if it is empty. If the row has NaN, any of its numbers or NaN.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));

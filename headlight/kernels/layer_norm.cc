@@ -21,8 +21,8 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 using kernels::RowMoments;
 
-// The normalization of one row whose elements have this sum. Two passes: the squares are of differences from the mean,
-// so that a large mean costs no digits.
+// Normalizes one row whose elements have this sum. It squares differences from the mean, so that a large mean loses no
+// precision.
 template <typename T>
 HWY_INLINE void NormalizeRow(std::int64_t columns, const T* x, T sum, const T* gain, const T* bias, T epsilon, T* y,
                              std::int64_t row, RowMoments<T> moments) {
@@ -77,7 +77,7 @@ void ResidualLayerNormChunk(Matrix<const T> x, Matrix<const T> sublayer, Dropout
 }
 
 // With n = (x - mean) / deviation and g = d_y * gain:  d_x = (g - mean of g - n * mean of (g * n)) / deviation.
-// d_sublayer is left alone where it has no data. The sums of d_y * n and d_y over rows go to d_gain and d_bias.
+// d_sublayer is not written if it has no data. The sums of d_y * n and d_y over rows are added to d_gain and d_bias.
 template <typename T>
 void LayerNormGradientChunk(Matrix<const T> x, const T* gain, RowMoments<T> moments, Dropout dropout,
                             std::int64_t first_row, Matrix<const T> d_y, Matrix<T> d_x, Matrix<T> d_sublayer, T* d_gain,

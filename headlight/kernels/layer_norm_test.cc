@@ -11,7 +11,7 @@ namespace {
 
 constexpr double epsilon = 1e-5;
 
-// Everything a case needs, with the same numbers at every construction.
+// The data of a case, with the same numbers in each instance.
 template <typename T>
 struct Case {
   explicit Case(RowCase case_shape)
@@ -39,7 +39,7 @@ struct Case {
   std::vector<T> gain, bias, mean, inverse_deviation, d_gain, d_bias;
 };
 
-// Plain loops in double.
+// Plain loops in double precision.
 TestMatrix<double> Expected(TestMatrix<double> x, RowCase shape, const auto& gain, const auto& bias) {
   for (std::int64_t row = 0; row < shape.rows; ++row) {
     const double n = static_cast<double>(shape.columns);
@@ -65,7 +65,8 @@ void CheckValues() {
     TestMatrix<double> expected = Expected(wide, shape, c.gain, c.bias);
     c.y.Unwritten();
     LayerNormRows<T>(c.x.view(), c.gain.data(), c.bias.data(), epsilon, c.y.view(), c.moments());
-    const double tolerance = shape.columns < 4 ? 1e3 * Tolerance<T>() : 5 * Tolerance<T>();  // few: ill-conditioned
+    const double tolerance =
+        shape.columns < 4 ? 1e3 * Tolerance<T>() : 5 * Tolerance<T>();  // short rows are ill-conditioned
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       for (std::int64_t i = 0; i < shape.columns; ++i)
         ASSERT_NEAR(c.y.at(row, i), expected.at(row, i), tolerance) << row << ", " << i;
@@ -75,7 +76,7 @@ void CheckValues() {
     LayerNormRows<T>(c.x.view(), c.gain.data(), c.bias.data(), epsilon, c.y.view(), {});
     for (std::int64_t i = 0; i < shape.columns; ++i) ASSERT_EQ(c.y.at(0, i), plain.at(0, i)) << "without moments";
 
-    // The fused one is its composed twin, bit for bit.
+    // The fused kernel equals its composition, bit for bit.
     TestMatrix<T> dropped(shape, 0), twin(shape, 0);
     ResidualRows<T>(c.x.view(), c.sublayer.view(), c.dropout, dropped.view());
     LayerNormRows<T>(dropped.view(), c.gain.data(), c.bias.data(), epsilon, twin.view(), {});
@@ -120,7 +121,7 @@ TEST(LayerNormRows, GradientsMatchFiniteDifferences) {
           ASSERT_NEAR(c.d_sublayer.at(row, i), Derivative(c.sublayer.at(row, i), forward), 1e-6) << row << ", " << i;
         }
       }
-      for (std::size_t i = 0; i < c.gain.size(); ++i) {  // added to what was there
+      for (std::size_t i = 0; i < c.gain.size(); ++i) {  // added to the previous value
         ASSERT_NEAR(c.d_gain[i] - 5, Derivative(c.gain[i], forward), 1e-6) << i;
         ASSERT_NEAR(c.d_bias[i] - 7, Derivative(c.bias[i], forward), 1e-6) << i;
       }
@@ -130,7 +131,7 @@ TEST(LayerNormRows, GradientsMatchFiniteDifferences) {
 
 TEST(LayerNormRows, GradientInFloatMatchesDouble) {
   ForEveryCase([](RowCase shape) {
-    if (shape.columns < 4) return;  // rows of few may be nearly constant: then the gradient is mostly rounding
+    if (shape.columns < 4) return;  // short rows may be nearly constant, and their gradient mostly rounding
     Case<double> wide(shape);
     Case<float> narrow(shape);
     wide.Forward();
@@ -150,7 +151,7 @@ TEST(LayerNormRows, GradientInFloatMatchesDouble) {
   });
 }
 
-TEST(LayerNormRows, SameBitsAtAnyThreadCountAndInPlace) {
+TEST(LayerNormRows, SameBitsForAnyThreadCountAndInPlace) {
   const RowCase shape{700, 96};
   Case<float> one(shape), three(shape);
   const int threads = Threads();
@@ -174,13 +175,13 @@ TEST(LayerNormRows, SameBitsAtAnyThreadCountAndInPlace) {
   }
 }
 
-TEST(LayerNormRows, ConstantLargeAndBrokenRows) {
+TEST(LayerNormRows, ConstantLargeAndNonFiniteRows) {
   ForEveryTarget([] {
     const RowCase shape{4, 19};
     Case<float> c(shape);
     for (std::int64_t i = 0; i < shape.columns; ++i) {
-      c.x.at(0, i) = 1234.5F;                       // no variance: the bias alone
-      c.x.at(1, i) = 1e6F + static_cast<float>(i);  // the mean far above the deviation
+      c.x.at(0, i) = 1234.5F;                       // no variance: only the bias remains
+      c.x.at(1, i) = 1e6F + static_cast<float>(i);  // a mean far above the deviation
     }
     c.x.at(2, 18) = std::numeric_limits<float>::quiet_NaN();
     c.x.at(3, 0) = std::numeric_limits<float>::infinity();

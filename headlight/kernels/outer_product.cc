@@ -16,7 +16,7 @@
 namespace headlight::kernels {
 namespace {
 
-// A matrix of its own.
+// A matrix with its own memory.
 template <typename T>
 struct Owned {
   Owned(std::int64_t rows, std::int64_t columns)
@@ -40,7 +40,7 @@ class OuterProducts {
     Gather(input.a, input.present, a.view);
     Transpose<T>(a.view, a_.view);
     Gather(input.b, input.present, b_.view);
-    // Panels of so many residues fit in half of a second-level cache, and so do their products with one residue.
+    // Panels of this many residues fit into half of a second-level cache, as do their products with one residue.
     constexpr std::int64_t most = 64 << 10;  // numbers
     together_ = std::clamp<std::int64_t>(
         std::min(most / std::max<std::int64_t>(1, rows_), 32 * kPanelColumns / 2) / channels_, 1, residues_);
@@ -67,7 +67,7 @@ class OuterProducts {
   }
   Matrix<const T> b() const { return b_.view; }  // [rows, residues * channels]
 
-  // products.row((i - first) * residues + j) = the outer products of i and j, summed over the rows.
+  // products.row((i - first) * residues + j) = the outer product of i and j, summed over the rows.
   void Of(std::int64_t first, Matrix<T> products) const {
     const std::int64_t count = products.rows / residues_;
     const Profiled profiled("outer product", Operations(count), 0);
@@ -76,7 +76,7 @@ class OuterProducts {
                [&](std::int64_t pair, Matrix<const T> block) { CopyPair(block, PairOf(products.row(pair))); });
     });
   }
-  // The same of `count` residues, rounded to bfloat16, as RoundRows rounds rows of products; on this thread.
+  // The same for `count` residues, rounded to bfloat16 like RoundRows, on this thread.
   void RoundedOf(std::int64_t first, std::int64_t count, std::uint16_t* products) const {
     if constexpr (std::is_same_v<T, float>)
       for (std::size_t group = 0; group < packed_.size(); ++group)
@@ -90,12 +90,12 @@ class OuterProducts {
     return 2.0 * static_cast<double>(count * residues_ * columns()) * static_cast<double>(rows_);
   }
 
-  // [channels, channels] of a row of products.
+  // The [channels, channels] matrix in a row of products.
   Matrix<T> PairOf(T* row) const { return {row, channels_, channels_, channels_}; }
   static void CopyPair(Matrix<const T> from, Matrix<T> to) {
     for (std::int64_t row = 0; row < to.rows; ++row) std::copy_n(from.row(row), to.columns, to.row(row));
   }
-  // products as Of gives them to [count * channels, residues * channels].
+  // Rearranges products from the layout of Of to [count * channels, residues * channels].
   void Unfold(Matrix<T> products, Matrix<T> to) const {
     ParallelFor(products.rows / residues_, [&](std::int64_t i) {
       for (std::int64_t j = 0; j < residues_; ++j)
@@ -105,8 +105,8 @@ class OuterProducts {
   }
 
  private:
-  // Calls body(pair, products) for the pairs (i - first) * residues + j of `count` residues i and of those residues j
-  // whose factors are packed together, with the [channels, channels] products of i and j.
+  // Calls body(pair, products) with the [channels, channels] products of residues i and j. It covers pairs (i - first)
+  // * residues + j of `count` residues i and the residues j of a packed group.
   template <class Body>
   void ForPairs(std::int64_t first, std::int64_t count, std::size_t group, const Body& body) const {
     struct Block;
@@ -120,7 +120,7 @@ class OuterProducts {
     }
   }
 
-  // [rows * residues, channels] to [rows, residues * channels], 0 where nothing is present.
+  // [rows * residues, channels] to [rows, residues * channels], with 0 if absent.
   void Gather(Matrix<const T> from, std::span<const std::uint8_t> present, Matrix<T> to) const {
     ForRowChunks(rows_, residues_ * channels_, [&](std::int64_t first, std::int64_t count) {
       for (std::int64_t at = first * residues_; at < (first + count) * residues_; ++at) {
@@ -148,11 +148,11 @@ class OuterProducts {
   Compute compute_;
   Owned<T> a_, b_;                      // [residues * channels, rows] and [rows, residues * channels]
   std::vector<std::uint16_t> rounded_;  // a_ in bfloat16
-  std::int64_t together_ = 1;           // residues of a packed part of b_
+  std::int64_t together_ = 1;           // residues in a packed part of b_
   std::vector<PackedMatrix<T>> packed_;
 };
 
-// 1 / (rows in which two residues are present + epsilon), of every pair.
+// 1 / (number of rows in which both residues are present + epsilon), for every pair.
 template <typename T>
 std::vector<T> ScalesOf(const OuterProductInput<T>& input) {
   const std::int64_t residues = input.residues, rows = input.a.rows / std::max<std::int64_t>(1, residues);
@@ -180,8 +180,8 @@ void Check(const OuterProductInput<T>& input, std::int64_t depth) {
          input.a.columns, input.b.rows, input.b.columns, input.residues, input.present.size(), depth);
 }
 
-// Each thread rounds the outer products of a few residues where it makes them, and multiplies them while they are in
-// its cache.
+// Each thread computes and rounds the outer products of a few residues, and multiplies them while they are in its
+// cache.
 void RoundedOuterProductMean(const OuterProducts<float>& factors, std::int64_t residues,
                              const PackedMatrix<float>& weight, const float* bias, const std::vector<float>& scales,
                              Matrix<float> y) {
@@ -264,7 +264,7 @@ void OuterProductMeanGradient(const OuterProductInput<T>& input, Matrix<const T>
     if (d_b.data != nullptr) GemmTransposed<T>(factors.a(first, count), its, d_b_rows.view, compute);
   }
 
-  // Back to the order of a and b, without what is not present.
+  // Back to the order of a and b, without absent entries.
   const auto give = [&](Matrix<const T> from, Matrix<T> to) {
     for (std::int64_t at = 0; at < to.rows; ++at) {
       const bool there = input.present.empty() || input.present[static_cast<std::size_t>(at)] != 0;

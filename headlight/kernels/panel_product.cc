@@ -28,24 +28,24 @@ using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
-// The block of sums in registers, rows times vectors, beside the vectors of the panel and a number of a: 32 registers
-// with AVX-512 and NEON, 16 with AVX2. On a core that multiplies one AVX-512 vector per cycle this reaches 97% of the
+// The block of sums in registers, rows times vectors, plus the vectors of the panel and a number of a: 32 registers
+// with AVX-512 and NEON, 16 with AVX2. On a core with one AVX-512 multiplication per cycle, this reaches 97% of the
 // peak at depths from 256 on. With few rows the product is bound by reading the panel, which is fastest in memory
-// order: as many columns at once as there are registers.
+// order, so it uses all registers for columns.
 constexpr std::int32_t TileVectors(std::int32_t rows) {
   if (HWY_TARGET != HWY_AVX2) return 4;
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
-// The left-hand side of a tile: element (row, k) stands at data[row * row_stride + k * k_stride].
+// The left-hand side of a tile: element (row, k) is at data[row * row_stride + k * k_stride].
 template <typename T>
 struct Left {
   const T* data;
   std::ptrdiff_t row_stride, k_stride;
 };
 
-// Prefetched during a tile: the rows of the next tile, rows [first, last) of each of the next panels (null: none), and
-// the rows to be packed.
+// Data to prefetch during a tile: the rows of the next tile, rows [first, last) of each of the next panels (null:
+// none), and the rows to be packed.
 template <typename T>
 struct Following {
   const T* left = nullptr;
@@ -54,7 +54,7 @@ struct Following {
   ToPack<T> to_pack = {};
 };
 
-// Sums of a tile plus what the epilogue adds, number by number.
+// Stores the sums of a tile with the epilogue, number by number.
 template <std::size_t rows, std::size_t room, typename T>
 void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t columns, Matrix<T> c,
                   const Epilogue<T>& epilogue) {
@@ -67,7 +67,7 @@ void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t 
     }
 }
 
-// The same bits as Tile's, for columns that one vector holds.
+// The same bits as Tile, for columns that fit into one vector.
 template <std::int32_t rows, typename T>
 HWY_NOINLINE void NarrowTile(Left<T> a, std::int64_t depth, const T* panel, std::int64_t begin, std::int64_t columns,
                              Matrix<T> c, const Epilogue<T>& epilogue) {
@@ -160,7 +160,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     if (epilogue.bias != nullptr)
       for_all([&](auto sum, std::int32_t, std::int64_t column)
                   HWY_ATTR { return hn::Add(sum, hn::LoadU(d, epilogue.bias + column)); });
-    if (epilogue.relu)  // not Max, which would lose a NaN
+    if (epilogue.relu)  // not Max, which would lose NaN
       for_all([&](auto sum, std::int32_t, std::int64_t)
                   HWY_ATTR { return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum); });
     for_all([&](auto sum, std::int32_t row, std::int64_t column) HWY_ATTR {
@@ -258,7 +258,7 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
     }
     return;
   }
-  constexpr std::int64_t block = 16;  // of the depth: its panel rows fit in the first-level cache
+  constexpr std::int64_t block = 16;  // of the depth: its panel rows fit into the first-level cache
   for (std::int64_t first = 0; first < b.columns; first += block) {
     const std::int64_t depth = std::min(block, b.columns - first);
     for (std::int64_t column = 0; column < kPanelColumns; ++column)

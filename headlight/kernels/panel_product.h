@@ -9,14 +9,14 @@
 
 namespace headlight::kernels {
 
-// The epilogue of a product c: what is done to its sums, in this order.
+/// The epilogue of a product c: operations on its sums, in this order.
 template <typename T>
 struct Epilogue {
-  Matrix<const T> added = {};  // of c's shape, or without data; c itself to accumulate
-  const T* bias = nullptr;     // of c's columns, or null
+  Matrix<const T> added = {};  ///< of c's shape, or without data; c itself to accumulate
+  const T* bias = nullptr;     ///< of c's columns, or null
   bool relu = false;
 
-  // That of rows of c, or of columns.
+  /// The epilogue of some rows or columns of c.
   Epilogue Rows(std::int64_t begin, std::int64_t count) const {
     Epilogue its = *this;
     if (added.data != nullptr) its.added = added.Rows(begin, count);
@@ -30,17 +30,18 @@ struct Epilogue {
   }
 };
 
-// Packs the columns of `source`, or its rows where `transposed`, into a panel.
+/// Packs the columns of `source` or, if `transposed`, its rows into a panel.
 template <typename T>
 void PackPanel(Matrix<const T> source, bool transposed, T* panel);
 
-// c = a * b, where b is the adjacent panels from `panels` on that cover c's columns. A tile of c keeps its rows of a in
-// the first-level cache while it goes over the panels, which should fit the second-level cache. Batch-invariant: each
-// element is one sum over the depth in ascending order. Prefetches as many panels from `next` on, unless it is null.
+/// c = a * b, with b in the adjacent panels at `panels` that cover c's columns. A tile of c keeps its rows of a in the
+/// first-level cache while it iterates over the panels, which should fit into the second-level cache. Batch-invariant:
+/// each element is one sum over the depth in ascending order. Prefetches the same number of panels at `next`, unless it
+/// is null.
 template <typename T>
 void PanelProduct(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilogue<T>& epilogue, const T* next);
 
-// c += a^T b: a [rows, m], b [rows, n], c [m, n].
+/// c += a^T b: a [rows, m], b [rows, n], c [m, n].
 template <typename T>
 void AddTransposedProduct(Matrix<const T> a, Matrix<const T> b, Matrix<T> c);
 template <typename T>

@@ -1,5 +1,4 @@
-// The layout that products run on, panels of the right-hand side and tiles of the result, and what is prefetched for
-// it.
+// The data layout of products: panels of the right-hand side, tiles of the result, and prefetching.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +9,18 @@
 
 namespace headlight::kernels {
 
-// Columns of a panel, filled up with zeros: for float [depth][64].
+/// Columns of a panel, zero-padded; for float, a panel is [depth][64].
 inline constexpr std::int64_t kPanelColumns = 64;
 
-// Rows of the result whose sums are in registers together, over the whole depth.
+/// Rows of the result whose sums are in registers together, over the whole depth.
 inline constexpr std::int32_t kTileRows = 6;
-// Room for a tile's rows of a^T at each step of the depth, a whole vector.
+/// Memory for a tile's rows of a^T at each step of the depth: a whole vector.
 inline constexpr std::int64_t kTileRoom = 8;
 static_assert(kTileRows <= kTileRoom);
 
 constexpr std::int64_t TilesOf(std::int64_t rows, std::int64_t most = kTileRows) { return (rows + most - 1) / most; }
 
-// Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
+/// Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
 template <std::int64_t most = kTileRows, class Body>
 inline void ForTiles(std::int64_t rows, const Body& body) {
   const std::int64_t tiles = TilesOf(rows, most);
@@ -32,13 +31,13 @@ inline void ForTiles(std::int64_t rows, const Body& body) {
   }
 }
 
-// The prefetch schedule of a tile: one cache line per step of the depth. All at once delayed each other and the
-// factors, which was 10% slower.
+/// The prefetch schedule of a tile: one cache line per step of the depth. Prefetching all lines at once delays them and
+/// the factors, and is 10% slower.
 struct Lines {
   static constexpr std::ptrdiff_t kBytes = 64;
 
   const char* first;
-  std::ptrdiff_t apart;  // bytes
+  std::ptrdiff_t apart;  ///< distance in bytes
   std::int64_t count;
 };
 
@@ -51,7 +50,7 @@ class LineList {
   void AddRow(const T* first, std::int64_t count) {
     Add(first, (count * std::int64_t{sizeof(T)} + Lines::kBytes - 1) / Lines::kBytes);
   }
-  // The lines, then repeatedly one that is already in the cache.
+  /// The lines, followed by `count` prefetches of one that is already in the cache.
   const Lines* Finish(const void* there, std::int64_t count) {
     *end_ = {static_cast<const char*>(there), 0, count};
     return lines_;
@@ -63,7 +62,7 @@ class LineList {
   Lines* end_ = lines_;
 };
 
-// Prefetches rows, as far as they exist: packing reads lines too far apart for the hardware prefetcher.
+/// Prefetches existing rows. Packing reads lines that are too far apart for the hardware prefetcher.
 template <typename T>
 void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
   constexpr std::int64_t line = Lines::kBytes / sizeof(T);

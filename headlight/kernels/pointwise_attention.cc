@@ -9,7 +9,7 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kRows = 256;  // a task
+constexpr std::int64_t kRows = 256;  // per task
 
 template <typename T>
 T Product(const T* a, const T* b, std::int64_t count) {
@@ -36,7 +36,7 @@ void Weigh(const T* query, std::span<const Matrix<const T>> sets, std::int64_t r
   for (T& weight : weights) weight /= sum;
 }
 
-// body(row, place of the head, its weights), for all rows and heads.
+// Calls body(row, first column of the head, its weights) for all rows and heads.
 template <typename T, typename Body>
 void ForEachHead(Matrix<const T> query, std::span<const Matrix<const T>> sets, std::int32_t heads, const Body& body) {
   const std::int64_t head_dim = query.columns / heads;

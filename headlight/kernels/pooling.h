@@ -8,8 +8,9 @@
 
 namespace headlight::kernels {
 
-// Row i of y is the largest of each column among rows[begin[i]] up to rows[begin[i + 1]] of x, at least one: NaN where
-// one of them is. Where `which` has data, it gets the row of x that each number came from, the first of equals.
+/// Row i of y is the maximum of each column over rows[begin[i]] to rows[begin[i + 1]] (exclusive, not empty) of x; NaN
+/// if one of them is NaN. If `which` has data, it receives the row of x of each maximum, the first if several are
+/// equal.
 template <typename T>
 void LargestOfRows(Matrix<const T> x, std::span<const std::int32_t> rows, std::span<const std::int32_t> begin,
                    Matrix<T> y, Matrix<std::int32_t> which);

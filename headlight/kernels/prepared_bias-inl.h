@@ -1,4 +1,4 @@
-// A tile's bias and its gradient, a row of scores at a time; once per target, after hwy/highway.h.
+// A tile's bias and its gradient, one row of scores at a time. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
 #undef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
@@ -31,13 +31,13 @@ HWY_INLINE void AddRow(const T* from, std::int64_t count, T* to) {
   });
 }
 
-// From the position of a query to a key.
+// The distance from a query's position to a key.
 template <typename T>
 HWY_INLINE std::int64_t Distance(const AttentionHead<T>& head, std::int64_t query, std::int64_t key) {
   return key - (query + head.past);
 }
 
-// scores.row(i)[j] += the bias of query first_query + i and key first_key + j, which PreparedBias has made ready.
+// scores.row(i)[j] += the bias of query first_query + i and key first_key + j, prepared by PreparedBias.
 template <typename T>
 HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t first_key,
                               const Matrix<T>& scores) {
@@ -65,12 +65,13 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
   }
 }
 
-// The same way back: adds the gradient of the scores to d_values, laid out as the prepared values are.
+// The backward pass: adds the gradient of the scores to d_values, in the layout of the prepared values.
 template <typename T>
 HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t first_key,
                                 const Matrix<T>& d_scores) {
   const AttentionBias<T>& bias = head.input.bias;
-  if (bias.by == BiasPlaces::distances) {  // the tile's diagonals, each of one distance, then their places
+  if (bias.by ==
+      BiasPlaces::distances) {  // sums the tile's diagonals, one per distance, then adds them to their entries
     constexpr std::int32_t most = kernels::kRoundedBackwardQueries + kernels::kRoundedBackwardKeys;
     T sums[most] = {};
     for (std::int64_t i = 0; i < d_scores.rows; ++i)

@@ -16,21 +16,21 @@ void CheckBias(const AttentionInput<T>& input) {
   const AttentionBias<T>& bias = input.bias;
   if (bias.values.data == nullptr) return;
   const std::int64_t heads = bias.heads_first ? bias.values.rows : bias.values.columns, places = bias.places();
-  Check(heads == input.heads, "attention: a bias of {} heads where there are {}", heads, input.heads);
+  Check(heads == input.heads, "attention: a bias of {} heads instead of {}", heads, input.heads);
   Check(bias.d_values.data == nullptr ||
             (bias.d_values.rows == bias.values.rows && bias.d_values.columns == bias.values.columns),
         "attention: the bias's gradient is [{}, {}] instead of [{}, {}]", bias.d_values.rows, bias.d_values.columns,
         bias.values.rows, bias.values.columns);
   for (const std::int32_t place : bias.index)
-    Check(place >= 0 && place < places, "attention: place {} of a bias of {}", place, places);
+    Check(place >= 0 && place < places, "attention: entry {} of a bias of {}", place, places);
   if (bias.by == BiasPlaces::distances) {
-    Check(bias.index.size() % 2 == 1, "attention: an index of {} distances; it needs as many before 0 as after it",
+    Check(bias.index.size() % 2 == 1, "attention: an index of {} distances, which must be an odd number",
           bias.index.size());
     return;
   }
   const std::int64_t pairs = bias.by == BiasPlaces::table ? std::ssize(bias.index) : places;
   Check(bias.begin.empty() || bias.begin.size() == input.queries.size(),
-        "attention: a bias for {} sentences where there are {}", bias.begin.size(), input.queries.size());
+        "attention: a bias for {} sentences instead of {}", bias.begin.size(), input.queries.size());
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const std::int64_t queries = input.queries[sentence].length, keys = input.keys[sentence].length;
     const std::int64_t first = bias.first_pair(static_cast<std::int32_t>(sentence));
@@ -73,7 +73,7 @@ BiasGradientParts<T>::BiasGradientParts(const AttentionInput<T>& input, const At
     needed_ = true;
     return;
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // of each sentence: the first, and behind the last
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // per sequence: the first pair and the end
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const std::int64_t count = std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
     const std::int64_t first = given.first_pair(static_cast<std::int32_t>(sentence));

@@ -1,4 +1,4 @@
-// A bias as the attention kernels read it, and the sums of its gradient.
+// The bias in the format of the attention kernels, and the sums of its gradient.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,28 @@
 
 namespace headlight::kernels {
 
-// Throws Error where the shapes of the bias do not fit.
+/// Throws Error if the shapes of the bias do not fit.
 template <typename T>
 void CheckBias(const AttentionInput<T>& input);
 
-// The bias as tiles read it: [heads, places], distances one after another instead of by an index; where it is not so
-// already, in memory that the thread keeps until it prepares another.
+/// Converts the bias to the format of tiles: [heads, entries], with one entry per distance instead of an index. If it
+/// has another format, the result is in memory that is valid until the thread's next call.
 template <typename T>
 AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads);
 
-// The sums of a bias's gradient where sentences add to the same places or its layout is not that of the prepared bias:
-// parts of the work add to sums of their own, which are then added up in order, so that the bits do not depend on the
-// threads.
+/// Sums a bias's gradient if several sequences add to the same entries, or if its layout is not the prepared one. Parts
+/// of the work add to separate sums, which are then added in order, so that the bits do not depend on the threads.
 template <typename T>
 class BiasGradientParts {
  public:
-  // `input` with the prepared bias, and the bias as it was given.
+  /// `input` with the prepared bias, and the original bias.
   BiasGradientParts(const AttentionInput<T>& input, const AttentionBias<T>& given);
   bool needed() const { return needed_; }
 
-  // Zeros for so many parts, at most `most` of them and 16, fewer where the bias is large; how many.
+  /// Allocates zeros for at most `most` parts, up to 16, and fewer if the bias is large. Returns their number.
   std::int64_t Allocate(std::int64_t most);
   Matrix<T> Part(std::int64_t part) const { return {sums_ + part * rows_ * columns_, rows_, columns_, columns_}; }
-  void AddUp() const;  // to the given d_values
+  void AddUp() const;  ///< adds the sums to the original d_values
 
  private:
   const AttentionBias<T>& given_;

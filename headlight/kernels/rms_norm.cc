@@ -41,7 +41,7 @@ void RmsNormChunk(Matrix<const T> x, const T* gain, T epsilon, std::int64_t firs
   }
 }
 
-// With n = x / rms and g = d_y * gain:  d_x = (g - n * mean of (g * n)) / rms. The sums of d_y * n go to d_gain.
+// With n = x / rms and g = d_y * gain:  d_x = (g - n * mean of (g * n)) / rms. The sums of d_y * n are added to d_gain.
 template <typename T>
 void RmsNormGradientChunk(Matrix<const T> x, const T* gain, const T* inverse_rms, std::int64_t first_row,
                           Matrix<const T> d_y, Matrix<T> d_x, T* d_gain) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double epsilon = 1e-6;
 
-// Everything a case needs, with the same numbers at every construction.
+// The data of a case, with the same numbers in each instance.
 template <typename T>
 struct Case {
   explicit Case(RowCase case_shape)
@@ -59,13 +59,13 @@ TEST(RmsNormRows, GradientsMatchFiniteDifferences) {
       for (std::int64_t row = 0; row < shape.rows; ++row)
         for (std::int64_t i = 0; i < shape.columns; ++i)
           ASSERT_NEAR(c.d_x.at(row, i), Derivative(c.x.at(row, i), forward), 1e-6) << row << ", " << i;
-      for (std::size_t i = 0; i < c.gain.size(); ++i)  // added to what was there
+      for (std::size_t i = 0; i < c.gain.size(); ++i)  // added to the previous value
         ASSERT_NEAR(c.d_gain[i] - 5, Derivative(c.gain[i], forward), 1e-6) << i;
     }
   });
 }
 
-TEST(RmsNormRows, SameBitsAtAnyThreadCountAndInPlace) {
+TEST(RmsNormRows, SameBitsForAnyThreadCountAndInPlace) {
   const RowCase shape{700, 96};
   Case<float> one(shape), three(shape);
   const int threads = Threads();
@@ -83,7 +83,7 @@ TEST(RmsNormRows, SameBitsAtAnyThreadCountAndInPlace) {
     for (std::int64_t i = 0; i < shape.columns; ++i) ASSERT_EQ(one.d_x.at(row, i), three.d_y.at(row, i));
 }
 
-TEST(RmsNormRows, ZeroAndBrokenRows) {
+TEST(RmsNormRows, ZeroAndNonFiniteRows) {
   ForEveryTarget([] {
     const RowCase shape{3, 19};
     Case<float> c(shape);

@@ -1,5 +1,5 @@
-// For the tests of kernels over rows: the shapes and instruction sets that every kernel is tested with, matrices that
-// detect a write outside their rows, and derivatives by finite differences.
+// For tests of row kernels: the shapes and instruction sets that every kernel is tested with, matrices that detect
+// writes outside their rows, and derivatives by finite differences.
 #pragma once
 
 #include "headlight/kernels/targets.h"
@@ -31,7 +31,7 @@ void ForEveryTarget(const Body& body) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// A matrix whose rows lie `padding` elements apart and begin `offset` elements beyond an aligned place.
+// A matrix with `padding` elements between rows, starting `offset` elements after an aligned address.
 struct RowCase {
   std::int64_t rows, columns, padding = 0, offset = 0;
 };
@@ -52,7 +52,7 @@ void ForEveryCase(const Body& body) {
 template <typename T>
 class TestMatrix {
  public:
-  // Normal numbers times scale, the same for the same seed.
+  // Normal numbers times `scale`, the same for the same seed.
   TestMatrix(RowCase shape, std::uint64_t seed, double scale = 1)
       : shape_(shape), elements_(static_cast<std::size_t>(shape.offset + shape.rows * stride() + 64), T{guard}) {
     Random random(seed);
@@ -73,7 +73,7 @@ class TestMatrix {
   Matrix<const T> view() const { return const_cast<TestMatrix*>(this)->view(); }
   T& at(std::int64_t row, std::int64_t column) { return view().row(row)[column]; }
   T at(std::int64_t row, std::int64_t column) const { return view().row(row)[column]; }
-  void Unwritten() {  // as if no element had a value yet
+  void Unwritten() {  // as if no element had been written
     for (std::int64_t row = 0; row < shape_.rows; ++row) std::fill_n(view().row(row), shape_.columns, T{guard});
   }
 
@@ -92,13 +92,13 @@ std::vector<T> TestVector(std::int64_t count, std::uint64_t seed, double scale =
   return values;
 }
 
-// How far a kernel may be from plain loops in double, relative to the size of the numbers.
+// The tolerance for differences from plain loops in double, relative to the magnitude of the numbers.
 template <typename T>
 constexpr double Tolerance() {
   return sizeof(T) == 4 ? 3e-6 : 1e-12;
 }
 
-// The derivative of f by one number, by central differences.
+// The derivative of f with respect to x, by central differences.
 inline double Derivative(double& x, const std::function<double()>& f) {
   const double kept = x, step = 1e-5 * std::max(1.0, std::abs(x));
   x = kept + step;
@@ -109,7 +109,7 @@ inline double Derivative(double& x, const std::function<double()>& f) {
   return (above - below) / (2 * step);
 }
 
-// The sum of weights * y: a number whose gradient by y is `weights`.
+// The sum of weights * y: its gradient with respect to y is `weights`.
 inline double WeightedSum(const TestMatrix<double>& weights, const TestMatrix<double>& y) {
   double sum = 0;
   for (std::int64_t row = 0; row < y.view().rows; ++row) {

@@ -1,5 +1,5 @@
-// How kernels divide rows among threads: in chunks and blocks that depend on the shape alone, so that results have the
-// same bits for any number of threads.
+// The division of rows among threads: chunks and blocks depend only on the shape, so that results have the same bits
+// for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace headlight {
 
-// The bytes that a kernel moves in `times` passes over the matrix.
+/// The bytes that a kernel moves in `times` passes over the matrix.
 template <typename T>
 double BytesOf(const Matrix<T>& matrix, int times) {
   return static_cast<double>(times) * static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows) *
          static_cast<double>(matrix.columns);
 }
 
-// Enough that handing a chunk to a thread (about a microsecond) is negligible.
+/// Large enough that the overhead of a task (about a microsecond) is negligible.
 constexpr std::int64_t kElementsPerChunk = 16384;
 
-// Calls body(first_row, rows) in parallel for chunks that cover the rows.
+/// Calls body(first_row, rows) in parallel for chunks that cover the rows.
 template <class Body>
 void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
   const std::int64_t chunk = std::max<std::int64_t>(1, kElementsPerChunk / std::max<std::int64_t>(1, columns));
@@ -32,12 +32,12 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
     return;
   }
   const auto work = [&](std::int64_t index) { body(index * chunk, std::min(chunk, rows - index * chunk)); };
-  ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference: std::function need not allocate
+  ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference, so that std::function need not allocate
 }
 
-// Calls body(block, group, the group that this thread has next: `groups` after the last) in parallel for a product's
-// blocks of rows and groups of columns. A thread's share has all groups of its blocks: it finds the rows in its caches
-// that it wrote in the operation before, and keeps a group's weights while it goes over them.
+/// Calls body(block, group, this thread's next group, or `groups` after the last) in parallel for a product's blocks of
+/// rows and groups of columns. A thread's share has all groups of its blocks. Rows that it wrote in the previous
+/// operation are in its caches, and it keeps a group's weights while it iterates over the blocks.
 template <class Body>
 void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& body) {
   const std::int64_t shares = Threads();
@@ -50,7 +50,7 @@ void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& bo
   ParallelFor(blocks * groups, std::ref(work));
 }
 
-// Scratch memory, aligned to 64 bytes, that each thread keeps between calls, one for each type `Use`.
+/// Scratch memory, aligned to 64 bytes, that each thread keeps between calls, one per type `Use`.
 template <class Use, typename T>
 T* KeptScratch(std::int64_t count) {
   struct alignas(64) Line {
@@ -62,8 +62,8 @@ T* KeptScratch(std::int64_t count) {
   return reinterpret_cast<T*>(scratch.data());
 }
 
-// Adds to sums[columns] what the rows contribute: body(first_row, rows, partial) adds its rows' part to
-// partial[columns]. Blocks of rows are summed apart, then the partial sums in order.
+/// Adds sums over rows to sums[columns]: body(first_row, rows, partial) adds the contribution of its rows to
+/// partial[columns]. Blocks of rows are summed separately, then their sums are added in order.
 template <typename T, class Body>
 void AddRowSums(std::int64_t rows, std::int64_t columns, T* sums, const Body& body) {
   struct Partial;

@@ -1,6 +1,5 @@
-// The speed of the kernels over rows, in bytes read and written per second of processor time, and its share of the
-// peak: that of the loop a = b + s * c, on as many threads, in arrays of the same size. Processor time stays a fair
-// measure on a machine that has other work.
+// The speed of row kernels in bytes per second of processor time, and relative to the peak: the loop a = b + s * c with
+// the same number of threads and array size. Processor time is a fair measure also on a busy machine.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Bytes a second of processor time of a = b + s * c over arrays of `bytes` each.
+// Bytes per second of processor time of a = b + s * c over arrays of `bytes` each.
 double Roof(std::int64_t bytes) {
   static std::map<std::int64_t, double> roofs;
   double& roof = roofs[bytes];
@@ -146,7 +145,7 @@ void TopK(benchmark::State& state) {
 }
 BENCHMARK(TopK)->MeasureProcessCPUTime()->Args({160, 32000, 10})->Args({160, 32000, 1})->Args({32, 8000, 10});
 
-// A batch of tokens of a vocabulary of 8,000, some frequent: `gradient` adds to the table.
+// A batch of tokens from a vocabulary of 8,000, some of them frequent; `gradient` adds to the table.
 void Embedding(benchmark::State& state) {
   const bool gradient = state.range(2) != 0;
   Buffer table(8000, state.range(1), 1);

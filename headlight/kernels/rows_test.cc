@@ -15,7 +15,7 @@ TEST(ForBlocksAndGroups, VisitsEachOnceGroupByGroup) {
     SetThreads(threads);
     for (const auto& [blocks_of, groups_of] :
          {std::pair(1, 1), std::pair(1, 5), std::pair(7, 1), std::pair(7, 3), std::pair(64, 4)}) {
-      const std::int64_t blocks = blocks_of, groups = groups_of;  // clang 14 captures no structured bindings
+      const std::int64_t blocks = blocks_of, groups = groups_of;  // clang 14 cannot capture structured bindings
       std::mutex mutex;
       std::vector<int> visits(static_cast<std::size_t>(blocks * groups));
       ForBlocksAndGroups(blocks, groups, [&](std::int64_t block, std::int64_t group, std::int64_t next) {

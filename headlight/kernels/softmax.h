@@ -1,5 +1,5 @@
 // Softmax along rows: y[i] = exp(x[i]) / sum of exp(x). T is float or double; results may overwrite inputs. -infinity
-// gets no weight; a row with a NaN, with +infinity, or of -infinity alone becomes NaN.
+// gets a weight of 0. A row with NaN or +infinity, or of only -infinity, becomes NaN.
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -9,7 +9,7 @@ namespace headlight::kernels {
 template <typename T>
 void SoftmaxRows(Matrix<const T> x, Matrix<T> y);
 
-// d_x = y * (d_y - sum of (y * d_y)), from the result y.
+/// d_x = y * (d_y - sum of (y * d_y)), from the result y.
 template <typename T>
 void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x);
 

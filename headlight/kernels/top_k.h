@@ -1,5 +1,5 @@
-// The k most probable columns of rows of logits, for decoding. The logits come in blocks of columns, so that they need
-// not exist all at once.
+// The k most probable columns of rows of logits, for decoding. Logits are passed in blocks of columns, so they need not
+// exist all at once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-// The state after the columns seen so far.
+/// The state after the columns seen so far.
 template <typename T>
 struct TopLogits {
   TopLogits(std::int64_t of_rows, std::int64_t count)
@@ -23,21 +23,22 @@ struct TopLogits {
         sum(max.size()) {}
 
   std::int64_t rows, k;
-  std::vector<T> values;              // [rows, k]: the greatest, in descending order; -infinity where there are fewer
-  std::vector<std::int32_t> columns;  // [rows, k]: theirs; ties go to the lower column
-  std::vector<T> max, sum;            // [rows]: the greatest logit and the sum of exp(logit - max)
+  std::vector<T> values;              ///< [rows, k]: the largest, in descending order; -infinity if there are fewer
+  std::vector<std::int32_t> columns;  ///< [rows, k]: their columns; ties go to the lower column
+  std::vector<T> max, sum;            ///< [rows]: the maximum logit and the sum of exp(logit - max)
 };
 
-// Blocks but the last have a multiple of this many columns, so that the sums have the same bits for any block size.
+/// All blocks except the last must have a multiple of this many columns, so that the sums have the same bits for any
+/// block size.
 inline constexpr std::int64_t kTopLogitsStep = 512;
 
-// Adds the logits of columns first, first + 1, ... Columns in `never` count in the sum but are not candidates, and
-// become -infinity in `logits`.
+/// Adds the logits of columns first, first + 1, ... Columns in `never` are part of the sum but are not candidates; they
+/// are set to -infinity in `logits`.
 template <typename T>
 void AddColumns(Matrix<T> logits, std::int64_t first, std::span<const std::int32_t> never, TopLogits<T>& top);
 
-// Turns the values into log-probabilities: value - max - log(sum). All are NaN in a row with a logit
-// that is NaN or +infinity.
+/// Replaces the values by log-probabilities: value - max - log(sum). They are NaN in a row with a logit of NaN or
+/// +infinity.
 template <typename T>
 void ToLogProbabilities(TopLogits<T>& top);
 

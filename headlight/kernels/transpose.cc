@@ -22,16 +22,16 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Numbers of a row of x, and of y, that are turned in the cache together, so that y's lines are written whole: where
-// its rows lie powers of two apart, half a line would be evicted before the other half comes.
-constexpr std::int64_t kTurned = 64;
+// Numbers of a row of x, and of y, that are transposed in the cache together, so that y's lines are written whole. If
+// its rows are powers of two apart, half a line would be evicted before the other half is written.
+constexpr std::int64_t kTransposedBlock = 64;
 
-// buffer[column][row] = x[row][column] of at most kTurned x kTurned numbers.
+// buffer[column][row] = x[row][column] of at most kTransposedBlock x kTransposedBlock numbers.
 template <typename T>
-HWY_INLINE void Turn(Matrix<const T> x, T (*buffer)[kTurned]) {
+HWY_INLINE void TransposeInto(Matrix<const T> x, T (*buffer)[kTransposedBlock]) {
   std::int64_t row = 0;
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {  // four by four: float is what has to be fast
+  if constexpr (sizeof(T) == 4) {  // four by four: only float must be fast
     const hn::FixedTag<T, 4> d;
     const hn::Repartition<double, decltype(d)> pairs;
     for (; row + 4 <= x.rows; row += 4) {
@@ -59,12 +59,12 @@ HWY_INLINE void Turn(Matrix<const T> x, T (*buffer)[kTurned]) {
 
 template <typename T>
 void TransposeChunk(Matrix<const T> x, Matrix<T> y) {
-  HWY_ALIGN T buffer[kTurned][kTurned];
-  for (std::int64_t row = 0; row < x.rows; row += kTurned) {
-    const std::int64_t rows = std::min(kTurned, x.rows - row);
-    for (std::int64_t column = 0; column < x.columns; column += kTurned) {
-      const std::int64_t columns = std::min(kTurned, x.columns - column);
-      Turn(x.Rows(row, rows).Columns(column, columns), buffer);
+  HWY_ALIGN T buffer[kTransposedBlock][kTransposedBlock];
+  for (std::int64_t row = 0; row < x.rows; row += kTransposedBlock) {
+    const std::int64_t rows = std::min(kTransposedBlock, x.rows - row);
+    for (std::int64_t column = 0; column < x.columns; column += kTransposedBlock) {
+      const std::int64_t columns = std::min(kTransposedBlock, x.columns - column);
+      TransposeInto(x.Rows(row, rows).Columns(column, columns), buffer);
       for (std::int64_t i = 0; i < columns; ++i) std::copy_n(buffer[i], rows, y.row(column + i) + row);
     }
   }

@@ -1,5 +1,5 @@
-// The left-hand side of a convolution's products: for each place of the result, a row of the numbers that its taps
-// read. Products read it from the feature maps in small blocks; the whole of it is never in memory.
+// The left-hand side of a convolution's products: for each cell of the result, a row of the inputs of its taps.
+// Products read it from the feature maps in small blocks; it is never stored as a whole.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace headlight::kernels {
 
-// Feature maps as packed rows: the cells of each map row by row, one map after another, [sum of cells, channels].
+/// Feature maps as packed rows: the cells of each map in row-major order, map by map, [total cells, channels].
 template <typename T>
 struct MapRows {
   Matrix<T> rows;
   std::span<const Grid> grids;
 };
 
-// One axis of a convolution. Place p of the result reads, at tap t, the maps at p * step + offsets[t], and 0 where that
-// is outside of them.
+/// One axis of a convolution. At tap t, cell p of the result reads the maps at p * step + offsets[t], or 0 outside of
+/// them.
 struct UnfoldedAxis {
   std::int64_t step = 1;
   std::vector<std::int64_t> offsets;
@@ -30,14 +30,14 @@ class Unfolded {
  public:
   Unfolded(const MapRows<const T>& maps, std::span<const Grid> results, UnfoldedAxis vertical, UnfoldedAxis horizontal);
 
-  std::int64_t rows() const { return rows_; }        // the places of all results
-  std::int64_t columns() const { return columns_; }  // the taps row by row, and the channels of each
-  // True where it is the maps' rows themselves.
+  std::int64_t rows() const { return rows_; }        ///< the cells of all results
+  std::int64_t columns() const { return columns_; }  ///< the channels of all taps, in row-major order of the taps
+  /// True if it equals the rows of the maps.
   bool plain() const { return plain_; }
 
-  // Rows [row, row + to.rows) of columns [column, column + to.columns).
+  /// Reads rows [row, row + to.rows) and columns [column, column + to.columns).
   void Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const;
-  // The same, into `scratch` unless they are the maps' own.
+  /// The same, as a view of the maps if possible, otherwise copied to `scratch`.
   Matrix<const T> View(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                        T* scratch) const {
     if (plain_) return maps_.Rows(row, rows).Columns(column, columns);
@@ -46,7 +46,7 @@ class Unfolded {
     return block;
   }
 
-  // Calls body(index of the map, y, x) for the places of rows [row, row + rows).
+  /// Calls body(index of the map, y, x) for the cells of rows [row, row + rows).
   template <class Body>
   void ForPlaces(std::int64_t row, std::int64_t rows, const Body& body) const {
     if (rows == 0) return;
@@ -72,11 +72,11 @@ class Unfolded {
   std::vector<std::int64_t> first_, first_result_;  // the first row of each map and of each result
   UnfoldedAxis vertical_, horizontal_;
   std::int64_t rows_ = 0, columns_ = 0;
-  bool adjacent_ = false;  // the taps of a row read numbers that lie one after another
+  bool adjacent_ = false;  // the taps of a row read adjacent numbers
   bool plain_ = false;
 };
 
-// Some rows and columns of it, with the members of a Matrix that the gradient of a weight asks for.
+/// Some rows and columns of it, with the members of a Matrix that the gradient of a weight requires.
 template <typename T>
 struct UnfoldedPart {
   const Unfolded<T>* whole = nullptr;

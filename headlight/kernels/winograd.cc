@@ -48,8 +48,8 @@ HWY_INLINE void Gather(D d, const V (&from)[kTileRead], V (&to)[kTileWritten]) {
   to[3] = hn::MulAdd(hn::Set(d, 0.125F), from[3], hn::NegMulAdd(hn::Set(d, 8), from[4], hn::Add(difference, from[5])));
 }
 
-// B^T d B of a tile's cells, null where they are outside of the map: number (i, j) of channel c to
-// to[(6 i + j) * apart + c].
+// B^T d B of a tile's cells, which are null outside the map: number (i, j) of channel c is written to to[(6 i + j) *
+// apart + c].
 void SpreadTile(const float* const* cells, std::int64_t channels, float* to, std::int64_t apart) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
@@ -76,8 +76,8 @@ void SpreadTile(const float* const* cells, std::int64_t channels, float* to, std
   });
 }
 
-// A^T m A of a tile's products, which stand as SpreadTile leaves them, and the epilogue: to[4 y + x] is
-// the place of result (y, x), null where it is outside.
+// A^T m A of a tile's products, in the layout of SpreadTile, and the epilogue. to[4 y + x] is the destination of result
+// (y, x), or null outside.
 void GatherTile(const float* products, std::int64_t apart, std::int64_t columns, const float* bias,
                 const float* const* residual, bool relu, float* const* to) {
   const hn::ScalableTag<float> d;
@@ -102,7 +102,7 @@ void GatherTile(const float* products, std::int64_t apart, std::int64_t columns,
         if (place == nullptr) continue;
         V sum = hn::Add(gathered[column], added);
         if (residual != nullptr) sum = hn::Add(sum, LoadLanes(d, residual[row * kTileWritten + column] + begin, lanes));
-        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // keeps a NaN
+        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // keeps NaN
         StoreLanes(sum, d, place + begin, lanes);
       }
     }
@@ -129,10 +129,11 @@ constexpr double kG[kTileRead][3] = {{1, 0, 0},
                                      {1.0 / 15, -2.0 / 15, 4.0 / 15},
                                      {0, 0, 1}};
 
-// Tiles of a block: their numbers for all products stay in the second-level cache with a panel of the weights.
+// Tiles in a block: their numbers for all products fit into the second-level cache together with a panel of the
+// weights.
 constexpr std::int64_t kBlockBytes = 1 << 20, kMostTiles = 48;
 
-// Where the tiles of each map begin.
+// The first tile of each map.
 class Tiles {
  public:
   explicit Tiles(std::span<const Grid> results) : results_(results) {
@@ -217,7 +218,7 @@ void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float
   const std::int64_t most = std::clamp<std::int64_t>(
       kBlockBytes / (kWinogradProducts * inputs * std::int64_t{sizeof(float)}), kTileRows, kMostTiles);
   std::int64_t blocks = (tiles.count() + most - 1) / most, groups = 1;
-  if (blocks == 1 && tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads its own panels alone
+  if (blocks == 1 && tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads only its own panels
     groups = threads;
   else if (blocks < 8 * threads)
     blocks = std::min(TilesOf(tiles.count()), (blocks + threads - 1) / threads * threads);

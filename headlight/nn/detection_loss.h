@@ -48,7 +48,7 @@ HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers
                                                      const DetectionLossOptions& options);
 
 /// The loss of one layer's outputs, [1]: scale times the share of these images in the loss of their batch,
-/// cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes.
+///   cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes.
 /// Queries are matched again for every layer. Throws Error if the number of images differs from that of `answers`, or
 /// for a class that the model does not have.
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images,

@@ -7,13 +7,13 @@
 
 namespace headlight {
 
-RotaryPositions RotaryPositions::Default(std::int64_t head_dim, double base, std::int64_t turned) {
-  if (turned == 0) turned = head_dim;
-  Check(turned % 2 == 0 && turned >= 2 && turned <= head_dim,
-        "rotary embedding rotates pairs of a head's {} features, not {} of them", head_dim, turned);
+RotaryPositions RotaryPositions::Default(std::int64_t head_dim, double base, std::int64_t rotated) {
+  if (rotated == 0) rotated = head_dim;
+  Check(rotated % 2 == 0 && rotated >= 2 && rotated <= head_dim,
+        "rotary embedding rotates pairs of a head's {} features, not {} of them", head_dim, rotated);
   RotaryPositions positions{.head_dim = head_dim};
-  for (std::int64_t i = 0; i < turned / 2; ++i)
-    positions.frequencies.push_back(std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(turned)));
+  for (std::int64_t i = 0; i < rotated / 2; ++i)
+    positions.frequencies.push_back(std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(rotated)));
   return positions;
 }
 

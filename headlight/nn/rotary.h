@@ -18,9 +18,9 @@ struct HEADLIGHT_API RotaryPositions {
   std::vector<double> frequencies = {};  ///< [pairs], in radians per position
   double factor = 1;                     ///< multiplies all cosines and sines
 
-  /// frequencies[i] = base^(-2 i / turned), i < turned / 2 (section 3.3). `turned` features of a head are rotated; 0:
-  /// all. Throws Error if that number is odd.
-  static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t turned = 0);
+  /// frequencies[i] = base^(-2 i / rotated), i < rotated / 2 (section 3.3). `rotated` features of a head are rotated;
+  /// 0: all. Throws Error if that number is odd.
+  static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t rotated = 0);
 
   /// The angles of a pass's tokens. The first token of a text is at its entry of `first_positions`, or at 0 if that is
   /// empty.

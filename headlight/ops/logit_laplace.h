@@ -8,7 +8,7 @@
 namespace headlight::ops {
 
 /// [1]: scale times the sum over pixels and channels of -ln f(x | mu, b), with
-/// f(x | mu, b) = exp(-|logit(x) - mu| / b) / (2 b x (1 - x))    (equation 2).
+///   f(x | mu, b) = exp(-|logit(x) - mu| / b) / (2 b x (1 - x))    (equation 2).
 /// The targets x [pixels, channels] are in (0, 1) and have no gradient. `parameters` [pixels, 2 * channels] holds mu of
 /// each channel, then ln b of each. Throws Error if shapes do not fit or a target is out of range.
 HEADLIGHT_API Tensor LogitLaplace(const Tensor& parameters, const Tensor& targets, double scale);

@@ -12,7 +12,7 @@ std::int64_t HeadOf(const RotaryAngles& angles) {
   return angles.head_dim > 0 ? angles.head_dim : 2 * angles.cosines.columns();
 }
 
-void Turn(const Tensor& x, const RotaryAngles& angles, bool back, const Tensor& y) {
+void Rotate(const Tensor& x, const RotaryAngles& angles, bool back, const Tensor& y) {
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RotateRows<T>(x.matrix<T>(), HeadOf(angles), angles.cosines.matrix<T>(), angles.sines.matrix<T>(),
                            angles.indices.data(), back, y.matrix<T>());
@@ -31,13 +31,13 @@ Tensor Rotary(const Tensor& x, const RotaryAngles& angles) {
     Check(index >= 0 && index < angles.cosines.rows(), "Rotary: row {} is outside of {}", index,
           ToString(angles.cosines.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
-  Turn(x, angles, /*back=*/false, y);
+  Rotate(x, angles, /*back=*/false, y);
   if (!WantsGradient({&x})) return y;
   return Record(y, {&x}, [x = x.node(), angles](const Tensor& dy) {
     const GradientSlot slot = SlotFor(x);
-    if (!slot.accumulate) return Turn(dy, angles, /*back=*/true, slot.tensor);
+    if (!slot.accumulate) return Rotate(dy, angles, /*back=*/true, slot.tensor);
     const Tensor dx = Tensor::Empty(dy.shape(), dy.dtype());
-    Turn(dy, angles, /*back=*/true, dx);
+    Rotate(dy, angles, /*back=*/true, dx);
     Accumulate(x, dx);
   });
 }
