@@ -90,11 +90,11 @@ TEST_F(AttentionParity, OfABand) {
 }
 
 TEST_F(AttentionParity, OfBiases) {
-  using kernels::BiasPlaces;
+  using kernels::BiasIndexing;
   const Sequences halves = {{0, kTokens / 2}, {kTokens / 2, kTokens / 2}};
   for (const bool heads_first : {false, true}) {
-    for (const BiasPlaces by : {BiasPlaces::distances, BiasPlaces::table}) {
-      const char* const name = by == BiasPlaces::table ? "table" : "distances";
+    for (const BiasIndexing by : {BiasIndexing::distances, BiasIndexing::table}) {
+      const char* const name = by == BiasIndexing::table ? "table" : "distances";
       Expect(name, whole_, {.bias = {.heads_first = heads_first, .by = by, .index = Index(name)}});
     }
     Expect("pairs", halves, {.bias = {.heads_first = heads_first}});

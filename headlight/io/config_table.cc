@@ -7,9 +7,9 @@
 namespace headlight {
 namespace {
 
-// Keys of training, initialisation, labels and generation, and those that Transformers writes for every model: none
-// changes a forward pass. What other programs note about a file is among them: the Hub's own code (auto_map), Unsloth,
-// AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
+// Keys of training, initialisation, labels and generation, and keys that Transformers writes for every model. None
+// changes a forward pass. Also keys of other programs: the Hub's custom code (auto_map), Unsloth, AdapterHub,
+// Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
     "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "
     "architectures assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight "
@@ -31,7 +31,7 @@ constexpr std::string_view kHarmless =
     "top_p torch_dtype torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed "
     "unsloth_version use_bfloat16 use_cache use_mtp use_return_dict watermarking_config xla_device";
 
-// The words of a text that is separated by spaces.
+// The space-separated words of a text.
 std::set<std::string_view> Words(std::string_view text) {
   std::set<std::string_view> words;
   while (!text.empty()) {
@@ -81,7 +81,7 @@ void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& valu
   if (!reads() || !json_[key].present()) return;
   const JsonView given = json_[key];
   const std::vector<JsonView> items = given.Items();
-  Check(!items.empty() && std::ssize(items) <= most_values, "{}: {} values, where 1 to {} are possible", given.place(),
+  Check(!items.empty() && std::ssize(items) <= most_values, "{}: {} values; 1 to {} are allowed", given.place(),
         items.size(), most_values);
   values.clear();
   for (const JsonView& item : items) values.push_back(item.Integer(1, most));
@@ -90,7 +90,7 @@ void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& valu
 void ConfigTable::Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary) {
   if (reads()) {
     const JsonView given = Given(key, id);
-    // Only this key may be a list: its first is the model's end, and the settings of generation have them all.
+    // Only this key may be a list. The first entry is the model's end token; the generation settings use all.
     const bool several = key == "eos_token_id" && given.value().As<Json::Array>() != nullptr && !given.Items().empty();
     id = static_cast<std::int32_t>((several ? given.Items().front() : given).Integer(0, kLargestSize));
   }
@@ -156,7 +156,7 @@ void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::strin
 void ConfigTable::RefuseUnread() const {
   std::vector<std::string_view> harmless = harmless_;
   harmless.insert(harmless.end(), HarmlessKeys().begin(), HarmlessKeys().end());
-  // Keys that older files state with the value that changes nothing; any other would be another model.
+  // Keys that older files contain with their only supported value; any other would be another model.
   const std::pair<std::string_view, Json> usual_values[] = {{"add_cross_attention", false},
                                                             {"is_decoder", false},
                                                             {"pruned_heads", Json::Object{}},
@@ -170,7 +170,7 @@ void ConfigTable::RefuseUnread() const {
 }
 
 std::string_view ReasonToIgnoreKey(std::string_view key) {
-  return HarmlessKeys().contains(key) ? "changes nothing of what the model computes"
+  return HarmlessKeys().contains(key) ? "does not change the model's outputs"
          : IsKnownToTransformers(key) ? "changes nothing in this family"
                                       : "is known neither to headlight nor to Transformers";
 }

@@ -1,5 +1,5 @@
-// A model's config.json described once: a family's Describe(table, config) gives each setting its key, its member and
-// its rule, and that serves reading a file, writing one and checking a configuration that code has made.
+// Describes a model's config.json once: a family's Describe(table, config) gives each setting its key, member and rule.
+// The description is used to read files, to write them, and to check configurations from code.
 #pragma once
 
 #include <algorithm>
@@ -21,38 +21,38 @@
 
 namespace headlight {
 
-inline constexpr std::int64_t kLargestSize = 1 << 24;  // of any dimension, vocabulary or table
+inline constexpr std::int64_t kLargestSize = 1 << 24;  // upper bound of dimensions, vocabularies and tables
 
-// The name of an enumeration's value in a file. Of several names of one value the first is written.
+/// The name of an enumeration's value in a file. If a value has several names, the first is written.
 template <typename Value>
 struct ConfigName {
   std::string_view name;
   Value value;
 };
 
-// Dropout probabilities in the place of a configuration's own.
+/// Dropout probabilities that replace those of a configuration.
 struct ChosenDropout {
-  std::optional<double> all = {};        // of every part
-  std::optional<double> attention = {};  // of attention weights, where they differ
+  std::optional<double> all = {};        ///< of all parts
+  std::optional<double> attention = {};  ///< of attention weights, if different
 };
 
 class HEADLIGHT_API ConfigTable {
  public:
   enum class Pass { read, write, check, set_dropout };
 
-  // A table that reads `json`, where a missing key leaves the member as it is; that writes; or that checks, with errors
-  // that begin with `source` where there is one.
+  /// Creates a table that reads `json` (a missing key leaves its member unchanged), writes, or checks. Errors of a
+  /// check begin with `source` unless it is empty.
   explicit ConfigTable(const JsonView& json) : pass_(Pass::read), json_(json) {}
   explicit ConfigTable(Pass pass, std::string_view source = "");
-  // A table that replaces the probabilities of dropout.
+  /// Creates a table that replaces dropout probabilities.
   explicit ConfigTable(const ChosenDropout& dropout) : ConfigTable(Pass::set_dropout) { dropout_ = dropout; }
 
   bool reads() const { return pass_ == Pass::read; }
   bool writes() const { return pass_ == Pass::write; }
-  const JsonView& json() const { return json_; }  // of a table that reads
+  const JsonView& json() const { return json_; }  ///< of a table that reads
 
-  // Settings. Each throws Error that names the key, or `name` where a configuration is checked, and the rule.
-  // An integer from `least` to `most`, from 1 to kLargestSize, and from 1 to 1024.
+  /// Settings. Each throws Error with the rule and the key or, for checks, `name`.
+  /// Integers from `least` to `most`, from 1 to kLargestSize, and from 1 to 1024.
   template <std::integral T>
   void Integer(std::string_view key, T& value, std::string_view name, std::int64_t least, std::int64_t most) {
     value = static_cast<T>(IntegerField(key, value, name, least, most));
@@ -64,19 +64,19 @@ class HEADLIGHT_API ConfigTable {
   void Layers(std::string_view key, int& value, std::string_view name = "the number of layers") {
     Integer(key, value, name, 1, 1024);
   }
-  // Heads of equal width.
+  /// A number of heads that divides the model dimension.
   void Heads(std::string_view key, std::int32_t& value, std::int64_t model,
              std::string_view name = "the number of heads");
-  // A list of 1 to 16 integers from 1 to `most`, such as one for each stage of a network.
+  /// A list of 1 to 16 integers from 1 to `most`, for example one per stage of a network.
   void Integers(std::string_view key, std::vector<std::int64_t>& values, std::int64_t most);
-  // The id of a word of the vocabulary.
+  /// A token id of the vocabulary.
   void Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary);
   void Flag(std::string_view key, bool& value);
-  void Probability(std::string_view key, double& value);  // of dropout: at least 0, below 1
+  void Probability(std::string_view key, double& value);  ///< of dropout: at least 0, below 1
   void Probability(std::string_view key, std::optional<double>& value);
-  void Epsilon(std::string_view key, double& value);  // between 0 and 1
+  void Epsilon(std::string_view key, double& value);  ///< between 0 and 1
   void Number(std::string_view key, double& value, double least, double most);
-  // One of several values that have names.
+  /// One of several named values.
   template <typename Value>
   void Choice(std::string_view key, Value& value, std::span<const ConfigName<std::type_identity_t<Value>>> names);
   template <typename Value>
@@ -84,37 +84,37 @@ class HEADLIGHT_API ConfigTable {
               std::initializer_list<ConfigName<std::type_identity_t<Value>>> names) {
     Choice(key, value, std::span(names.begin(), names.size()));
   }
-  // The value of this name.
+  /// The value with this name.
   template <typename Value>
   static Value Named(const JsonView& given, std::span<const ConfigName<Value>> names);
 
-  // A setting of which only one value is supported; it is not written. `why`: the meaning of other values, for errors.
+  /// A setting with a single supported value, which is not written. `why`: the meaning of other values, for errors.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
-  // Written for others, and not read.
+  /// Writes a key that is not read.
   void Note(std::string_view key, Json value);
-  // The value of a missing key, where it differs from the member's initial value.
+  /// The value of a missing key, if it differs from the member's initial value.
   template <typename T>
   void Default(T& value, std::type_identity_t<T> meant) {
     if (reads()) value = std::move(meant);
   }
-  // These keys may not be missing.
+  /// These keys are required.
   void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
-  /// Refuses keys that no model of Transformers knows, too: of a family that it does not have, or a part of one that it
-  /// refuses them in.
+  /// Also rejects keys that no model of Transformers has. For families that Transformers lacks, and for parts in which
+  /// it rejects them.
   void RefuseUnknown() { refuses_unknown_ = true; }
-  // Keys that are not read and change nothing of what the model computes.
+  /// Keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
-  // A rule between settings, checked when all have been read.
+  /// A rule between settings, checked after all have been read.
   template <typename... Args>
   void Rule(bool kept, fmt::format_string<Args...> message, Args&&... args) const {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
   }
 
-  // Refuses every key that some model of Transformers knows and that was neither read nor is harmless here or in every
-  // model that Transformers writes, since what it asks for would be missing from the result. The error lists them. Keys
-  // that no model knows are the user's own, and are ignored unless RefuseUnknown was called.
+  /// Throws Error that lists keys that were not read, are known to some model of Transformers, and are not harmless,
+  /// since ignoring them would change the result. Keys that no model has are the user's own; they are ignored unless
+  /// RefuseUnknown was called.
   void RefuseUnread() const;
-  bool has_attention_dropout() const { return has_attention_dropout_; }  // of a table that replaces probabilities
+  bool has_attention_dropout() const { return has_attention_dropout_; }  ///< of a table that replaces probabilities
   Json written() && { return std::move(written_); }
 
  private:
@@ -127,7 +127,7 @@ class HEADLIGHT_API ConfigTable {
   ChosenDropout dropout_;
   bool has_attention_dropout_ = false, refuses_unknown_ = false;
   JsonView json_;
-  std::string source_;  // a file's path and a colon, or nothing
+  std::string source_;  // a file's path and a colon, or empty
   Json written_ = Json::Object{};
   std::set<std::string_view> required_;
   std::vector<std::string_view> harmless_;
@@ -154,26 +154,26 @@ void ConfigTable::Choice(std::string_view key, Value& value,
   value = Named<Value>(given, names);
 }
 
-/// Why a key of config.json that no family reads is ignored.
+/// The reason why a key of config.json that no family reads is ignored.
 std::string_view ReasonToIgnoreKey(std::string_view key);
 
-// Throws Error naming the hyperparameter and the rule where there can be no model of this configuration.
+/// Throws Error with the setting and the rule if the configuration is invalid.
 template <typename Config>
 void CheckConfig(Config config, std::string_view source = "") {
   ConfigTable table(ConfigTable::Pass::check, source);
   Describe(table, config);
 }
 
-/// `config` after CheckConfig, for a member's initialisation.
+/// Returns `config` after CheckConfig, for member initialisers.
 template <typename Config>
 const Config& Checked(const Config& config) {
   CheckConfig(config);
   return config;
 }
 
-// Reads a config.json into `config`, whose initial values stand for missing keys. Throws Error naming the file and
-// the key for what is missing, of a wrong type or out of range, for settings that are not supported, and as
-// CheckConfig. With `dropout` in the place of the file's.
+/// Reads a config.json into `config`; missing keys keep their initial values. Throws Error with the file and the key
+/// for missing or invalid values and unsupported settings, and as CheckConfig does. `dropout` replaces the file's
+/// probabilities.
 template <typename Config>
 void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropout = {}) {
   ConfigTable table(json);
@@ -183,7 +183,7 @@ void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropo
     ConfigTable chosen(dropout);
     Describe(chosen, config);
     Check(!dropout.attention || chosen.has_attention_dropout(),
-          "{}: this model has one dropout for all its parts, and none of attention weights alone", json.place());
+          "{}: this model has a single dropout probability, not a separate one for attention weights", json.place());
   }
   CheckConfig(config, json.place());
 }

@@ -53,7 +53,7 @@ std::string ErrorWith(const char* key, Json value) {
   return ErrorOf([&] { Read(*members.As<Json::Object>()); });
 }
 
-TEST(ConfigTable, NotesOfOtherProgramsAreHarmless) {
+TEST(ConfigTable, IgnoresKeysOfOtherPrograms) {
   const Json object = R"({"a": {"b": 1}})"_json;
   for (const char* key : {"auto_map", "unsloth_version", "adapters", "transformers.js_config", "_commit_hash",
                           "sentence_transformers", "_name_or_path", "transformers_version", "mask_token_id"})
@@ -65,13 +65,13 @@ TEST(ConfigTable, NotesOfOtherProgramsAreHarmless) {
   for (const auto& [key, value] : usual) {
     EXPECT_EQ(ErrorWith(key, value), "") << key;
     EXPECT_THAT(ErrorWith(key, object), HasSubstr(key));
-    EXPECT_THAT(ErrorWith(key, true), HasSubstr("would be missing from the result"));
+    EXPECT_THAT(ErrorWith(key, true), HasSubstr(fmt::format("unknown key: '{}'", key)));
   }
   EXPECT_THAT(ErrorWith("rope_scaling", object), HasSubstr("unknown key: 'rope_scaling'"));
 }
 
-// The settings of generation, which Transformers 4 keeps in config.json, and GenerationConfig's others.
-TEST(ConfigTable, SettingsOfGenerationAreHarmless) {
+// Generation settings, which Transformers 4 keeps in config.json, and others of GenerationConfig.
+TEST(ConfigTable, IgnoresGenerationSettings) {
   for (const char* key : {"max_length",
                           "max_new_tokens",
                           "min_length",
@@ -122,11 +122,11 @@ TEST(ConfigTable, SettingsOfGenerationAreHarmless) {
                           "prompt_lookup_num_tokens",
                           "output_logits"}) {
     EXPECT_EQ(ErrorWith(key, 3), "") << key;
-    EXPECT_EQ(ReasonToIgnoreKey(key), "changes nothing of what the model computes") << key;
+    EXPECT_EQ(ReasonToIgnoreKey(key), "does not change the model's outputs") << key;
   }
 }
 
-TEST(ConfigTable, ReadsTheFirstOfSeveralEnds) {
+TEST(ConfigTable, ReadsTheFirstOfSeveralEndTokens) {
   const auto read = [](std::string_view key, Json value) {
     std::int32_t id = 1;
     ConfigTable(JsonView(Json::Object{{std::string(key), std::move(value)}}, "toy/config.json")).Token(key, id, 10);
@@ -158,53 +158,50 @@ TEST(ConfigTable, ReadsWhatItWrites) {
   EXPECT_EQ(Read(*written.As<Json::Object>()), config);
 }
 
-TEST(ConfigTable, ReadsDefaultsWhereKeysAreMissing) {
+TEST(ConfigTable, ReadsDefaultsOfMissingKeys) {
   const ToyConfig config = Read({{"size", 4}, {"shade", "night"}, {"colour", "red"}, {"torch_dtype", "float16"}});
   EXPECT_EQ(config, (ToyConfig{.model = 4, .tied = false}));
 }
 
 TEST(ConfigTable, NamesFileKeyAndRule) {
   EXPECT_EQ(ErrorWith("colour", 3), "");
-  EXPECT_EQ(ErrorOf([] { Read({}); }),
-            "toy/config.json: key 'size': expected an integer from 1 to 16777216, but there is none");
-  EXPECT_EQ(ErrorWith("depth", 1025), "toy/config.json: key 'depth': expected an integer from 1 to 1024, got 1025");
-  EXPECT_EQ(ErrorWith("shade", "grey"),
-            "toy/config.json: key 'shade': expected one of 'dark', 'night', 'light', got 'grey'");
-  EXPECT_EQ(ErrorWith("mirrored", true), "toy/config.json: key 'mirrored': a mirrored toy is not supported");
-  EXPECT_EQ(ErrorWith("heads", 3),
-            "toy/config.json: the number of heads must divide the model dimension: 3 does not divide 8");
-  EXPECT_EQ(ErrorWith("end", 10), "toy/config.json: end: 10 is outside the vocabulary of 10");
-  EXPECT_EQ(ErrorWith("dropout", 1), "toy/config.json: dropout must be at least 0 and below 1, not 1");
-  EXPECT_THAT(ErrorWith("tied", 1), HasSubstr("key 'tied': expected true or false"));
+  EXPECT_THAT(ErrorOf([] { Read({}); }), HasSubstr("toy/config.json: key 'size'"));
+  EXPECT_THAT(ErrorWith("depth", 1025), HasSubstr("key 'depth': expected an integer"));
+  EXPECT_THAT(ErrorWith("shade", "grey"), HasSubstr("'dark', 'night', 'light', got 'grey'"));
+  EXPECT_THAT(ErrorWith("mirrored", true), HasSubstr("key 'mirrored': a mirrored toy"));
+  EXPECT_THAT(ErrorWith("heads", 3), HasSubstr("3 does not divide 8"));
+  EXPECT_THAT(ErrorWith("end", 10), HasSubstr("end: 10 is outside"));
+  EXPECT_THAT(ErrorWith("dropout", 1), HasSubstr("toy/config.json: dropout"));
+  EXPECT_THAT(ErrorWith("tied", 1), HasSubstr("key 'tied': expected true"));
 }
 
 TEST(ConfigTable, ListsUnknownKeys) {
   const std::string error = ErrorOf([] {
     Read({{"size", 8}, {"rope_scaling", 3}, {"colour", 1}, {"alibi", true}, {"my_notes", 1}});
   });
-  EXPECT_THAT(error, HasSubstr("toy/config.json: unknown keys: 'rope_scaling', 'alibi'"));
+  EXPECT_THAT(error, HasSubstr("unknown keys: 'rope_scaling', 'alibi'"));
 }
 
-// As Transformers, which keeps any key that is the user's own.
-TEST(ConfigTable, KeysThatNoModelKnowsAreIgnored) {
+// As in Transformers, which keeps any key of the user.
+TEST(ConfigTable, IgnoresKeysThatNoModelKnows) {
   EXPECT_EQ(Read({{"size", 4}, {"trained_by", "a team"}, {"data_version", 3}, {"siz", 5}}), Read({{"size", 4}}));
   EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is known neither to headlight nor to Transformers");
-  EXPECT_EQ(ReasonToIgnoreKey("transformers_version"), "changes nothing of what the model computes");
+  EXPECT_EQ(ReasonToIgnoreKey("transformers_version"), "does not change the model's outputs");
   ConfigTable strict(JsonView(Json::Object{{"trained_by", "a team"}}, "toy/config.json"));
   strict.RefuseUnknown();
   EXPECT_THAT(ErrorOf([&] { strict.RefuseUnread(); }), HasSubstr("unknown key: 'trained_by'"));
-  // Of Transformers 5 and of 4 alone.
+  // Keys of Transformers 5, and keys of Transformers 4 only.
   for (const char* const key : {"rope_parameters", "rotary_pct", "position_embedding_type", "alibi", "n_head"})
     EXPECT_THAT(ErrorWith(key, 3), HasSubstr(key));
 }
 
-TEST(ConfigTable, ChecksWhatCodeHasMade) {
+TEST(ConfigTable, ChecksConfigurationsFromCode) {
   const auto error = [](const ToyConfig& config) { return ErrorOf([&] { CheckConfig(config); }); };
   EXPECT_EQ(error({}), "");
-  EXPECT_EQ(error({.model = 0}), "the model dimension must be from 1 to 16777216, not 0");
-  EXPECT_EQ(error({.heads = 0}), "the number of heads must be from 1 to 16777216, not 0");
-  EXPECT_EQ(error({.head_dropout = 1.5}), "head_dropout must be at least 0 and below 1, not 1.5");
-  EXPECT_EQ(error({.epsilon = 0}), "a norm's epsilon must be between 0 and 1, not 0");
+  EXPECT_THAT(error({.model = 0}), HasSubstr("the model dimension"));
+  EXPECT_THAT(error({.heads = 0}), HasSubstr("the number of heads"));
+  EXPECT_THAT(error({.head_dropout = 1.5}), HasSubstr("head_dropout"));
+  EXPECT_THAT(error({.epsilon = 0}), HasSubstr("epsilon"));
   EXPECT_EQ(error({.layers = 7}), "7 layers bring no luck");
   EXPECT_THAT(error({.shade = static_cast<Shade>(2)}), HasSubstr("shade"));
 }

@@ -29,7 +29,7 @@ constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // o
 constexpr std::string_view kTorchWeights = "pytorch_model.bin";
 constexpr std::string_view kTorchWeightsIndex = "pytorch_model.bin.index.json";
 
-// Keys of config.json that a saved model writes where it has them; another model's are not its own.
+// Keys of config.json that a saved model writes if it has them; those of another model are not copied.
 constexpr std::string_view kOfWeights[] = {
     "_num_labels", "architectures", "dtype",        "finetuning_task",     "id2label",
     "label2id",    "num_labels",    "problem_type", "quantization_config", "torch_dtype"};
@@ -51,11 +51,11 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Weights in formats that are not read.
+// Weights in unsupported formats.
 bool IsPickle(std::string_view name) { return EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"}); }
 bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx"}); }
 
-// Throws Error saying why a folder without weights cannot be opened.
+// Throws Error with the reason why a folder without weights cannot be opened.
 [[noreturn]] void RefuseWeights(const std::string& path) {
   for (const std::string& name : NamesIn(path)) {
     if (IsNpz(name)) Fail("{}: holds the weights of a model: name this file instead of its folder", File(path, name));
@@ -67,14 +67,14 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
   Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);
 }
 
-// The file of the folder's weights, or their index: the first that Transformers would take, or nothing.
+// The file of the folder's weights, or their index: the first in the order of Transformers, or empty.
 std::string_view WeightsIn(const std::string& folder) {
   for (const std::string_view name : {kWeights, kWeightsIndex, kTorchWeights, kTorchWeightsIndex})
     if (Exists(File(folder, name))) return name;
   return "";
 }
 
-// The names of values that are no tensors go to `others`, but not those of weights in several files.
+// The names of values that are not tensors are appended to `others`, except for weights in several files.
 Safetensors OpenWeightsFile(const std::string& path, std::vector<std::string>& others) {
   if (path.ends_with(".json")) return ReadShards(path);
   return path.ends_with(".bin") ? ReadTorchFile(path, &others) : Safetensors(path);
@@ -87,7 +87,7 @@ bool IsOfTokenizer(std::string_view name) {
          EndsInOneOf(name, {".spm", ".model"});
 }
 
-// The settings of sentence-transformers beside those of its modules.
+// The settings of sentence-transformers that are outside of its modules.
 bool IsOfSentences(std::string_view name) {
   return name == "modules.json" || name == "config_sentence_transformers.json" ||
          (name.starts_with("sentence_") && name.ends_with("_config.json"));
@@ -98,17 +98,17 @@ bool IsTorchWeights(std::string_view name) {
   return name.starts_with("pytorch_model") && EndsInOneOf(name, {".bin", ".bin.index.json"});
 }
 
-// True for the names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
+// True for names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
   static constexpr std::string_view names[] = {
       kConfig,        kGenerationConfig,          "metrics.jsonl",        "training.json",
       "training.svg", "preprocessor_config.json", "processor_config.json"};
   return std::ranges::find(names, name) != std::end(names) || IsOfTokenizer(name) || IsOfSentences(name) ||
          EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) || IsTorchWeights(name) ||
-         name.find(".headlight-new-") != std::string_view::npos;  // left by a process that was killed
+         name.find(".headlight-new-") != std::string_view::npos;  // left by a killed process
 }
 
-// The folder of a module of sentence-transformers, such as 1_Pooling.
+// The folder of a sentence-transformers module, such as 1_Pooling.
 bool IsModuleName(std::string_view name) {
   return !name.empty() && name.front() >= '0' && name.front() <= '9' && name.find('_') != std::string_view::npos &&
          name.find('/') == std::string_view::npos;
@@ -123,10 +123,10 @@ bool IsModule(const std::string& folder, const std::string& name) {
       inside, [](const std::string& file) { return file == kConfig || file == kWeights || file == kTorchWeights; });
 }
 
-// The folder of a DALL-E's discrete VAE, a model of its own.
+// The folder of a DALL-E's discrete VAE, which is a separate model.
 constexpr std::string_view kCoder = "vae";
 
-// Such a folder that holds a model's files and nothing else.
+// Such a folder that holds only a model's files.
 bool IsCoder(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   return name == kCoder && fs::is_directory(File(folder, name), ignored) &&
@@ -145,7 +145,7 @@ bool IsNpz(std::string_view path) { return path.ends_with(".npz"); }
 
 namespace {
 
-// Without its arrays.
+// The model without its arrays.
 ModelFolder DescribeNpz(const std::string& path) {
   const std::vector<std::string> names = NamesInNpz(path);
   Check(!names.empty(), "{}: holds no array", path);
@@ -173,7 +173,7 @@ std::string TransformerFolder(const std::string& path) {
 
 namespace {
 
-// The file's tensors under the names that name_of gives them; an empty name leaves a tensor out.
+// Renames the file's tensors by name_of; an empty name leaves a tensor out.
 Safetensors Renamed(Safetensors file, const std::function<std::string(const std::string& name)>& name_of) {
   std::vector<StoredTensor> tensors;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -190,7 +190,7 @@ Safetensors Renamed(Safetensors file, const std::function<std::string(const std:
 std::string ReasonToIgnore(std::string_view name) {
   if (name.starts_with("v_head.")) return "TRL's value head, which is for training";
   if (name.ends_with("encoder.version") || name.ends_with("decoder.version")) return "fairseq's version of the format";
-  if (name.ends_with("._float_tensor")) return "fairseq's note of a type";
+  if (name.ends_with("._float_tensor")) return "fairseq's dtype marker";
   return "";
 }
 
@@ -233,7 +233,8 @@ ModelFolder OpenModelFolder(const std::string& path) {
     files.weights = ReadNpz(path);
     return files;
   }
-  Check(Exists(path), "{}: there is no such folder; a model is a folder, and `headlight pull ORG/NAME` downloads one", path);
+  Check(Exists(path),
+        "{}: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one", path);
   std::error_code ignored;
   Check(fs::is_directory(path, ignored), "{}: is a file; a model is a folder with {} and {}", path, kConfig, kWeights);
   if (!Exists(File(path, kConfig))) {
@@ -254,7 +255,7 @@ ModelFolder OpenModelFolder(const std::string& path) {
   if (!left_out.empty())
     weights = Renamed(std::move(weights),
                       [](const std::string& name) { return ReasonToIgnore(name).empty() ? name : std::string(); });
-  for (std::string& name : others) left_out.push_back({std::move(name), "is no tensor"});
+  for (std::string& name : others) left_out.push_back({std::move(name), "is not a tensor"});
   const std::string generation = File(path, kGenerationConfig);
   return {path, std::move(config), Exists(generation) ? ReadJson(generation) : JsonView(Json::Object{}, generation),
           std::move(weights), std::move(left_out)};
@@ -267,7 +268,7 @@ ModelFolder OpenModelDescription(const std::string& path) {
 void CheckReplaceable(const std::string& path) {
   if (!Exists(path)) return;
   std::error_code ignored;
-  Check(fs::is_directory(path, ignored), "{}: is a file, in whose place no model is saved", path);
+  Check(fs::is_directory(path, ignored), "{}: is a file, which is not replaced by a model", path);
   const std::vector<std::string> names = NamesIn(path);
   if (names.empty()) return;
   for (const std::string& name : names) {
@@ -276,7 +277,7 @@ void CheckReplaceable(const std::string& path) {
           "{}: holds {}, which is not part of a model and would be lost: name a new or empty folder", path,
           Quoted(name));
   }
-  // Other programs call their files config.json too.
+  // Other programs also have files called config.json.
   const std::string config = File(path, kConfig);
   Check(Exists(config) && ReadJson(config).Get("model_type", "").String() != "",
         "{}: holds {}, but no {} of a model: name a new or empty folder", path, Quoted(names.front()), kConfig);
@@ -319,7 +320,7 @@ void CopyWhere(const std::string& from, const std::string& to, const std::functi
     if (wanted(name) && fs::is_regular_file(File(from, name), ignored)) CopyFile(File(from, name), File(to, name));
 }
 
-// The modules that modules.json names have their settings in folders.
+// Copies the settings of the modules in modules.json, which are in folders.
 void CopyModules(const std::string& from, const std::string& to) {
   if (!Exists(File(from, "modules.json"))) return;
   for (const JsonView& module : ReadJson(File(from, "modules.json")).Items()) {
@@ -335,7 +336,8 @@ void CopyModules(const std::string& from, const std::string& to) {
   }
 }
 
-// Copies the settings next to a TransformerFolder. In `to` the model is not in a subfolder, and modules.json says so.
+// Copies the settings next to a TransformerFolder. In `to` the model is not in a subfolder, and modules.json is changed
+// accordingly.
 void CopySentenceSettings(const std::string& from, const std::string& to) {
   CopyWhere(from, to, IsOfSentences);
   Json::Array modules;
@@ -372,7 +374,7 @@ void CopyBesideModel(const std::string& folder, const std::string& to) {
   if (folder != from) CopySentenceSettings(folder, to);
   CopyModules(folder, to);
   if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
-  // Without that file the settings of generation are those of config.json.
+  // Without that file, generation settings are those of config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();
   const Json config = ReadJson(File(from, kConfig)).value();

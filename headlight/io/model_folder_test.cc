@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A model that has one number in all its parts, so that a mixture of two models shows.
+// A model with the same number in all its parts, so that a mixture of two models is detected.
 void FillModel(const std::string& folder, int number) {
   const Tensor weight = Tensor::Empty({1000});
   weight.Fill(number);
@@ -47,38 +47,38 @@ TEST(ModelFolder, IsSavedAndOpened) {
   EXPECT_EQ(model.File("source.spm"), path + "/source.spm");
 }
 
-TEST(ModelFolder, NamesMissingAndForeignFiles) {
+TEST(ModelFolder, NamesMissingAndUnsupportedFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   const auto error = [&] { return ErrorOf([&] { OpenModelFolder(path); }); };
-  EXPECT_EQ(error(), path + ": there is no such folder; a model is a folder, and `headlight pull ORG/NAME` downloads one");
+  EXPECT_THAT(error(), HasSubstr("model: no such folder"));
   WriteFile(path, "");
-  EXPECT_THAT(error(), HasSubstr("model: is a file; a model is a folder with config.json and model.safetensors"));
+  EXPECT_THAT(error(), HasSubstr("model: is a file"));
   fs::remove(path);
   fs::create_directory(path);
-  EXPECT_THAT(error(), HasSubstr("model: is not a model: there is no config.json, but nothing"));
+  EXPECT_THAT(error(), HasSubstr("there is no config.json"));
   for (const std::string name : {"a", "b", "c\n", "d"}) WriteFile(path + "/" + name, "");
-  EXPECT_THAT(error(), HasSubstr("there is no config.json, but 'a', 'b', 'c\\x0a' and more"));
+  EXPECT_THAT(error(), HasSubstr("'a', 'b', 'c\\x0a' and more"));
 
   WriteFile(path + "/config.json", "{}");
-  EXPECT_THAT(error(), HasSubstr("config.json: key 'model_type': expected a string, but there is none"));
+  EXPECT_THAT(error(), HasSubstr("config.json: key 'model_type'"));
   WriteFile(path + "/config.json", "");
-  EXPECT_THAT(error(), HasSubstr("config.json: byte 1: not valid JSON"));
+  EXPECT_THAT(error(), HasSubstr("config.json: byte 1"));
   WriteFile(path + "/config.json", "[]");
-  EXPECT_THAT(error(), HasSubstr("config.json: expected an object, got an array"));
+  EXPECT_THAT(error(), HasSubstr("config.json: expected an object"));
   fs::remove(path + "/config.json");
   fs::create_directory(path + "/config.json");
   EXPECT_THAT(error(), HasSubstr("config.json: is a folder"));
   fs::remove(path + "/config.json");
   WriteFile(path + "/config.json", R"({"model_type": "marian"})");
-  EXPECT_THAT(error(), HasSubstr("model: holds neither model.safetensors nor pytorch_model.bin: there are no weights"));
+  EXPECT_THAT(error(), HasSubstr("neither model.safetensors nor pytorch_model.bin"));
 
   const std::pair<std::string, std::string> weights[] = {
-      {"pytorch_model.bin", "pytorch_model.bin: neither a zip archive nor a pickle"},
-      {"pytorch_model.bin.index.json", "pytorch_model.bin.index.json: byte 1: not valid JSON"},
-      {"model.ckpt", "model.ckpt: weights in this format are not read: save them as model.safetensors"},
-      {"model.gguf", "model.gguf: weights in this format are not read: save them as model.safetensors"},
-      {"model.safetensors.index.json", "model.safetensors.index.json: byte 1: not valid JSON"}};
+      {"pytorch_model.bin", "pytorch_model.bin: neither"},
+      {"pytorch_model.bin.index.json", "pytorch_model.bin.index.json: byte 1"},
+      {"model.ckpt", "model.ckpt: weights in this format"},
+      {"model.gguf", "model.gguf: weights in this format"},
+      {"model.safetensors.index.json", "model.safetensors.index.json: byte 1"}};
   for (const auto& [name, message] : weights) {
     WriteFile(path + "/" + name, "");
     EXPECT_THAT(error(), HasSubstr(message));
@@ -90,10 +90,10 @@ TEST(ModelFolder, NamesMissingAndForeignFiles) {
   FillModel(path, 3);
   EXPECT_EQ(error(), "");
   WriteFile(path + "/generation_config.json", "{");
-  EXPECT_THAT(error(), HasSubstr("generation_config.json: byte 1: not valid JSON"));
+  EXPECT_THAT(error(), HasSubstr("generation_config.json: byte 1"));
 }
 
-// Weights in two files, one tensor of each type that weights come in.
+// Weights in two files, with one tensor of each supported type.
 void FillSharded(const std::string& folder) {
   static const std::vector<float> floats = {1.5F, -2};
   static const std::vector<std::uint16_t> half = {0x3E00, 0xC000}, bfloat = {0x3FC0, 0xC000};
@@ -123,7 +123,7 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
     EXPECT_THAT(ErrorOf([&] { model.weights.Read("c", DType::int32); }),
                 HasSubstr("/model-00002-of-00002.safetensors: tensor 'c': holds BF16"));
   }
-  // The weights stay where they are, whatever their files are called.
+  // The weights are found with any file names.
   for (const char* name : {"shortlist.safetensors", "spiece.model", "metrics.jsonl"}) WriteFile(path + "/" + name, "");
   fs::rename(path + "/model-00002-of-00002.safetensors", path + "/rest.safetensors");
   const std::string index = ReadFile(path + "/model.safetensors.index.json");
@@ -136,14 +136,14 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
   EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 3);
   EXPECT_TRUE(fs::exists(to + "/shortlist.safetensors") && fs::exists(to + "/spiece.model"));
   EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
-  // One whole file goes before; its index is another's.
+  // A single file takes precedence over an index.
   FillModel(path, 4);
   EXPECT_EQ(LoadModel(path), 4);
   SaveModel(path, 5);
   EXPECT_FALSE(fs::exists(path + "/model.safetensors.index.json"));
 }
 
-// tools/make_torch_goldens.py makes the files.
+// Files of tools/make_torch_goldens.py.
 TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model"), data = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/";
@@ -185,11 +185,11 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1);  // no weights
   map.Set("a", "model.safetensors");
   write_index();
-  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("'model.safetensors' is not the name of a .bin file"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("'model.safetensors' is not the name"));
   map.Set("a", "pytorch_model-00001-of-00002.bin");
   write_index();
-  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("00001-of-00002.bin: there is no tensor 'a', which"));
-  // safetensors are read where there are both.
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("there is no tensor 'a'"));
+  // safetensors are read if both formats exist.
   FillModel(path, 3);
   EXPECT_EQ(LoadModel(path), 3);
 }
@@ -232,7 +232,7 @@ TEST(ModelFolder, DropsPrefixesAndTensorsOfOtherPrograms) {
   EXPECT_THAT(ignored, ElementsAre());
 }
 
-TEST(ModelFolder, ABadIndexIsRefused) {
+TEST(ModelFolder, RejectsBadIndices) {
   const TemporaryFolder folder;
   FillSharded(folder.path());
   const std::string good = ReadFile(folder.File("model.safetensors.index.json"));
@@ -240,25 +240,24 @@ TEST(ModelFolder, ABadIndexIsRefused) {
   const struct {
     std::string from, to, error;
   } cases[] = {
-      {good, "[]", "index.json: expected an object, got an array"},
-      {good, "{}", "key 'weight_map': expected an object, but there is none"},
+      {good, "[]", "index.json: expected an object"},
+      {good, "{}", "there is none"},
       {good, R"({"weight_map": {}})", "key 'weight_map': names no tensor"},
       {good, R"({"weight_map": ["a"]})", "key 'weight_map': expected an object"},
       {good, good.substr(0, good.size() / 2), "not valid JSON"},
       {first, "\"a\": 1", "key 'weight_map.a': expected a string"},
-      {first, first + ", " + first, "key 'a' stands twice"},
+      {first, first + ", " + first, "key 'a'"},
       {first, R"("a": "model-00002-of-00002.safetensors")",
        "model-00001-of-00002.safetensors: tensor 'a': " + folder.File("model.safetensors.index.json") +
-           " does not say that it is here"},
+           " does not list it"},
       {first + ",", "", "model-00001-of-00002.safetensors: tensor 'a':"},
-      {first, first + R"(, "d": "model-00002-of-00002.safetensors")",
-       "model-00002-of-00002.safetensors: there is no tensor 'd', which "},
+      {first, first + R"(, "d": "model-00002-of-00002.safetensors")", "there is no tensor 'd'"},
       {R"("c": "model-00002-of-00002.safetensors")", R"("c": "other.safetensors")", "other.safetensors: cannot open"},
-      {first, R"("a": "../model.safetensors")", "'../model.safetensors' is not the name of a .safetensors file"},
-      {first, R"("a": "/etc/model.safetensors")", "is not the name of a .safetensors file in its folder"},
-      {first, R"("a": ".safetensors")", "is not the name of a .safetensors file in its folder"},
-      {first, R"("a": "config.json")", "key 'weight_map.a': 'config.json' is not the name of a .safetensors file"},
-      {first, R"("a": "x\u0000.safetensors")", "is not the name of a .safetensors file in its folder"},
+      {first, R"("a": "../model.safetensors")", "'../model.safetensors'"},
+      {first, R"("a": "/etc/model.safetensors")", "is not the name"},
+      {first, R"("a": ".safetensors")", "is not the name"},
+      {first, R"("a": "config.json")", "key 'weight_map.a': 'config.json'"},
+      {first, R"("a": "x\u0000.safetensors")", "is not the name"},
   };
   const auto error = [&] { return ErrorOf([&] { OpenModelFolder(folder.path()); }); };
   EXPECT_EQ(error(), "");
@@ -275,7 +274,7 @@ TEST(ModelFolder, ABadIndexIsRefused) {
   EXPECT_THAT(error(), HasSubstr("model-00002-of-00002.safetensors: "));
 }
 
-TEST(ModelFolder, OnlyAModelIsReplaced) {
+TEST(ModelFolder, ReplacesOnlyModels) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   const auto error = [&] { return ErrorOf([&] { CheckReplaceable(path); }); };
@@ -300,8 +299,7 @@ TEST(ModelFolder, OnlyAModelIsReplaced) {
   // Other files are never removed.
   for (const std::string name : {"thesis.tex", "README.md", ".git", "safetensors"}) {
     WriteFile(path + "/" + name, "precious");
-    EXPECT_EQ(error(), path + ": holds '" + name +
-                           "', which is not part of a model and would be lost: name a new or empty folder");
+    EXPECT_THAT(error(), HasSubstr("model: holds '" + name + "'"));
     EXPECT_THAT(ErrorOf([&] { SaveModel(path, 2); }), HasSubstr(name));
     EXPECT_EQ(ReadFile(path + "/" + name), "precious");
     fs::remove(path + "/" + name);
@@ -312,19 +310,19 @@ TEST(ModelFolder, OnlyAModelIsReplaced) {
 
   // A config.json of another program.
   WriteFile(path + "/config.json", R"({"port": 8080})");
-  EXPECT_THAT(error(), HasSubstr("but no config.json of a model"));
+  EXPECT_THAT(error(), HasSubstr("no config.json of a model"));
   fs::remove(path + "/config.json");
-  EXPECT_THAT(error(), HasSubstr("holds 'generation_config.json', but no config.json of a model"));
+  EXPECT_THAT(error(), HasSubstr("holds 'generation_config.json'"));
 }
 
-TEST(ModelFolder, AFullDiskLeavesTheOldModel) {
+TEST(ModelFolder, KeepsTheOldModelIfTheDiskIsFull) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   SaveModel(path, 1);
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{2048, 2048};  // less than the weights take
+    const rlimit limit{2048, 2048};  // less than the size of the weights
     setrlimit(RLIMIT_FSIZE, &limit);
     _exit(ErrorOf([&] { SaveModel(path, 2); }).find("cannot write: File too large") != std::string::npos ? 9 : 1);
   }
@@ -334,7 +332,7 @@ TEST(ModelFolder, AFullDiskLeavesTheOldModel) {
   EXPECT_EQ(LoadModel(path), 1);
 }
 
-TEST(ModelFolder, AKillAtAnyMomentLeavesAWholeModel) {
+TEST(ModelFolder, KeepsACompleteModelIfKilled) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   SaveModel(path, 0);
@@ -350,7 +348,7 @@ TEST(ModelFolder, AKillAtAnyMomentLeavesAWholeModel) {
   }
   SaveModel(path, -1);
   EXPECT_EQ(LoadModel(path), -1);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no leftover
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no leftovers
 }
 
 }  // namespace

@@ -24,14 +24,15 @@ bool Has(Bytes bytes, std::string_view signature) { return TextOf(bytes).starts_
 
 std::string ArrayName(const ZipEntry& entry) {
   constexpr std::string_view kEnding = ".npy";
-  Check(entry.name.ends_with(kEnding), "{}: is no {} file, of which such an archive consists", entry.place, kEnding);
+  Check(entry.name.ends_with(kEnding), "{}: is not a {} file; the archive must not contain others", entry.place,
+        kEnding);
   return entry.name.substr(0, entry.name.size() - kEnding.size());
 }
 
 std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::string& place) {
   constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
   Check(size <= kMost && compressed.size() <= kMost, "{}: compressed arrays of 4 GiB or more are not read", place);
-  // Deflate holds at most 1,032 bytes in one.
+  // Deflate expands each byte to at most 1,032 bytes.
   Check(size / 1032 <= compressed.size(), "{}: {} bytes cannot hold {}", place, compressed.size(), size);
   std::vector<std::byte> inflated(size);
   z_stream stream = {};
@@ -39,17 +40,18 @@ std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::st
   stream.avail_in = static_cast<uInt>(compressed.size());
   stream.next_out = reinterpret_cast<Bytef*>(inflated.data());
   stream.avail_out = static_cast<uInt>(size);
-  Check(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "{}: there is no memory to inflate it", place);
+  Check(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "{}: there is not enough memory to inflate it", place);
   const int result = inflate(&stream, Z_FINISH);
   const std::size_t made = size - stream.avail_out;
   inflateEnd(&stream);
   Check(result == Z_STREAM_END && made == size && stream.avail_in == 0,
-        "{}: its compressed bytes are damaged, or give other than the {} bytes that the archive says", place, size);
+        "{}: its compressed bytes are damaged, or do not expand to {} bytes as in the archive's directory", place,
+        size);
   return inflated;
 }
 
-// The dictionary in an .npy file's header, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4),
-// }
+// Parses the dictionary in an .npy file's header, a Python literal:
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& place) : rest_(text), place_(place) {}
@@ -60,14 +62,14 @@ class HeaderParser {
     Take("{");
     while (!Takes("}")) {
       const std::string_view key = Quoted();
-      Check(seen.insert(key).second, "{}: its header says {} twice", place_, key);
+      Check(seen.insert(key).second, "{}: its header has {} twice", place_, key);
       Take(":");
       if (key == "descr") {
         const std::string_view type = Quoted();
-        Check(type == "<f4", "{}: holds {}, where little-endian float32, <f4, is read", place_,
+        Check(type == "<f4", "{}: holds {}; only little-endian float32, <f4, is supported", place_,
               headlight::Quoted(type));
       } else if (key == "fortran_order") {
-        Check(Takes("False"), "{}: is not in C order, row by row, which alone is read", place_);
+        Check(Takes("False"), "{}: is not in C order (row-major), the only supported order", place_);
       } else if (key == "shape") {
         axes = Axes();
       } else {
@@ -94,13 +96,13 @@ class HeaderParser {
     return true;
   }
   void Take(std::string_view token) {
-    Check(Takes(token), "{}: its header is damaged: {} stands where {} is needed", place_,
+    Check(Takes(token), "{}: its header is damaged: found {} instead of {}", place_,
           headlight::Quoted(rest_.substr(0, 20)), token);
   }
   std::string_view Quoted() {
     Take("'");
     const std::size_t end = rest_.find('\'');
-    Check(end != std::string_view::npos, "{}: its header is damaged: a quotation does not end", place_);
+    Check(end != std::string_view::npos, "{}: its header is damaged: unterminated string", place_);
     const std::string_view text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     return text;
@@ -117,11 +119,11 @@ class HeaderParser {
         Check(axis <= (std::int64_t{1} << 40), "{}: its shape is too large", place_);
         axis = 10 * axis + (rest_.front() - '0');
       }
-      // Whose product no file has room for.
+      // Bounds the product so that it cannot overflow.
       constexpr std::int64_t kMost = std::int64_t{1} << 40;
       Check(axis <= kMost && (axis == 0 || elements <= kMost / axis), "{}: its shape is too large", place_);
       elements *= std::max<std::int64_t>(axis, 1);
-      Check(any, "{}: its header is damaged: {} stands where an axis is needed", place_,
+      Check(any, "{}: its header is damaged: found {} instead of an axis", place_,
             headlight::Quoted(rest_.substr(0, 20)));
       axes.push_back(axis);
       Check(axes.size() <= 8, "{}: its shape has more than 8 axes", place_);
@@ -138,16 +140,17 @@ class HeaderParser {
 
 StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& place) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  Check(Has(npy, kMagic) && npy.size() >= 12, "{}: is no .npy file", place);
+  Check(Has(npy, kMagic) && npy.size() >= 12, "{}: is not an .npy file", place);
   const std::uint64_t version = LittleEndian(npy, 6, 1);
-  Check(version >= 1 && version <= 3, "{}: is of version {} of the format, where 1 to 3 are read", place, version);
+  Check(version >= 1 && version <= 3, "{}: has format version {}; 1 to 3 are supported", place, version);
   const std::size_t begin = version == 1 ? 10 : 12, length = LittleEndian(npy, 8, version == 1 ? 2 : 4);
   Check(npy.size() - begin >= length, "{}: its header, {} bytes, is cut off", place, length);
   const Shape shape = HeaderParser(TextOf(npy.subspan(begin, length)), place).Parse();
   const Bytes numbers = npy.subspan(begin + length);
   Check(static_cast<std::uint64_t>(shape.elements()) == numbers.size() / sizeof(float) &&
             numbers.size() % sizeof(float) == 0,
-        "{}: {} bytes of numbers, where the shape {} has {}", place, numbers.size(), ToString(shape), shape.elements());
+        "{}: {} bytes of data do not fit shape {} of {} elements", place, numbers.size(), ToString(shape),
+        shape.elements());
   return {std::move(name), StoredType::f32, shape, numbers};
 }
 
@@ -164,11 +167,12 @@ NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source) 
   NpzContent content;
   for (const ZipEntry& entry : ReadZip(file, source)) {
     std::string name = ArrayName(entry);
-    Check(entry.method == 0 || entry.method == 8, "{}: is compressed by method {}, where 0 and 8 are read", entry.place,
-          entry.method);
+    Check(entry.method == 0 || entry.method == 8, "{}: is compressed with method {}; 0 and 8 are supported",
+          entry.place, entry.method);
     Bytes bytes = entry.bytes;
     if (entry.method == 8) bytes = content.inflated.emplace_back(Inflate(bytes, entry.size, entry.place));
-    Check(bytes.size() == entry.size, "{}: {} bytes, where the archive says {}", entry.place, bytes.size(), entry.size);
+    Check(bytes.size() == entry.size, "{}: has {} bytes instead of {} as in the archive's directory", entry.place,
+          bytes.size(), entry.size);
     CheckZipChecksum(entry, bytes);
     content.tensors.push_back(ParseNpy(bytes, std::move(name), entry.place));
   }

@@ -1,4 +1,4 @@
-// Named arrays as NumPy's savez and savez_compressed write them: a zip archive of .npy files
+// Named arrays of NumPy's savez and savez_compressed: a zip archive of .npy files
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0 to 3.0).
 #pragma once
 
@@ -14,20 +14,20 @@
 namespace headlight {
 
 struct NpzContent {
-  std::vector<StoredTensor> tensors;                 // in the archive's order, under their names without .npy
-  std::deque<std::vector<std::byte>> inflated = {};  // the memory of those that are compressed
+  std::vector<StoredTensor> tensors;                 ///< in the archive's order, with names without .npy
+  std::deque<std::vector<std::byte>> inflated = {};  ///< the memory of compressed arrays
 };
 
-// The arrays of an archive's bytes, of which they are views where they are not compressed. Little-endian float32 in C
-// order alone, entries stored or deflated. Every entry is held against its checksum. Throws Error naming `source`, the
-// entry and the rule for everything else, for entries that overlap or whose sizes do not fit, and for two of one name;
-// memory is bounded by what deflate can hold in the entry's bytes.
+/// Parses the arrays of an archive; uncompressed arrays are views of `file`. Supports only little-endian float32 in C
+/// order, in stored or deflated entries. Checksums are verified. Throws Error with `source`, the entry and the rule for
+/// anything else, for entries that overlap or have wrong sizes, and for duplicate names. Memory is bounded by the
+/// maximum ratio of deflate.
 HEADLIGHT_API NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source);
 
-// The names of the arrays in the file at `path`, by the archive's directory alone.
+/// The names of the arrays in the file at `path`; reads only the archive's directory.
 HEADLIGHT_API std::vector<std::string> NamesInNpz(const std::string& path);
 
-// All of the file at `path`, mapped.
+/// Reads all arrays of the file at `path`, memory-mapped.
 HEADLIGHT_API Safetensors ReadNpz(const std::string& path);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Any bytes are refused by an Error or hold arrays of as many numbers as their shapes have.
+// Any bytes are rejected with an Error, or hold arrays with as many elements as their shapes.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

@@ -1,4 +1,4 @@
-// tools/make_npz_goldens.py makes the goldens.
+// Goldens of tools/make_npz_goldens.py.
 #include "headlight/io/npz.h"
 
 #include <gmock/gmock.h>
@@ -58,11 +58,11 @@ TEST(Npz, ReadsWhatNumPyWrites) {
                 ElementsAre(static_cast<float>(version), -0.5F));
 }
 
-TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
+TEST(Npz, OpensAsTheModelInItsNames) {
   const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
   EXPECT_EQ(files.config["model_type"].String(), "alphafold");
   EXPECT_EQ(files.weights.tensors().size(), 3U);
-  // The kind of the model is told without reading an array.
+  // The kind of model is known without reading an array.
   EXPECT_EQ(NamesInNpz(kTestData + "stored.npz").size(), 3U);
   const ModelFolder described = OpenModelDescription(kTestData + "stored.npz");
   EXPECT_EQ(described.config["model_type"].String(), "alphafold");
@@ -72,14 +72,14 @@ TEST(Npz, IsTheWeightsOfTheModelThatItsNamesBeginWith) {
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("empty.npz")); }), HasSubstr("holds no array"));
   EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("empty.npz")); }), HasSubstr("holds no array"));
   WriteFile(folder.File("other.npz"), Zip({{"a.txt", "a"}}));
-  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is no .npy file"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is not an .npy file"));
   std::filesystem::remove(folder.File("other.npz"));
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
   WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");
-  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }), HasSubstr("empty.npz: holds the weights of a model"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }), HasSubstr("empty.npz: holds the weights"));
 }
 
-TEST(Npz, ArchiveOfTheTestIsRead) {
+TEST(Npz, ReadsTheTestArchive) {
   const std::string file = Zip({{"a.npy", Npy(kHeader, 8)}, {"b.npy", Npy(kHeader, 8, 2)}}, "a comment");
   const NpzContent content = Parse(file);
   ASSERT_EQ(content.tensors.size(), 2U);
@@ -97,12 +97,15 @@ TEST(Npz, ReadsLargeArchives) {
     damaged.replace(damaged.rfind(from), from.size(), to);
     return ParseError(damaged);
   };
-  EXPECT_THAT(error_with("PK\6\6", "PK\6\5"), HasSubstr("(zip64) is not at"));
-  EXPECT_THAT(error_with("PK\6\7" + Number(0, 4), "PK\6\7" + Number(1, 4)), HasSubstr("in several parts"));
-  EXPECT_THAT(error_with("PK\6\7", "PK\6\6"), HasSubstr("reaches over its end"));
-  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(1, 2) + Number(23, 2)), HasSubstr("(zip64) are missing"));
-  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(24, 2)), HasSubstr("(zip64) are missing"));
-  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(99, 2)), HasSubstr("(zip64) are missing"));
+  EXPECT_THAT(error_with("PK\6\6", "PK\6\5"), HasSubstr("zip64 end of the directory"));
+  EXPECT_THAT(error_with("PK\6\7" + Number(0, 4), "PK\6\7" + Number(1, 4)), HasSubstr("multi-part"));
+  EXPECT_THAT(error_with("PK\6\7", "PK\6\6"), HasSubstr("exceeds its end"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(1, 2) + Number(23, 2)),
+              HasSubstr("zip64 sizes are missing"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(24, 2)),
+              HasSubstr("zip64 sizes are missing"));
+  EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(99, 2)),
+              HasSubstr("zip64 sizes are missing"));
   // Sums of these numbers overflow.
   const std::size_t place = file.rfind("PK\6\6");
   for (std::size_t field = place + 24; field < place + 56; field += 8) {
@@ -118,7 +121,7 @@ TEST(Npz, ReadsLargeArchives) {
   }
 }
 
-TEST(Npz, RefusesBadArchives) {
+TEST(Npz, RejectsBadArchives) {
   const Packed good("a.npy", Npy(kHeader, 8));
   const auto error_with = [&](const std::function<void(Packed&)>& spoil) {
     Packed spoilt = good;
@@ -126,30 +129,30 @@ TEST(Npz, RefusesBadArchives) {
     return ParseError(Zip({spoilt}));
   };
   EXPECT_THAT(error_with([](Packed&) {}), IsEmpty());
-  EXPECT_THAT(error_with([](Packed& p) { p.name = "a.txt"; }), HasSubstr("'a.txt': is no .npy file"));
+  EXPECT_THAT(error_with([](Packed& p) { p.name = "a.txt"; }), HasSubstr("'a.txt': is not"));
   EXPECT_THAT(error_with([](Packed& p) { p.flags = 1; }), HasSubstr("is encrypted"));
-  EXPECT_THAT(error_with([](Packed& p) { p.method = 12; }), HasSubstr("compressed by method 12"));
+  EXPECT_THAT(error_with([](Packed& p) { p.method = 12; }), HasSubstr("compressed with method 12"));
   EXPECT_THAT(error_with([](Packed& p) { p.checksum ^= 1; }), HasSubstr("is damaged: its checksum"));
-  EXPECT_THAT(error_with([](Packed& p) { p.local = 1; }), HasSubstr("does not stand where"));
-  EXPECT_THAT(error_with([](Packed& p) { p.local = 0x7fffffff; }), HasSubstr("does not stand where"));
-  EXPECT_THAT(error_with([](Packed& p) { p.compressed = 1 << 20; }), HasSubstr("reach over the archive's end"));
-  EXPECT_THAT(error_with([](Packed& p) { p.size = 7; }), HasSubstr("where the archive says 7"));
+  EXPECT_THAT(error_with([](Packed& p) { p.local = 1; }), HasSubstr("is not at the offset"));
+  EXPECT_THAT(error_with([](Packed& p) { p.local = 0x7fffffff; }), HasSubstr("is not at the offset"));
+  EXPECT_THAT(error_with([](Packed& p) { p.compressed = 1 << 20; }), HasSubstr("exceed the archive"));
+  EXPECT_THAT(error_with([](Packed& p) { p.size = 7; }), HasSubstr("instead of 7"));
   EXPECT_THAT(error_with([](Packed& p) { p.method = 8; }), HasSubstr("its compressed bytes are damaged"));
   EXPECT_THAT(error_with([](Packed& p) {
                 p.method = 8;
                 p.size = 0xfffffff0;
               }),
               HasSubstr("bytes cannot hold"));
-  EXPECT_THAT(ParseError(Zip({good, good})), HasSubstr("stands twice"));
-  EXPECT_THAT(ParseError(""), HasSubstr("0 bytes, which is no zip archive"));
-  EXPECT_THAT(ParseError(std::string(100, 'x')), HasSubstr("its directory's end is missing"));
-  // An entry that spans the next one.
+  EXPECT_THAT(ParseError(Zip({good, good})), HasSubstr("occurs twice"));
+  EXPECT_THAT(ParseError(""), HasSubstr("0 bytes are not a zip"));
+  EXPECT_THAT(ParseError(std::string(100, 'x')), HasSubstr("end of its directory"));
+  // An entry that includes the next one.
   std::string bomb = Zip({good, Packed("b.npy", Npy(kHeader, 8))});
   bomb.replace(bomb.find("PK\1\2") + 20, 4, Number(bomb.size() - 35, 4));
-  EXPECT_THAT(ParseError(bomb), HasSubstr("over other entries"));
+  EXPECT_THAT(ParseError(bomb), HasSubstr("overlap other entries"));
 }
 
-TEST(Npz, RefusesBadArrays) {
+TEST(Npz, RejectsBadArrays) {
   const auto error_of = [](const std::string& header, std::size_t bytes = 8, int version = 1) {
     return ParseError(Zip({{"a.npy", Npy(header, bytes, version)}}));
   };
@@ -157,31 +160,30 @@ TEST(Npz, RefusesBadArrays) {
     return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + "}";
   };
   EXPECT_THAT(error_of(with("'<f4'", "False", "(2,)")), IsEmpty());
-  EXPECT_THAT(error_of(with("'<f8'", "False", "(1,)")), HasSubstr("'a.npy': holds '<f8', where"));
+  EXPECT_THAT(error_of(with("'<f8'", "False", "(1,)")), HasSubstr("'a.npy': holds '<f8'"));
   EXPECT_THAT(error_of(with("'>f4'", "False", "(2,)")), HasSubstr("holds '>f4'"));
   EXPECT_THAT(error_of(with("'|O'", "False", "(2,)")), HasSubstr("holds '|O'"));
   EXPECT_THAT(error_of(with("'<f4'", "True", "(2,)")), HasSubstr("is not in C order"));
-  EXPECT_THAT(error_of(with("'<f4'", "False", "(3,)")), HasSubstr("8 bytes of numbers, where the shape [3] has 3"));
-  EXPECT_THAT(error_of(with("'<f4'", "False", "(2,)"), 9), HasSubstr("9 bytes of numbers"));
-  EXPECT_THAT(error_of(with("'<f4'", "False", "(-2,)")), HasSubstr("where an axis is needed"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(3,)")), HasSubstr("do not fit shape [3]"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(2,)"), 9), HasSubstr("9 bytes of data"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(-2,)")), HasSubstr("instead of an axis"));
   EXPECT_THAT(error_of(with("'<f4'", "False", "(2")), HasSubstr("its header is damaged"));
   EXPECT_THAT(error_of(with("'<f4'", "False", "(99999999999999999999,)")), HasSubstr("its shape is too large"));
-  EXPECT_THAT(error_of(with("'<f4'", "False", "(1099511627776, 1099511627776)")),
-              HasSubstr("m.npz: 'a.npy': its shape is too large"));
+  EXPECT_THAT(error_of(with("'<f4'", "False", "(1099511627776, 1099511627776)")), HasSubstr("its shape is too large"));
   EXPECT_THAT(error_of(with("'<f4'", "False", "(1,1,1,1,1,1,1,1,2)")), HasSubstr("more than 8 axes"));
-  EXPECT_THAT(error_of("{'descr': '<f4', 'shape': (2,)}"), HasSubstr("is not a dictionary of"));
-  EXPECT_THAT(error_of("{'descr': '<f4', 'descr': '<f4'}"), HasSubstr("says descr twice"));
+  EXPECT_THAT(error_of("{'descr': '<f4', 'shape': (2,)}"), HasSubstr("is not a dictionary"));
+  EXPECT_THAT(error_of("{'descr': '<f4', 'descr': '<f4'}"), HasSubstr("has descr twice"));
   EXPECT_THAT(error_of("{'other': '<f4'}"), HasSubstr("unknown key 'other'"));
-  EXPECT_THAT(error_of("{'descr': '<f4"), HasSubstr("a quotation does not end"));
-  EXPECT_THAT(error_of(kHeader + "x"), HasSubstr("is not a dictionary of"));
+  EXPECT_THAT(error_of("{'descr': '<f4"), HasSubstr("unterminated string"));
+  EXPECT_THAT(error_of(kHeader + "x"), HasSubstr("is not a dictionary"));
   EXPECT_THAT(error_of(kHeader, 8, 4), HasSubstr("version 4"));
-  EXPECT_THAT(ParseError(Zip({{"a.npy", "NUMPY"}})), HasSubstr("is no .npy file"));
+  EXPECT_THAT(ParseError(Zip({{"a.npy", "NUMPY"}})), HasSubstr("is not an .npy file"));
   EXPECT_THAT(ParseError(Zip({{"a.npy", "\x93NUMPY" + Number(1, 2) + Number(999, 2) + "{}"}})),
               HasSubstr("is cut off"));
 }
 
-// Whatever is damaged is refused, or was nothing that the numbers depend on.
-TEST(Npz, DamageIsRefusedOrChangesNoNumber) {
+// Damage is either rejected or does not affect the numbers.
+TEST(Npz, DamageIsRejectedOrChangesNoNumber) {
   for (const char* const name : {"stored.npz", "deflated.npz", "versions.npz"}) {
     const std::string file = ReadFile(kTestData + name);
     const auto numbers = [](const NpzContent& content) {

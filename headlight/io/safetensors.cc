@@ -15,9 +15,9 @@
 namespace headlight {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format's numbers are used as they lie in the file");
+static_assert(std::endian::native == std::endian::little, "numbers are used in the byte order of the file");
 
-constexpr std::uint64_t kMaxHeader = 100'000'000;  // bytes; the format's own limit
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // in bytes; the format's own limit
 constexpr std::string_view kMetadata = "__metadata__";
 
 struct TypeRow {
@@ -57,7 +57,7 @@ Shape ReadShape(const JsonView& view) {
   }
 }
 
-// A tensor of the header, whose bytes are views into `data`, the file behind the header.
+// A tensor of the header; its bytes are a view into `data`, the file after the header.
 StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span<const std::byte> data,
                        const std::string& source) {
   StoredTensor tensor{name, ReadType(entry["dtype"]), ReadShape(entry["shape"]), {}};
@@ -66,7 +66,7 @@ StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span
         offsets.size());
   const std::int64_t begin = offsets[0].Integer(0), end = offsets[1].Integer(0);
   Check(begin <= end && static_cast<std::uint64_t>(end) <= data.size(),
-        "{}: tensor {}: bytes {} to {} do not lie in the {} bytes after the header: the file is damaged or cut off",
+        "{}: tensor {}: bytes {} to {} are outside the {} bytes after the header: the file is damaged or truncated",
         source, Quoted(name), begin, end, data.size());
   std::int64_t expected = 0;
   Check(!__builtin_mul_overflow(tensor.shape.elements(), SizeOf(tensor.type), &expected) && expected == end - begin,
@@ -77,7 +77,7 @@ StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span
   return tensor;
 }
 
-// The tensors must fill the file, one after another: bytes of no tensor could hide anything.
+// Tensors must fill the file without gaps, since other bytes could hide anything.
 void CheckLayout(std::span<const StoredTensor> tensors, std::span<const std::byte> data, const std::string& source) {
   const std::byte* end = data.data();
   for (const StoredTensor& tensor : tensors) {
@@ -105,8 +105,8 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
   std::memcpy(&length, file.data(), sizeof(length));
   Check(length <= kMaxHeader, "{}: a header of {} bytes, more than the {} that the format allows: not safetensors?",
         source, length, kMaxHeader);
-  Check(length <= file.size() - sizeof(length), "{}: a header of {} bytes in a file of {}: the file is cut off", source,
-        length, file.size());
+  Check(length <= file.size() - sizeof(length), "{}: a header of {} bytes in a file of {}: the file is truncated",
+        source, length, file.size());
   const std::string_view header = text.substr(sizeof(length), length);
   Check(header.starts_with('{'), "{}: the header does not begin with '{{': not safetensors?", source);
   const std::span<const std::byte> data = file.subspan(sizeof(length) + length);
@@ -120,7 +120,7 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
     }
   }
   std::ranges::sort(content.tensors, {}, [](const StoredTensor& tensor) {
-    return std::tuple(tensor.bytes.data(), tensor.bytes.size());  // an empty tensor before the one that begins there
+    return std::tuple(tensor.bytes.data(), tensor.bytes.size());  // an empty tensor precedes one with the same offset
   });
   CheckLayout(content.tensors, data, source);
   return content;
@@ -141,7 +141,7 @@ Safetensors Safetensors::Of(std::string path, std::vector<StoredTensor> tensors,
   for (StoredTensor& tensor : tensors) {
     std::string name = tensor.name;
     const bool fresh = all.tensors_.emplace(std::move(name), std::move(tensor)).second;
-    Check(fresh, "{}: two tensors have one name", all.path_);
+    Check(fresh, "{}: two tensors have the same name", all.path_);
   }
   return all;
 }
@@ -151,7 +151,7 @@ Safetensors Safetensors::Joined(std::string path, std::vector<Safetensors> files
   all.path_ = std::move(path);
   for (Safetensors& file : files) {
     all.tensors_.merge(file.tensors_);
-    Ensure(file.tensors_.empty(), "{}: two of its files have a tensor of one name", all.path_);
+    Ensure(file.tensors_.empty(), "{}: two of its files have a tensor with the same name", all.path_);
     all.metadata_.merge(file.metadata_);
     std::ranges::move(file.files_, std::back_inserter(all.files_));
     std::ranges::move(file.memory_, std::back_inserter(all.memory_));
@@ -220,7 +220,7 @@ void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors
     begin += size;
   }
   std::string text = Json(std::move(header)).Line();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the tensors behind it are aligned to 8 bytes
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the tensors after it are aligned to 8 bytes
   const auto length = static_cast<std::uint64_t>(text.size());
 
   AtomicFile file(path);

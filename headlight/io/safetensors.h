@@ -1,5 +1,5 @@
-// Named tensors in a file: https://github.com/huggingface/safetensors#format. Eight bytes hold the length of a JSON
-// header, which gives each tensor's type, shape and place in the rest of the file.
+// The safetensors format: https://github.com/huggingface/safetensors#format. Eight bytes hold the length of a JSON
+// header, which gives the type, shape and offsets of each tensor in the rest of the file.
 #pragma once
 
 #include <cstddef>
@@ -18,46 +18,46 @@
 
 namespace headlight {
 
-// The element types that are read, in the order in which the format's own writer puts them (backwards) into a file.
-// `block` is for a block type of a GGUF file (kernels/blocks.h), which this format does not have.
+/// The supported element types, in the reverse of the order in which the reference library writes them. `block` is for
+/// the block types of GGUF files (kernels/blocks.h), which this format does not have.
 enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64, block };
-HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // bytes; not of block
+HEADLIGHT_API std::int64_t SizeOf(StoredType type);  // in bytes; not of block
 HEADLIGHT_API const char* Name(StoredType type);     // as in the file: "F32"
 
-// A view: the bytes belong to an open file, or to a tensor that will be written.
+/// A view: the bytes belong to an open file, or to a tensor to be written.
 struct StoredTensor {
   std::string name;
   StoredType type = StoredType::f32;
   Shape shape;
-  std::span<const std::byte> bytes;  // row by row, little-endian; in a file not necessarily aligned
-  GgufType block = GgufType::f32;    // its type if `type` is block
+  std::span<const std::byte> bytes;  ///< row-major, little-endian; in a file possibly unaligned
+  GgufType block = GgufType::f32;    ///< the block type if `type` is block
 };
 
-// A file's tensors, mapped: only what is used is read from the disk. The constructor checks the whole header, so that
-// every view lies in the file; an Error names the file, the tensor and the rule.
+/// The tensors of a file, memory-mapped: only used data is read from disk. The constructor checks the whole header, so
+/// that all views are inside the file. Errors name the file, the tensor and the rule.
 class HEADLIGHT_API Safetensors {
  public:
   explicit Safetensors(const std::string& path);
-  // Tensors that do not stand in such a file, as if they did in one of that path. Their names differ; what their bytes
-  // lie in is kept by `memory`, unless it outlives them.
+  /// Tensors from elsewhere, presented as a file with this path. Names must be distinct. `memory` keeps their bytes
+  /// alive, unless they outlive the result.
   static Safetensors Of(std::string path, std::vector<StoredTensor> tensors, std::shared_ptr<const void> memory = {});
 
-  // The tensors of several files, whose names differ, as if they were those of one file of that path.
+  /// The tensors of several files with distinct names, presented as one file with this path.
   static Safetensors Joined(std::string path, std::vector<Safetensors> files);
 
-  const std::string& path() const { return path_; }  // of the file, or of the index
+  const std::string& path() const { return path_; }  ///< of the file, or of the index
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   bool contains(std::string_view name) const { return tensors_.contains(name); }
-  const StoredTensor& At(std::string_view name) const;  // an Error where there is none of that name
+  const StoredTensor& At(std::string_view name) const;  ///< throws Error if there is no such tensor
 
-  // A copy of that tensor. F64, F32, F16 and BF16 become float32 or float64; integers and BOOL become int32. A number
-  // that is too large for the new type is an Error.
+  /// Reads a copy of a tensor. F64, F32, F16 and BF16 become float32 or float64; integers and BOOL become int32. Throws
+  /// Error if a number is too large for the new type.
   Tensor Read(std::string_view name, DType dtype = DType::float32) const;
 
  private:
   Safetensors() = default;
-  const std::string& PathOf(const StoredTensor& tensor) const;  // of the file that holds it
+  const std::string& PathOf(const StoredTensor& tensor) const;  // the file that contains the tensor
 
   std::string path_;
   std::vector<MappedFile> files_;
@@ -66,18 +66,18 @@ class HEADLIGHT_API Safetensors {
   std::map<std::string, std::string> metadata_;
 };
 
-// The header of a file's bytes, checked as Safetensors' constructor does; `source` is the path for errors.
+/// The contents of a file's bytes, checked like the constructor of Safetensors. `source` is the path in errors.
 struct SafetensorsContent {
-  std::vector<StoredTensor> tensors;  // in the order of their bytes
+  std::vector<StoredTensor> tensors;  ///< in the order of their bytes
   std::map<std::string, std::string> metadata;
 };
 HEADLIGHT_API SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::string& source);
 
-// A view of `tensor`, which must be contiguous and stay alive.
+/// A view of `tensor`, which must be contiguous and must stay alive.
 HEADLIGHT_API StoredTensor Stored(std::string name, const Tensor& tensor);
 
-// Writes a file that appears whole or not at all, byte for byte what the format's own library writes: large types
-// first, so that every tensor is aligned, and names in order. PyTorch and Transformers ask for that "format".
+/// Writes a file atomically, with the same bytes as the reference library: large types first, so that every tensor is
+/// aligned, then in the order of names. PyTorch and Transformers require the "format" entry.
 HEADLIGHT_API void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors,
                                     const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
 

@@ -1,4 +1,4 @@
-// Any bytes are refused by an Error or hold tensors that fill them exactly.
+// Any bytes are rejected with an Error, or hold tensors that fill them exactly.
 #include <cstdlib>
 #include <cstring>
 

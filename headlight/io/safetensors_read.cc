@@ -1,4 +1,4 @@
-// Conversions from the types that files hold to those we compute in.
+// Conversions from the types in files to compute types.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,14 +24,14 @@ struct BFloat16 {
 };
 
 float Widen(Half half) { return kernels::FloatOfHalf(half.bits); }
-// The upper half of a float.
+// bfloat16 is the upper half of a float.
 float Widen(BFloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 template <typename T>
 T Widen(T value) {
   return value;
 }
 
-// Reads the elements one by one, since a file need not align them. `fits` says whether `To` can hold a value.
+// Reads elements one by one, since files need not align them. `fits` returns whether `To` can hold a value.
 template <typename From, typename To, typename Fits>
 void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& path) {
   for (std::size_t index = 0; index < stored.bytes.size() / sizeof(From); ++index) {

@@ -20,7 +20,7 @@ std::string Golden(const std::string& name) {
   return std::string(HEADLIGHT_SOURCE_DIR) + "/headlight/io/testdata/" + name;
 }
 
-// A file of that header and as many bytes of data.
+// A file with this header and this many bytes of data.
 std::string FileOf(std::string_view header, std::size_t data) {
   const auto length = static_cast<std::uint64_t>(header.size());
   std::string file(reinterpret_cast<const char*>(&length), sizeof(length));
@@ -62,7 +62,7 @@ TEST(Safetensors, ReadsEveryTypeOfTheReferenceLibrary) {
   EXPECT_TRUE(file.contains("a \"quoted\" ä"));
 }
 
-TEST(Safetensors, WidensSixteenBitsAsPyTorchDoes) {
+TEST(Safetensors, ConvertsSixteenBitTypesLikePyTorch) {
   const Safetensors file(Golden("sixteen_bits.safetensors"));
   for (const std::string name : {"f16", "bf16"}) {
     const auto values = file.Read(name).ToVector<float>();
@@ -79,17 +79,14 @@ TEST(Safetensors, WidensSixteenBitsAsPyTorchDoes) {
   }
 }
 
-TEST(Safetensors, RefusesValuesOutOfRange) {
-  const std::string path = Golden("every_type.safetensors");
-  const Safetensors file(path);
-  EXPECT_EQ(ErrorOf([&] { file.Read("i64_large", DType::int32); }),
-            path + ": tensor 'i64_large': element 0 is 2147483648, too large for int32");
-  EXPECT_EQ(ErrorOf([&] { file.Read("f64_large"); }),
-            path + ": tensor 'f64_large': element 1 is 1e+39, too large for float32");
-  EXPECT_EQ(ErrorOf([&] { file.Read("i64"); }), path + ": tensor 'i64': holds I64, which cannot be read as float32");
-  EXPECT_EQ(ErrorOf([&] { file.Read("f32", DType::int32); }),
-            path + ": tensor 'f32': holds F32, which cannot be read as int32");
-  EXPECT_EQ(ErrorOf([&] { file.Read("f33"); }), path + ": there is no tensor 'f33'");
+TEST(Safetensors, RejectsValuesOutOfRange) {
+  const Safetensors file(Golden("every_type.safetensors"));
+  EXPECT_THAT(ErrorOf([&] { file.Read("i64_large", DType::int32); }),
+              HasSubstr("every_type.safetensors: tensor 'i64_large': element 0"));
+  EXPECT_THAT(ErrorOf([&] { file.Read("f64_large"); }), HasSubstr("tensor 'f64_large': element 1"));
+  EXPECT_THAT(ErrorOf([&] { file.Read("i64"); }), HasSubstr("tensor 'i64': holds I64"));
+  EXPECT_THAT(ErrorOf([&] { file.Read("f32", DType::int32); }), HasSubstr("tensor 'f32': holds F32"));
+  EXPECT_THAT(ErrorOf([&] { file.Read("f33"); }), HasSubstr("no tensor 'f33'"));
 }
 
 TEST(Safetensors, WritesWhatTheReferenceLibraryWrites) {
@@ -128,7 +125,7 @@ TEST(Safetensors, WritesTensors) {
   EXPECT_TRUE(Safetensors(folder.File("nothing")).tensors().empty());
 }
 
-TEST(Safetensors, MistakesOfTheWriterAreErrors) {
+TEST(Safetensors, RejectsInvalidTensorsToWrite) {
   const TemporaryFolder folder;
   const Tensor weight = Tensor::Zeros({2, 2});
   StoredTensor lying = Stored("lying", weight);
@@ -141,7 +138,7 @@ TEST(Safetensors, MistakesOfTheWriterAreErrors) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Safetensors, BadPathsAreErrors) {
+TEST(Safetensors, RejectsBadPaths) {
   const TemporaryFolder folder;
   EXPECT_THAT(ErrorOf([&] { Safetensors(folder.File("missing")); }), HasSubstr("missing: cannot open"));
   EXPECT_THAT(ErrorOf([&] { Safetensors(folder.path()); }), HasSubstr(folder.path()));
@@ -149,7 +146,7 @@ TEST(Safetensors, BadPathsAreErrors) {
   EXPECT_THAT(ErrorOf([&] { Safetensors(folder.File("empty")); }), HasSubstr("0 bytes are too few"));
 }
 
-TEST(Safetensors, RefusesInconsistentHeaders) {
+TEST(Safetensors, RejectsInconsistentHeaders) {
   const auto entry = [](std::string_view dtype, std::string_view shape, std::string_view offsets) {
     return fmt::format(R"({{"a":{{"dtype":{},"shape":{},"data_offsets":{}}}}})", dtype, shape, offsets);
   };
@@ -171,52 +168,52 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
       {"{} {}", 0, "not valid JSON"},
       {"{\"a\xff\":1}", 0, "ill-formed UTF-8"},
       {std::string("{}\0 ", 4), 0, "byte 2 is zero"},
-      {R"({"a":1})", 0, "key 'a': expected an object, got 1"},
-      {R"({"a":{}})", 0, "key 'a.dtype': expected a string, but there is none"},
-      {R"({"__metadata__":[]})", 0, "key '__metadata__': expected an object, got an array"},
-      {R"({"__metadata__":{"format":1}})", 0, "key '__metadata__.format': expected a string, got 1"},
-      {entry(R"("F8_E4M3")", "[8]", "[0,8]"), 8, "elements of type 'F8_E4M3' are not supported"},
-      {entry("7", "[2]", "[0,8]"), 8, "key 'a.dtype': expected a string, got 7"},
-      {entry(R"("F32")", "2", "[0,8]"), 8, "key 'a.shape': expected an array, got 2"},
-      {entry(R"("F32")", "[2.0]", "[0,8]"), 8, "key 'a.shape[0]': expected an integer of at least 0, got 2.0"},
-      {entry(R"("F32")", "[-2]", "[0,8]"), 8, "key 'a.shape[0]': expected an integer of at least 0, got -2"},
-      {entry(R"("F32")", "[18446744073709551615]", "[0,8]"), 8, "expected an integer of at least 0"},
-      {entry(R"("F32")", "[4294967296,4294967296]", "[0,0]"), 0, "key 'a.shape': a shape's size overflows at axis 1"},
-      {entry(R"("F32")", "[4611686018427387905]", "[0,4]"), 4, "4 bytes do not hold F32 elements"},
-      {entry(R"("F32")", rank + "]", "[0,4]"), 4, "key 'a.shape': a shape has at most"},
-      {entry(R"("F32")", "[2]", "[0]"), 8, "tensor 'a': data_offsets must be two numbers, not 1"},
-      {entry(R"("F32")", "[2]", "[0,8,8]"), 8, "tensor 'a': data_offsets must be two numbers, not 3"},
-      {entry(R"("F32")", "[2]", "[-8,0]"), 8, "key 'a.data_offsets[0]': expected an integer of at least 0, got -8"},
-      {entry(R"("F32")", "[2]", "[8,0]"), 8, "tensor 'a': bytes 8 to 0 do not lie in the 8 bytes"},
-      {entry(R"("F32")", "[2]", "[0,8]"), 7, "tensor 'a': bytes 0 to 8 do not lie in the 7 bytes"},
-      {entry(R"("F32")", "[2]", "[9223372036854775800,9223372036854775807]"), 8, "do not lie in the 8 bytes"},
-      {entry(R"("F32")", "[3]", "[0,8]"), 8, "tensor 'a': 8 bytes do not hold F32 elements of shape [3]"},
-      {entry(R"("F64")", "[2]", "[0,8]"), 8, "tensor 'a': 8 bytes do not hold F64 elements of shape [2]"},
-      {entry(R"("F32")", "[2]", "[0,8]"), 9, "the last 1 bytes belong to no tensor"},
-      {entry(R"("F32")", "[2]", "[1,9]"), 9, "tensor 'a': 1 bytes before it belong to no tensor"},
-      {two("[0,8]", "[4,12]"), 12, "tensor 'b': overlaps the one before it"},
-      {two("[0,8]", "[0,8]"), 8, "overlaps the one before it"},
-      {two("[0,8]", "[12,20]"), 20, "tensor 'b': 4 bytes before it belong to no tensor"},
+      {R"({"a":1})", 0, "key 'a': expected an object"},
+      {R"({"a":{}})", 0, "key 'a.dtype': expected a string"},
+      {R"({"__metadata__":[]})", 0, "key '__metadata__': expected an object"},
+      {R"({"__metadata__":{"format":1}})", 0, "key '__metadata__.format'"},
+      {entry(R"("F8_E4M3")", "[8]", "[0,8]"), 8, "type 'F8_E4M3'"},
+      {entry("7", "[2]", "[0,8]"), 8, "key 'a.dtype': expected a string"},
+      {entry(R"("F32")", "2", "[0,8]"), 8, "key 'a.shape': expected an array"},
+      {entry(R"("F32")", "[2.0]", "[0,8]"), 8, "key 'a.shape[0]'"},
+      {entry(R"("F32")", "[-2]", "[0,8]"), 8, "got -2"},
+      {entry(R"("F32")", "[18446744073709551615]", "[0,8]"), 8, "expected an integer"},
+      {entry(R"("F32")", "[4294967296,4294967296]", "[0,0]"), 0, "overflows at axis 1"},
+      {entry(R"("F32")", "[4611686018427387905]", "[0,4]"), 4, "4 bytes do not hold"},
+      {entry(R"("F32")", rank + "]", "[0,4]"), 4, "a shape has at most"},
+      {entry(R"("F32")", "[2]", "[0]"), 8, "two numbers, not 1"},
+      {entry(R"("F32")", "[2]", "[0,8,8]"), 8, "two numbers, not 3"},
+      {entry(R"("F32")", "[2]", "[-8,0]"), 8, "key 'a.data_offsets[0]'"},
+      {entry(R"("F32")", "[2]", "[8,0]"), 8, "tensor 'a': bytes 8 to 0"},
+      {entry(R"("F32")", "[2]", "[0,8]"), 7, "tensor 'a': bytes 0 to 8"},
+      {entry(R"("F32")", "[2]", "[9223372036854775800,9223372036854775807]"), 8, "the 8 bytes after the header"},
+      {entry(R"("F32")", "[3]", "[0,8]"), 8, "F32 elements of shape [3]"},
+      {entry(R"("F64")", "[2]", "[0,8]"), 8, "F64 elements of shape [2]"},
+      {entry(R"("F32")", "[2]", "[0,8]"), 9, "the last 1 bytes"},
+      {entry(R"("F32")", "[2]", "[1,9]"), 9, "tensor 'a': 1 bytes before it"},
+      {two("[0,8]", "[4,12]"), 12, "tensor 'b': overlaps"},
+      {two("[0,8]", "[0,8]"), 8, "overlaps"},
+      {two("[0,8]", "[12,20]"), 20, "tensor 'b': 4 bytes before it"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-       8, "key 'a' stands twice"},
+       8, "key 'a'"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"quantized":true}})", 4, "unknown key: 'quantized'"},
   };
   for (const auto& bad : cases) {
     EXPECT_THAT(ParseError(FileOf(bad.header, bad.data)), HasSubstr(bad.message)) << bad.header.substr(0, 200);
     EXPECT_THAT(ParseError(FileOf(bad.header, bad.data)), testing::StartsWith("m.safetensors: "));
   }
-  EXPECT_EQ(ParseError(FileOf(two("[8,16]", "[0,8]"), 16)), "");  // the order of the header is free
+  EXPECT_EQ(ParseError(FileOf(two("[8,16]", "[0,8]"), 16)), "");  // the header may have any order
 
   std::string huge = FileOf("{}", 0);
   huge[5] = 1;
-  EXPECT_THAT(ParseError(huge), HasSubstr("a header of 1099511627778 bytes, more than the 100000000"));
+  EXPECT_THAT(ParseError(huge), HasSubstr("a header of 1099511627778 bytes"));
   huge = FileOf("{}", 0);
   huge[0] = 3;
-  EXPECT_THAT(ParseError(huge), HasSubstr("a header of 3 bytes in a file of 10: the file is cut off"));
+  EXPECT_THAT(ParseError(huge), HasSubstr("3 bytes in a file of 10"));
   EXPECT_THAT(ParseError("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"), HasSubstr("git lfs pull"));
 }
 
-TEST(Safetensors, EveryTruncationIsRefused) {
+TEST(Safetensors, RejectsEveryTruncation) {
   const std::string whole = ReadFile(Golden("every_type.safetensors"));
   EXPECT_EQ(ParseError(whole), "");
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -225,8 +222,8 @@ TEST(Safetensors, EveryTruncationIsRefused) {
   EXPECT_NE(ParseError(whole + '\0'), "");
 }
 
-// With any bit of the header flipped, the file is refused or still read whole.
-TEST(Safetensors, EveryFlippedBitIsRefusedOrHarmless) {
+// With any bit of the header flipped, the file is rejected or still read completely.
+TEST(Safetensors, EveryFlippedBitIsRejectedOrHarmless) {
   const std::string whole = ReadFile(Golden("every_type.safetensors"));
   const std::size_t header = whole.rfind('}') + 1, data = whole.size() - 135;
   int refused = 0;

@@ -45,8 +45,7 @@ Described ReadArchive(Bytes file, const std::string& source) {
   }
   Check(described != nullptr, "{}: a zip archive without NAME{}, which torch.save writes", source, kPickle);
   const std::string folder = described->name.substr(0, described->name.size() - kPickle.size() + 1);
-  Check(!by_name.contains(folder + "constants.pkl"), "{}: a TorchScript program, where the weights alone are read",
-        source);
+  Check(!by_name.contains(folder + "constants.pkl"), "{}: a TorchScript program; only weights are supported", source);
   const auto content = [&](const ZipEntry& entry) {
     Check(entry.method == 0 && entry.bytes.size() == entry.size,
           "{}: is compressed, which torch.save never does: save the weights again with torch.save", entry.place);
@@ -62,19 +61,19 @@ Described ReadArchive(Bytes file, const std::string& source) {
     const auto entry = by_name.find(fmt::format("{}data/{}", folder, storage.key));
     Check(entry != by_name.end(), "{}: storage {} is not in the archive", source, Quoted(storage.key));
     const Bytes bytes = content(*entry->second);
-    Check(std::ssize(bytes) == SizeOf(storage), "{}: {} bytes, where the pickle says {} elements of {}",
+    Check(std::ssize(bytes) == SizeOf(storage), "{}: {} bytes do not fit the pickle's {} elements of {}",
           entry->second->place, bytes.size(), storage.elements, Name(storage.type));
     read.storages.push_back(bytes);
   }
   return read;
 }
 
-// The first pickle of the older format is this number, which is too long for an integer of 64 bits.
+// The first pickle of the older format is this number, which is too long for a 64-bit integer.
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 constexpr std::int64_t kProtocol = 1001;  // the second pickle
 
-// Pickles of a number, a version, the writer's machine, the state dict and the keys of the storages; then each
-// storage's number of elements and its bytes.
+// Reads pickles of a magic number, a version, the writer's machine, the state dict and the storage keys, followed by
+// each storage's number of elements and bytes.
 Described ReadSequence(Bytes file, const std::string& source) {
   std::size_t at = 0;
   const auto next = [&] {
@@ -84,7 +83,7 @@ Described ReadSequence(Bytes file, const std::string& source) {
   };
   const PickleValue magic = next().value;
   Check(magic.kind == Kind::long_integer && magic.text == kMagic,
-        "{}: a pickle that torch.save has not written: weights are a state dict that it saved", source);
+        "{}: a pickle that is not from torch.save: weights must be a state dict saved by it", source);
   const PickleValue protocol = next().value;
   Check(protocol.kind == Kind::integer && protocol.number == kProtocol, "{}: not version {} of torch.save's format",
         source, kProtocol);
@@ -94,7 +93,7 @@ Described ReadSequence(Bytes file, const std::string& source) {
         "{}: only little-endian numbers are read", source);
   Described read = {next(), {}};
   const TorchPickle keys = next();
-  Check(keys.value.kind == Kind::list, "{}: the keys of its storages are a {} instead of a list", source,
+  Check(keys.value.kind == Kind::list, "{}: its storage keys are a {} instead of a list", source,
         Name(keys.value.kind));
 
   std::map<std::string_view, std::size_t> indices;
@@ -102,17 +101,16 @@ Described ReadSequence(Bytes file, const std::string& source) {
   std::vector<std::optional<Bytes>> found(indices.size());
   for (const PickleValue& key : keys.ItemsOf(keys.value)) {
     const auto index = key.kind == Kind::text ? indices.find(key.text) : indices.end();
-    Check(index != indices.end() && !found[index->second],
-          "{}: the keys of its storages are not those that the state dict names", source);
+    Check(index != indices.end() && !found[index->second], "{}: its storage keys do not match the state dict", source);
     const TorchStorage& storage = read.pickle.storages[index->second];
-    Check(file.size() - at >= sizeof(std::uint64_t), "{}: storage {} is missing: the file is cut off", source,
+    Check(file.size() - at >= sizeof(std::uint64_t), "{}: storage {} is missing: the file is truncated", source,
           Quoted(storage.key));
     const std::uint64_t elements = LittleEndian(file, at, sizeof(std::uint64_t));
     at += sizeof(std::uint64_t);
     Check(elements == static_cast<std::uint64_t>(storage.elements),
-          "{}: storage {} has {} elements, where the pickle says {}", source, Quoted(storage.key), elements,
+          "{}: storage {} has {} elements, but {} in the pickle", source, Quoted(storage.key), elements,
           storage.elements);
-    Check(file.size() - at >= static_cast<std::uint64_t>(SizeOf(storage)), "{}: storage {} is cut off", source,
+    Check(file.size() - at >= static_cast<std::uint64_t>(SizeOf(storage)), "{}: storage {} is truncated", source,
           Quoted(storage.key));
     found[index->second] = file.subspan(at, static_cast<std::size_t>(SizeOf(storage)));
     at += found[index->second]->size();
@@ -125,7 +123,7 @@ Described ReadSequence(Bytes file, const std::string& source) {
   return read;
 }
 
-// True if the elements lie one after another, row by row.
+// True if the elements are contiguous and row-major.
 bool Contiguous(const TorchTensor& tensor) {
   std::int64_t expected = 1;
   for (int axis = tensor.shape.rank() - 1; axis >= 0; --axis) {
@@ -136,7 +134,7 @@ bool Contiguous(const TorchTensor& tensor) {
   return true;
 }
 
-// The elements row by row.
+// Copies the elements in row-major order.
 std::vector<std::byte> CopyRows(const TorchTensor& tensor, Bytes storage, std::size_t size) {
   const int rank = tensor.shape.rank();
   std::vector<std::byte> copy(static_cast<std::size_t>(tensor.shape.elements()) * size);
@@ -155,7 +153,7 @@ std::vector<std::byte> CopyRows(const TorchTensor& tensor, Bytes storage, std::s
   return copy;
 }
 
-// Makes the tensors of a file of `file_size` bytes.
+// Builds the tensors of a file of `file_size` bytes.
 class Builder {
  public:
   Builder(const Described& read, std::size_t file_size, const std::string& source)
@@ -194,13 +192,13 @@ class Builder {
   static constexpr std::size_t kMoreCopies = 1 << 24;  // bytes; positions expanded over a batch are small
 
   const Described& read_;
-  std::size_t room_;  // bytes
+  std::size_t room_;  // in bytes
   const std::string& source_;
   TorchContent content_;
   std::map<std::tuple<std::size_t, std::int64_t, std::string, std::vector<std::int64_t>>, Bytes> copies_;
 };
 
-// Names of modules in Python are identifiers.
+// Names of Python modules are identifiers.
 bool IsName(std::string_view text) {
   constexpr std::size_t kLongest = 1000;
   return !text.empty() && text.size() <= kLongest &&
@@ -225,7 +223,7 @@ TorchContent ParseTorchFile(Bytes file, const std::string& source) {
     const PickleValue &key = items[i], &value = items[i + 1];
     Check(key.kind == Kind::text && IsName(key.text), "{}: the {} {} is not the name of a tensor", source,
           Name(key.kind), Quoted(key.text));
-    Check(names.insert(key.text).second, "{}: two values are called {}", source, Quoted(key.text));
+    Check(names.insert(key.text).second, "{}: two values have the name {}", source, Quoted(key.text));
     if (value.kind == Kind::tensor)
       builder.Add(key.text, read.pickle.tensors[static_cast<std::size_t>(value.number)]);
     else
@@ -236,7 +234,7 @@ TorchContent ParseTorchFile(Bytes file, const std::string& source) {
     // A checkpoint may have its state dict under a key.
     std::size_t at = 0;
     while (at + 2 < items.size() && items[at + 1].kind != Kind::dict) at += 2;
-    Fail("{}: {} is a {} instead of a tensor, and no other value is one: save the state dict alone", source,
+    Fail("{}: {} is a {} instead of a tensor, and no other value is a tensor: save only the state dict", source,
          Quoted(items[at].text), Name(items[at + 1].kind));
   }
   return content;

@@ -1,4 +1,4 @@
-// tools/make_torch_goldens.py makes the goldens.
+// Goldens of tools/make_torch_goldens.py.
 #include "headlight/io/torch_file.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::string ParseError(const std::string& file) {
   return ErrorOf([&] { Parse(file); });
 }
 
-// Opcodes of a pickle, by the names of Python's pickletools.
+// Opcodes of a pickle, with the names of Python's pickletools.
 std::string Text(const std::string& text) { return "X" + Number(text.size(), 4) + text; }
 std::string Global(const std::string& module, const std::string& name) { return "c" + module + "\n" + name + "\n"; }
 std::string Int(std::int64_t number) { return "\x8a\x08" + Number(static_cast<std::uint64_t>(number), 8); }
@@ -55,7 +55,7 @@ std::string View(const std::string& storage, std::int64_t offset, const std::vec
 std::string Pickle(const std::string& opcodes) { return "\x80\x02" + opcodes + "."; }
 std::string Dict(const std::string& items) { return "}(" + items + "u"; }
 
-// Files of a state dict with one storage, "0", of these bytes.
+// Files of a state dict with one storage, "0", with these bytes.
 std::string Archive(const std::string& pickle, const std::string& storage) {
   return Zip({{"a/data.pkl", pickle}, {"a/byteorder", "little"}, {"a/data/0", storage}, {"a/version", "3\n"}});
 }
@@ -93,7 +93,7 @@ TEST(TorchFile, ReadsWhatPyTorchWrites) {
     EXPECT_THAT(ReadTorchFile(kTestData + name).Read("a").ToVector<float>(), ElementsAre(1, 2)) << name;
 }
 
-TEST(TorchFile, FilesOfTheTestAreRead) {
+TEST(TorchFile, ReadsTheTestFiles) {
   const std::string pickle = Pickle(Dict(Text("a") + View(Storage(4), 1, {3}, {1})));
   for (const std::string& file : {Archive(pickle, kFour), Sequence(pickle, kFour),
                                   Zip({{"x/data.pkl", pickle}, {"x/data/0", kFour}}, "", true)}) {
@@ -106,7 +106,7 @@ TEST(TorchFile, FilesOfTheTestAreRead) {
 }
 
 // As in Transformers, which reports them as unexpected keys.
-TEST(TorchFile, ValuesThatAreNoTensorsAreLeftOut) {
+TEST(TorchFile, LeavesOutValuesThatAreNotTensors) {
   std::vector<std::string> others;
   const Safetensors file = ReadTorchFile(kTestData + "values.bin", &others);
   EXPECT_EQ(file.tensors().size(), 1U);
@@ -114,7 +114,7 @@ TEST(TorchFile, ValuesThatAreNoTensorsAreLeftOut) {
   EXPECT_THAT(others, ElementsAre("epoch", "rate", "names", "nothing", "large", "optimizer"));
 }
 
-TEST(TorchFile, ViewsStayInTheirStorage) {
+TEST(TorchFile, RejectsViewsOutsideTheirStorage) {
   const auto error_of = [](std::int64_t offset, const std::vector<std::int64_t>& shape,
                            const std::vector<std::int64_t>& strides) {
     const std::string pickle = Pickle(Dict(Text("a") + View(Storage(4), offset, shape, strides)));
@@ -132,41 +132,41 @@ TEST(TorchFile, ViewsStayInTheirStorage) {
        {error_of(4, {}, {}), error_of(-1, {1}, {1}), error_of(2, {3}, {1}), error_of(0, {2, 2}, {3, 2}),
         error_of(3, {2}, {-1}), error_of(0, {3}, {kLarge}), error_of(kLarge, {1}, {1}), error_of(5, {0}, {1}),
         error_of(0, {2, 2, 2}, {kLarge, kLarge, kLarge})})
-    EXPECT_THAT(error, HasSubstr("does not lie in its storage of 4 elements"));
-  EXPECT_THAT(error_of(0, {2}, {1, 1}), HasSubstr("a tensor of 1 axes has 2 strides"));
+    EXPECT_THAT(error, HasSubstr("its storage of 4 elements"));
+  EXPECT_THAT(error_of(0, {2}, {1, 1}), HasSubstr("1 axes has 2 strides"));
   EXPECT_THAT(error_of(0, {-1}, {1}), HasSubstr("axis 0 cannot be -1"));
   EXPECT_THAT(error_of(0, {kLarge, kLarge}, {0, 0}), HasSubstr("overflows"));
   EXPECT_THAT(error_of(0, {1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1}), HasSubstr("at most 6 axes"));
-  // Memory is bounded by the file, however often a view repeats an element.
-  EXPECT_THAT(error_of(0, {1 << 30, 1 << 30}, {0, 0}), HasSubstr("m.bin: tensor 'a': of shape"));
+  // Memory is bounded by the file size, even if views repeat elements.
+  EXPECT_THAT(error_of(0, {1 << 30, 1 << 30}, {0, 0}), HasSubstr("tensor 'a': of shape"));
   std::string many;
   for (int i = 0; i < 8; ++i)
     many += Text("a" + Number(static_cast<std::uint64_t>('0' + i), 1)) + View(Storage(4), 0, {1 << 20, i + 1}, {0, 0});
-  EXPECT_THAT(ParseError(Archive(Pickle(Dict(many)), kFour)), HasSubstr("takes more memory than the file"));
+  EXPECT_THAT(ParseError(Archive(Pickle(Dict(many)), kFour)), HasSubstr("more memory than the file"));
 }
 
-TEST(TorchFile, NoOtherNameIsAllowed) {
+TEST(TorchFile, RejectsOtherNames) {
   const auto error_of = [](const std::string& opcodes) {
     const std::string error = ParseError(Archive(Pickle(opcodes), kFour));
     EXPECT_EQ(ParseError(Sequence(Pickle(opcodes), kFour)).empty(), error.empty());
     return error;
   };
   EXPECT_THAT(error_of(Global("os", "system") + Tuple(Text("rm")) + "R"),
-              HasSubstr("'a/data.pkl': byte 2 of the pickle: 'os.system' is not allowed"));
+              HasSubstr("byte 2 of the pickle: 'os.system'"));
   EXPECT_THAT(error_of(Text("builtins") + Text("eval") + "\x93"), HasSubstr("'builtins.eval' is not allowed"));
   EXPECT_THAT(error_of(Global("torch", "ComplexFloatStorage")),
               HasSubstr("'torch.ComplexFloatStorage' is not allowed"));
   EXPECT_THAT(error_of(Global("transformers.models.bert.modeling_bert", "BertModel") + ")\x81"),
               HasSubstr("BertModel' is not allowed"));
-  EXPECT_THAT(error_of("(" + Global("collections", "OrderedDict") + "o"), HasSubstr("the opcode OBJ is not read"));
-  EXPECT_THAT(error_of("(ios\nsystem\n"), HasSubstr("the opcode INST is not read"));
-  EXPECT_THAT(error_of(Global("collections", "OrderedDict") + ")\x81"), HasSubstr("the opcode NEWOBJ is not read"));
-  EXPECT_THAT(error_of("\x82\x01"), HasSubstr("the opcode EXT1 is not read"));
-  EXPECT_THAT(error_of("\xff"), HasSubstr("0xff is no opcode"));
-  EXPECT_THAT(error_of("c" + std::string(2000, 'x')), HasSubstr("a name does not end"));
+  EXPECT_THAT(error_of("(" + Global("collections", "OrderedDict") + "o"), HasSubstr("the opcode OBJ"));
+  EXPECT_THAT(error_of("(ios\nsystem\n"), HasSubstr("the opcode INST"));
+  EXPECT_THAT(error_of(Global("collections", "OrderedDict") + ")\x81"), HasSubstr("the opcode NEWOBJ"));
+  EXPECT_THAT(error_of("\x82\x01"), HasSubstr("the opcode EXT1"));
+  EXPECT_THAT(error_of("\xff"), HasSubstr("0xff is not an opcode"));
+  EXPECT_THAT(error_of("c" + std::string(2000, 'x')), HasSubstr("unterminated name"));
 }
 
-TEST(TorchFile, RefusesBadPickles) {
+TEST(TorchFile, RejectsBadPickles) {
   const std::string ordered = Global("collections", "OrderedDict"), good = View(Storage(4), 0, {4}, {1});
   const std::pair<std::string, std::string> cases[] = {
       {"", "it ends with 0 values"},
@@ -177,24 +177,24 @@ TEST(TorchFile, RefusesBadPickles) {
       {"N(\x85", "too few values"},
       {"t", "no mark"},
       {"1", "no mark"},
-      {"](NNu", "items of a dict are added to a list"},
-      {"}(NNe", "items of a list are added to a dict"},
+      {"](NNu", "are added to a list"},
+      {"}(NNe", "are added to a dict"},
       {"}(Nu", "a key without a value"},
       {"Na", "too few values"},
-      {"h\1", "value 1 of the memo is read before"},
+      {"h\1", "value 1 of the memo"},
       {"q\1", "too few values"},
       {"\x80\x01", "protocol 1, where"},
-      {"X" + Number(0xffffffff, 4), "of text reach over the end"},
-      {"NQ", "a None stands for a storage"},
-      {")Q", "a storage is not described by"},
+      {"X" + Number(0xffffffff, 4), "bytes of text exceed"},
+      {"NQ", "a None instead of a storage"},
+      {")Q", "a storage is not described"},
       {Storage(-1), "storage '0' has -1 elements"},
       {Storage(std::int64_t{1} << 62), "elements"},
-      {Storage(4) + "0" + Storage(3), "storage '0' is described twice, as 4 of F32 and 3 of F32"},
+      {Storage(4) + "0" + Storage(3), "storage '0' is described twice"},
       {Storage(4) + "0" + Storage(4, "IntStorage"), "and 4 of I32"},
       {"N)R", "a None is called"},
-      {ordered + "NR", "the arguments of a function are a None"},
+      {ordered + "NR", "arguments of a function"},
       {ordered + "N\x85R", "a dict of a None"},
-      {ordered + "]N\x61\x85R", "other things than pairs"},
+      {ordered + "]N\x61\x85R", "items are not pairs"},
       {ordered + "NN\x86R", "a dict of 2 arguments"},
       {Global("torch._utils", "_rebuild_tensor_v2") + ")R", "a tensor of 0 arguments"},
       {Global("torch._utils", "_rebuild_tensor") + Tuple("NNNN") + "R", "a tensor's storage is a None"},
@@ -204,50 +204,50 @@ TEST(TorchFile, RefusesBadPickles) {
       {Global("torch._utils", "_rebuild_tensor_v2") +
            Tuple(Storage(4) + Int(0) + Ints({4}) + Ints({1}) + "\x89" + "}" + Dict(Text("neg") + "\x88")) + "R",
        "negated or conjugated"},
-      {Global("torch._utils", "_rebuild_parameter") + Tuple("NNN") + "R", "a parameter is not made of a tensor"},
+      {Global("torch._utils", "_rebuild_parameter") + Tuple("NNN") + "R", "a parameter without a tensor"},
       {"N}b", "a None is given attributes"},
       {good, "holds a tensor instead of a dict"},
-      {Dict("N" + good), "the None '' is not the name of a tensor"},
-      {Dict(Text("a\n") + good), "the str 'a\\x0a' is not the name"},
-      {Dict(Text("") + good), "the str '' is not the name"},
-      {Dict(Text("epoch") + Int(3)), "'epoch' is a int instead of a tensor, and no other value is one"},
-      {Dict(Text("epoch") + Int(3) + Text("model") + Dict(Text("a") + good)), "'model' is a dict instead of a tensor"},
-      {Dict(Int(3) + good), "the int '' is not the name of a tensor"},
-      {Dict(Text("a") + good + Text("a") + good), "two values are called 'a'"},
-      {Dict(Text("a") + good + Text("a") + Int(3)), "two values are called 'a'"},
+      {Dict("N" + good), "the None ''"},
+      {Dict(Text("a\n") + good), "the str 'a\\x0a'"},
+      {Dict(Text("") + good), "the str ''"},
+      {Dict(Text("epoch") + Int(3)), "'epoch' is a int"},
+      {Dict(Text("epoch") + Int(3) + Text("model") + Dict(Text("a") + good)), "'model' is a dict"},
+      {Dict(Int(3) + good), "the int ''"},
+      {Dict(Text("a") + good + Text("a") + good), "two values have the name 'a'"},
+      {Dict(Text("a") + good + Text("a") + Int(3)), "two values have the name 'a'"},
   };
   for (const auto& [opcodes, message] : cases) {
     EXPECT_THAT(ParseError(Archive(Pickle(opcodes), kFour)), HasSubstr(message)) << message;
     EXPECT_THAT(ParseError(Sequence(Pickle(opcodes), kFour)), HasSubstr("m.bin: ")) << message;
   }
-  // Memory and time are bounded by the number of values, and nothing recurses.
+  // Memory and time are bounded by the number of values, and nothing is recursive.
   EXPECT_THAT(ParseError(Archive(Pickle(std::string(5'000'000, ')')), kFour)), HasSubstr("more than 4194304 values"));
   EXPECT_THAT(ParseError(Archive(Pickle("N" + std::string(5'000'000, '\x94')), kFour)), HasSubstr("values"));
   EXPECT_THAT(ParseError(Archive(Pickle(std::string(5'000'000, '(')), kFour)), HasSubstr("values"));
   EXPECT_THAT(ParseError(Archive(Pickle(")" + std::string(1'000'000, '\x85')), kFour)), HasSubstr("holds a tuple"));
-  // A list that holds itself.
+  // A list that contains itself.
   EXPECT_THAT(ParseError(Archive(Pickle("]q\1h\1a"), kFour)), HasSubstr("holds a list"));
 }
 
-TEST(TorchFile, RefusesBadContainers) {
+TEST(TorchFile, RejectsBadContainers) {
   const std::string pickle = Pickle(Dict(Text("a") + View(Storage(4), 0, {4}, {1})));
   const Packed data("a/data.pkl", pickle), storage("a/data/0", kFour);
   EXPECT_THAT(ParseError(Zip({data, storage})), IsEmpty());
-  EXPECT_THAT(ParseError(""), HasSubstr("m.bin: neither a zip archive nor a pickle"));
+  EXPECT_THAT(ParseError(""), HasSubstr("neither a zip archive"));
   EXPECT_THAT(ParseError("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
-  EXPECT_THAT(ParseError("PK\3\4"), HasSubstr("no zip archive"));
+  EXPECT_THAT(ParseError("PK\3\4"), HasSubstr("not a zip archive"));
   EXPECT_THAT(ParseError(Zip({storage})), HasSubstr("without NAME/data.pkl"));
   EXPECT_THAT(ParseError(Zip({data, {"b/data.pkl", pickle}, storage})), HasSubstr("a second pickle"));
   EXPECT_THAT(ParseError(Zip({data, {"a/constants.pkl", pickle}, storage})), HasSubstr("a TorchScript program"));
-  EXPECT_THAT(ParseError(Zip({data, {"a/byteorder", "big"}, storage})), HasSubstr("'a/byteorder': only little-endian"));
-  EXPECT_THAT(ParseError(Zip({data})), HasSubstr("m.bin: storage '0' is not in the archive"));
-  EXPECT_THAT(ParseError(Zip({data, {"a/data/0", kFour + "x"}})), HasSubstr("17 bytes, where the pickle says 4 elem"));
+  EXPECT_THAT(ParseError(Zip({data, {"a/byteorder", "big"}, storage})), HasSubstr("only little-endian"));
+  EXPECT_THAT(ParseError(Zip({data})), HasSubstr("storage '0' is not in"));
+  EXPECT_THAT(ParseError(Zip({data, {"a/data/0", kFour + "x"}})), HasSubstr("17 bytes do not fit"));
   Packed spoilt = storage;
   spoilt.method = 8;
-  EXPECT_THAT(ParseError(Zip({data, spoilt})), HasSubstr("'a/data/0': is compressed, which torch.save never does"));
+  EXPECT_THAT(ParseError(Zip({data, spoilt})), HasSubstr("'a/data/0': is compressed"));
   spoilt = storage;
   spoilt.checksum ^= 1;
-  EXPECT_THAT(ParseError(Zip({data, spoilt})), HasSubstr("'a/data/0': is damaged: its checksum"));
+  EXPECT_THAT(ParseError(Zip({data, spoilt})), HasSubstr("is damaged: its checksum"));
   spoilt.checksum = 0;  // not computed
   EXPECT_THAT(ParseError(Zip({data, spoilt})), IsEmpty());
 
@@ -258,21 +258,22 @@ TEST(TorchFile, RefusesBadContainers) {
     return ParseError(damaged);
   };
   EXPECT_THAT(ParseError(good), IsEmpty());
-  EXPECT_THAT(ParseError(good + "x"), HasSubstr("1 bytes after the last storage"));
-  EXPECT_THAT(ParseError(pickle), HasSubstr("a pickle that torch.save has not written"));
+  EXPECT_THAT(ParseError(good + "x"), HasSubstr("1 bytes after the last"));
+  EXPECT_THAT(ParseError(pickle), HasSubstr("is not from torch.save"));
   EXPECT_THAT(error_with("M\xe9\x03", "M\xea\x03"), HasSubstr("not version 1001"));
   EXPECT_THAT(error_with("\x88", "\x89"), HasSubstr("only little-endian"));
-  EXPECT_THAT(error_with("](" + Text("0") + "e", "](" + Text("1") + "e"), HasSubstr("are not those that the state"));
-  EXPECT_THAT(error_with("](" + Text("0") + "e", "](" + Text("0") + Text("0") + "e"), HasSubstr("are not those"));
+  EXPECT_THAT(error_with("](" + Text("0") + "e", "](" + Text("1") + "e"), HasSubstr("do not match the state dict"));
+  EXPECT_THAT(error_with("](" + Text("0") + "e", "](" + Text("0") + Text("0") + "e"),
+              HasSubstr("do not match the state dict"));
   EXPECT_THAT(error_with("](" + Text("0") + "e", "]"), HasSubstr("storage '0' is missing"));
-  EXPECT_THAT(error_with("](" + Text("0") + "e", "N"), HasSubstr("are a None instead of a list"));
-  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(5, 8) + kFour), HasSubstr("has 5 elements, where"));
-  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 8)), HasSubstr("storage '0' is cut off"));
-  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 7)), HasSubstr("the file is cut off"));
+  EXPECT_THAT(error_with("](" + Text("0") + "e", "N"), HasSubstr("a None instead of a list"));
+  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(5, 8) + kFour), HasSubstr("has 5 elements"));
+  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 8)), HasSubstr("storage '0' is truncated"));
+  EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 7)), HasSubstr("the file is truncated"));
 }
 
-// Damage to an archive is refused, or was nothing that the numbers depend on. The older format has no checksums.
-TEST(TorchFile, DamageIsRefused) {
+// Damage to an archive is either rejected or does not affect the numbers. The older format has no checksums.
+TEST(TorchFile, RejectsDamage) {
   for (const std::string name : {"archive.bin", "older.bin", "python_2.bin", "no_checksums.bin"}) {
     const std::string file = ReadFile(kTestData + name);
     const std::vector<std::string> wanted = Numbers(Parse(file));

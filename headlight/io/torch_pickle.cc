@@ -18,9 +18,9 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using Kind = PickleValue::Kind;
 
-constexpr std::int64_t kMostValues = 1 << 22;  // that are pushed or memoized; a tensor of a state dict takes about 35
+constexpr std::int64_t kMostValues = 1 << 22;  // pushed or memoized; a tensor of a state dict takes about 35
 
-// Opcodes by the names of Python's pickletools, in lower case after op_.
+// Opcodes with the lower-case names of Python's pickletools after op_.
 enum Opcode : std::uint8_t {
   op_mark = '(',
   op_stop = '.',
@@ -63,7 +63,7 @@ enum Opcode : std::uint8_t {
   op_frame = 0x95,
 };
 
-// The opcodes that are not read, for errors.
+// Unsupported opcodes, for errors.
 struct OpcodeName {
   std::uint8_t code;
   const char* name;
@@ -153,14 +153,14 @@ class Machine {
            fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // A little-endian number of `size` bytes that come next.
+  // Reads the next little-endian number of `size` bytes.
   std::uint64_t Take(std::size_t size) {
-    Require(bytes_.size() - at_ >= size, "the pickle is cut off");
+    Require(bytes_.size() - at_ >= size, "the pickle is truncated");
     at_ += size;
     return LittleEndian(bytes_, at_ - size, size);
   }
   std::string_view TakeText(std::uint64_t size) {
-    Require(bytes_.size() - at_ >= size, "{} bytes of text reach over the end of the file", size);
+    Require(bytes_.size() - at_ >= size, "{} bytes of text exceed the file", size);
     at_ += size;
     return {reinterpret_cast<const char*>(bytes_.data()) + at_ - size, size};
   }
@@ -168,7 +168,7 @@ class Machine {
     const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_, bytes_.size() - at_);
     constexpr std::size_t kLongest = 1000;
     const std::size_t length = rest.substr(0, kLongest).find('\n');
-    Require(length != rest.npos, "a name does not end");
+    Require(length != rest.npos, "unterminated name");
     at_ += length + 1;
     return rest.substr(0, length);
   }
@@ -181,7 +181,7 @@ class Machine {
     read_.items.push_back(std::move(items));
     Push(Value(kind, std::ssize(read_.items) - 1));
   }
-  // Values above the topmost mark cannot be taken past it.
+  // Throws unless there are `count` values above the topmost mark.
   void RequireValues(std::size_t count) const {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     Require(stack_.size() - floor >= count, "too few values are on the stack");
@@ -204,7 +204,7 @@ class Machine {
     marks_.pop_back();
     return values;
   }
-  // The items of the list or dict on top of the stack, to which `values` are added.
+  // Adds `values` to the list or dict on top of the stack.
   void Extend(Kind kind, const std::vector<PickleValue>& values) {
     RequireValues(1);
     const PickleValue& top = stack_.back();
@@ -229,8 +229,7 @@ class Machine {
     const std::string whole = fmt::format("{}.{}", module, name);
     const auto* const found = std::ranges::find(kAllowed, whole, &AllowedName::name);
     Require(found != std::end(kAllowed),
-            "{} is not allowed: nothing but a dict of plain tensors is read, and no code of Python is run",
-            Quoted(whole));
+            "{} is not allowed: only a dict of plain tensors is supported, and no Python code is run", Quoted(whole));
     Push(found->value);
   }
 
@@ -243,7 +242,7 @@ class Machine {
 
   // ("storage", its type, its key, the device, its number of elements[, None])
   void PushStorage(const PickleValue& id) {
-    Require(id.kind == Kind::tuple, "a {} stands for a storage", Name(id.kind));
+    Require(id.kind == Kind::tuple, "a {} instead of a storage", Name(id.kind));
     const std::vector<PickleValue>& items = read_.ItemsOf(id);
     const Kind kinds[] = {Kind::text, Kind::storage_type, Kind::text, Kind::text, Kind::integer, Kind::none};
     const bool as_expected = (items.size() == 5 || items.size() == 6) && items[0].text == "storage" &&
@@ -272,7 +271,7 @@ class Machine {
     return numbers;
   }
 
-  // A storage, an offset, sizes and strides; what follows concerns training.
+  // A storage, an offset, sizes and strides; later arguments concern training.
   void PushTensor(const std::vector<PickleValue>& arguments, std::size_t least, std::size_t most) {
     Require(arguments.size() >= least && arguments.size() <= most, "a tensor of {} arguments", arguments.size());
     Require(arguments[0].kind == Kind::storage, "a tensor's storage is a {}", Name(arguments[0].kind));
@@ -290,7 +289,7 @@ class Machine {
     Require(std::ssize(tensor.strides) == tensor.shape.rank(), "a tensor of {} axes has {} strides",
             tensor.shape.rank(), tensor.strides.size());
     const TorchStorage& storage = read_.storages[tensor.storage];
-    // The last element's index, at most the storage's size so far.
+    // The index of the last element, while it is inside the storage.
     bool inside = tensor.offset >= 0 && tensor.offset <= storage.elements;
     std::int64_t last = tensor.offset;
     for (int axis = 0; axis < tensor.shape.rank() && tensor.shape.elements() > 0; ++axis) {
@@ -301,13 +300,13 @@ class Machine {
       last += inside ? step : 0;
     }
     inside = inside && (tensor.shape.elements() == 0 || last < storage.elements);
-    Require(inside, "a tensor of shape {} at {} with strides [{}] does not lie in its storage of {} elements",
+    Require(inside, "a tensor of shape {} at {} with strides [{}] is outside its storage of {} elements",
             ToString(tensor.shape), tensor.offset, fmt::join(tensor.strides, ", "), storage.elements);
     read_.tensors.push_back(std::move(tensor));
     Push(Value(Kind::tensor, std::ssize(read_.tensors) - 1));
   }
 
-  // A dict, empty or of a list of pairs, as Python 2 writes it.
+  // A dict: empty, or from a list of pairs, as Python 2 writes it.
   void PushDict(const std::vector<PickleValue>& arguments) {
     std::vector<PickleValue> items;
     Require(arguments.size() <= 1, "a dict of {} arguments", arguments.size());
@@ -315,7 +314,7 @@ class Machine {
       Require(arguments[0].kind == Kind::list, "a dict of a {}", Name(arguments[0].kind));
       for (const PickleValue& pair : read_.ItemsOf(arguments[0])) {
         Require((pair.kind == Kind::list || pair.kind == Kind::tuple) && read_.ItemsOf(pair).size() == 2,
-                "a dict of a list of other things than pairs");
+                "a dict of a list whose items are not pairs");
         items.insert(items.end(), read_.ItemsOf(pair).begin(), read_.ItemsOf(pair).end());
       }
       pushed_ += std::ssize(items);  // a list can be read many times
@@ -337,7 +336,7 @@ class Machine {
       case Function::parameter:
       case Function::parameter_with_state:
         Require(arguments.size() >= 3 && arguments.size() <= 4 && arguments[0].kind == Kind::tensor,
-                "a parameter is not made of a tensor");
+                "a parameter without a tensor");
         return Push(arguments[0]);
     }
   }
@@ -349,7 +348,7 @@ class Machine {
         return Require(protocol >= 2 && protocol <= 5, "protocol {}, where 2 to 5 are read", protocol);
       }
       case op_frame:
-        Take(8);  // the size of what follows, which ends with op_stop anyway
+        Take(8);  // the size of the frame, which ends with op_stop anyway
         return;
       case op_mark:
         Require(++pushed_ <= kMostValues, "more than {} values", kMostValues);
@@ -375,7 +374,7 @@ class Machine {
       case op_long1:
         return PushInteger(TakeText(Take(1)));
       case op_binfloat:
-        TakeText(8);  // no number of a state dict is outside its storages
+        TakeText(8);  // a state dict has no number outside its storages
         return Push(Value(Kind::real));
       case op_binstring:
       case op_binunicode:
@@ -429,7 +428,7 @@ class Machine {
         return Call(call[0], call[1]);
       }
       case op_build: {
-        // The attribute _metadata of a state dict: versions of modules, none of which changes a tensor.
+        // The attribute _metadata of a state dict has versions of modules, which do not change tensors.
         Pop();
         RequireValues(1);
         const Kind kind = stack_.back().kind;
@@ -437,8 +436,9 @@ class Machine {
       }
       default: {
         const auto* const refused = std::ranges::find(kRefused, opcode, &OpcodeName::code);
-        if (refused == std::end(kRefused)) Require(false, "0x{:02x} is no opcode: damaged, or no pickle", opcode);
-        Require(false, "the opcode {} is not read, since torch.save does not write it for tensors", refused->name);
+        if (refused == std::end(kRefused))
+          Require(false, "0x{:02x} is not an opcode: damaged, or not a pickle", opcode);
+        Require(false, "the opcode {} is not supported, since torch.save does not write it for tensors", refused->name);
       }
     }
   }

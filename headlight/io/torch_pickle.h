@@ -1,5 +1,5 @@
-// The pickles of PyTorch's torch.save, read without running what they name: a machine for the opcodes that it writes
-// (Python's pickletools.py), and a list of the few names that a state dict needs.
+// Reads the pickles of torch.save without running what they name: an interpreter of the opcodes that it writes
+// (Python's pickletools.py), with a list of the few names that a state dict needs.
 #pragma once
 
 #include <cstddef>
@@ -14,61 +14,61 @@
 
 namespace headlight {
 
-/// A storage that a pickle refers to. Its numbers are elsewhere in the file.
+/// A storage that a pickle refers to. Its data is elsewhere in the file.
 struct TorchStorage {
   StoredType type = StoredType::f32;
-  std::string_view key;  // its name in the file
+  std::string_view key;  ///< its name in the file
   std::int64_t elements = 0;
 };
 
-/// A view of a storage. Every element lies in the storage.
+/// A view of a storage, inside its bounds.
 struct TorchTensor {
-  std::size_t storage = 0;  // index
-  std::int64_t offset = 0;  // elements
+  std::size_t storage = 0;  ///< index
+  std::int64_t offset = 0;  ///< in elements
   Shape shape;
-  std::vector<std::int64_t> strides;  // elements, one for each axis
+  std::vector<std::int64_t> strides;  ///< in elements, one per axis
 };
 
 struct PickleValue {
   enum class Kind : std::uint8_t {
     none,
-    boolean,       // number
-    integer,       // number
-    long_integer,  // text: more than 8 bytes, little-endian
+    boolean,       ///< number
+    integer,       ///< number
+    long_integer,  ///< text: more than 8 bytes, little-endian
     real,
-    text,          // text
-    tuple,         // number: index of its items
-    list,          // the same
-    dict,          // the same; the items are keys and values in turn
-    function,      // number: what REDUCE may call
-    storage_type,  // number: a StoredType
-    storage,       // number: index
-    tensor,        // number: index
+    text,          ///< text
+    tuple,         ///< number: index of its items
+    list,          ///< the same
+    dict,          ///< the same; the items alternate between keys and values
+    function,      ///< number: a function that REDUCE may call
+    storage_type,  ///< number: a StoredType
+    storage,       ///< number: index
+    tensor,        ///< number: index
   };
   Kind kind = Kind::none;
   std::int64_t number = 0;
-  std::string_view text = {};  // of the file's bytes
+  std::string_view text = {};  ///< points into the file's bytes
 };
 
-const char* Name(PickleValue::Kind kind);  // as Python calls it: "dict"
+const char* Name(PickleValue::Kind kind);  // as in Python: "dict"
 
-/// What a pickle holds. Views are of the bytes that it was read from.
+/// The contents of a pickle. Views point into the bytes that it was read from.
 struct TorchPickle {
   PickleValue value;
-  std::size_t size = 0;                        // bytes of the pickle
-  std::deque<std::vector<PickleValue>> items;  // of tuples, lists and dicts, by index
-  std::vector<TorchStorage> storages = {};     // by index; their keys differ
-  std::vector<TorchTensor> tensors = {};       // by index
+  std::size_t size = 0;                        ///< of the pickle in bytes
+  std::deque<std::vector<PickleValue>> items;  ///< of tuples, lists and dicts, by index
+  std::vector<TorchStorage> storages = {};     ///< by index; their keys are distinct
+  std::vector<TorchTensor> tensors = {};       ///< by index
 
   const std::vector<PickleValue>& ItemsOf(const PickleValue& of) const {
     return items[static_cast<std::size_t>(of.number)];
   }
-  /// The value of that key of a dict, or nullptr.
+  /// The value of a dict's key, or nullptr.
   const PickleValue* Find(const PickleValue& dict, std::string_view key) const;
 };
 
-/// Reads the pickle that begins at bytes[begin]. Throws Error that names `source`, the byte and the rule for an opcode
-/// or a name that is not on the lists, and for everything that is damaged. Memory is linear in the pickle's size.
+/// Reads the pickle that begins at bytes[begin]. Throws Error with `source`, the byte and the rule for unknown opcodes
+/// or names, and for anything damaged. Memory is linear in the pickle's size.
 TorchPickle ParseTorchPickle(std::span<const std::byte> bytes, std::size_t begin, const std::string& source);
 
 }  // namespace headlight

@@ -1,11 +1,11 @@
-// The keys of config.json and of tokenizer_config.json that Transformers knows.
+// The keys of config.json and tokenizer_config.json that Transformers knows.
 #pragma once
 
 #include <string_view>
 
 namespace headlight {
 
-/// Each with a space behind it.
+/// Each key is followed by a space.
 extern const std::string_view kTransformersConfigKeys, kTransformersTokenizerKeys;
 
 }  // namespace headlight

@@ -33,9 +33,10 @@ Safetensors ReadShards(const std::string& index) {
     const std::string path = folder + name;
     const Safetensors& file = files.emplace_back(name.ends_with(".bin") ? ReadTorchFile(path) : Safetensors(path));
     for (const std::string& tensor : tensors)
-      Check(file.contains(tensor), "{}: there is no tensor {}, which {} says is here", path, Quoted(tensor), index);
+      Check(file.contains(tensor), "{}: there is no tensor {}, but {} lists it for this file", path, Quoted(tensor),
+            index);
     for (const auto& [tensor, stored] : file.tensors())
-      Check(tensors.contains(tensor), "{}: tensor {}: {} does not say that it is here", path, Quoted(tensor), index);
+      Check(tensors.contains(tensor), "{}: tensor {}: {} does not list it for this file", path, Quoted(tensor), index);
   }
   return Safetensors::Joined(index, std::move(files));  // the index names each tensor once
 }

@@ -1,5 +1,5 @@
-// The index of a model's weights in several files: model.safetensors.index.json or pytorch_model.bin.index.json, as
-// Transformers writes them.
+// The index of a model's weights in several files: model.safetensors.index.json or pytorch_model.bin.index.json, in the
+// format of Transformers.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace headlight {
 
-// The files that an index names, with the names of the tensors in each. They are plain names of files in the index's
-// own format: .safetensors of model.safetensors.index.json, .bin of pytorch_model.bin.index.json.
+/// The files of an index, with the names of the tensors in each. They must be plain file names in the index's format:
+/// .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
-// The tensors of these files as one. What the index says must be so: each tensor stands in the file that it names, and
-// none anywhere else.
+/// Opens the tensors of these files as one. Throws Error unless each tensor is in the file that the index names, and in
+/// no other.
 HEADLIGHT_API Safetensors ReadShards(const std::string& index);
 
 }  // namespace headlight

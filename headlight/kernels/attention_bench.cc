@@ -32,7 +32,7 @@ struct Shape {
   std::int32_t key_heads = 0;
   bool columns = false;  // sequences are the columns of a grid
   AttentionMask mask = {};
-  std::optional<BiasPlaces> bias = {};  // shared by all sequences, with its gradient
+  std::optional<BiasIndexing> bias = {};  // shared by all sequences, with its gradient
   float score_cap = 0;
 };
 
@@ -87,9 +87,9 @@ struct Problem {
     input.dropout.probability = shape.dropout;
     if (shape.bias) {
       const std::int64_t pairs = std::int64_t{queries[0].length} * keys[0].length;
-      if (*shape.bias == BiasPlaces::distances) bias_index.resize(257);
-      if (*shape.bias == BiasPlaces::table) bias_index.resize(static_cast<std::size_t>(pairs));
-      const std::int64_t places = *shape.bias == BiasPlaces::pairs ? pairs : 169;
+      if (*shape.bias == BiasIndexing::distances) bias_index.resize(257);
+      if (*shape.bias == BiasIndexing::table) bias_index.resize(static_cast<std::size_t>(pairs));
+      const std::int64_t places = *shape.bias == BiasIndexing::pairs ? pairs : 169;
       for (std::size_t i = 0; i < bias_index.size(); ++i) bias_index[i] = static_cast<std::int32_t>(i % 169);
       bias.resize(static_cast<std::size_t>(places * heads));
       d_bias.resize(bias.size());
@@ -308,9 +308,9 @@ const bool registered = [] {
         Shape{.name = "512 8x64, distances",
         .lengths = Lengths(4, {512, 512}),
         .head_dim = 64,
-        .bias = BiasPlaces::distances},
-        Shape{.name = "windows of 49 8x32, table", .lengths = Lengths(128, {49, 49}), .bias = BiasPlaces::table},
-        Shape{.name = "rows of 128 8x32, pairs", .lengths = Lengths(64, {128, 128}), .bias = BiasPlaces::pairs}}) {
+        .bias = BiasIndexing::distances},
+        Shape{.name = "windows of 49 8x32, table", .lengths = Lengths(128, {49, 49}), .bias = BiasIndexing::table},
+        Shape{.name = "rows of 128 8x32, pairs", .lengths = Lengths(64, {128, 128}), .bias = BiasIndexing::pairs}}) {
     for (const bool backward : {false, true}) {
       const std::string name = std::string(backward ? "backward " : "forward ") + shape.name;
       benchmark::RegisterBenchmark(name.c_str(), Attention, shape, backward, Compute::float32)->UseRealTime();

@@ -32,7 +32,7 @@ class ComputedBias {
 };
 
 /// How the entry of a query and a key is found. Query i and key j of sequence b are pair p = begin[b] + i * keys + j.
-enum class BiasPlaces : std::uint8_t {
+enum class BiasIndexing : std::uint8_t {
   pairs,      ///< entry p
   table,      ///< entry index[p]
   distances,  ///< entry index[longest + d], with d the distance from query to key position, clamped to [-longest,
@@ -43,7 +43,7 @@ template <typename T>
 struct AttentionBias {
   Matrix<const T> values = {};  ///< [entries, heads] or, with heads_first, [heads, entries]; without data: no bias
   bool heads_first = false;
-  BiasPlaces by = BiasPlaces::pairs;
+  BiasIndexing by = BiasIndexing::pairs;
   std::span<const std::int32_t> index = {};  ///< of entries; for distances [2 * longest + 1]
   /// The first pair of each sequence. Empty: all sequences have equal lengths and share the pairs from 0 on, as the
   /// windows of an image or the rows of an alignment do.

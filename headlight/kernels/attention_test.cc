@@ -395,20 +395,20 @@ TEST(Attention, RejectsShapesThatDoNotFit) {
   const std::vector<std::int64_t> begin = {0, 13}, three = {0, 0, 0};
   const std::vector<std::int32_t> index = {0, 1, 2, 3};
   const std::vector<float> values(30, 0.5f);
-  const auto biased = [&](BiasPlaces by, std::int64_t places, auto spoil) {
+  const auto biased = [&](BiasIndexing by, std::int64_t places, auto spoil) {
     return [=, &values](P& p) {
       p.input.bias = {.values = {values.data(), places, 2, 2}, .by = by};
       spoil(p.input.bias);
     };
   };
   using Bias = AttentionBias<float>;
-  refuses("bias of 1 heads", biased(BiasPlaces::pairs, 15, [](Bias& b) { b.values.columns = 1; }));
-  refuses("but shares a bias", biased(BiasPlaces::pairs, 15, [](Bias&) {}));
-  refuses("pairs 0 to 12", biased(BiasPlaces::pairs, 11, [](Bias&) {}));
-  refuses("pairs 13 to 17", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = begin; }));
-  refuses("entry 3 of a bias", biased(BiasPlaces::table, 3, [&](Bias& b) { b.index = index; }));
-  refuses("an index of 4 distances", biased(BiasPlaces::distances, 4, [&](Bias& b) { b.index = index; }));
-  refuses("bias for 3 sentences", biased(BiasPlaces::pairs, 15, [&](Bias& b) { b.begin = three; }));
+  refuses("bias of 1 heads", biased(BiasIndexing::pairs, 15, [](Bias& b) { b.values.columns = 1; }));
+  refuses("but shares a bias", biased(BiasIndexing::pairs, 15, [](Bias&) {}));
+  refuses("pairs 0 to 12", biased(BiasIndexing::pairs, 11, [](Bias&) {}));
+  refuses("pairs 13 to 17", biased(BiasIndexing::pairs, 15, [&](Bias& b) { b.begin = begin; }));
+  refuses("entry 3 of a bias", biased(BiasIndexing::table, 3, [&](Bias& b) { b.index = index; }));
+  refuses("an index of 4 distances", biased(BiasIndexing::distances, 4, [&](Bias& b) { b.index = index; }));
+  refuses("bias for 3 sentences", biased(BiasIndexing::pairs, 15, [&](Bias& b) { b.begin = three; }));
   refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });
   refuses("prefix -1", [](P& p) { p.input.mask.prefix = -1; });
   refuses("window 2", [](P& p) { p.input.mask.window = 2; });

@@ -123,8 +123,8 @@ class TestBias : public ComputedBias<T> {
                           .heads_first = HeadsFirst(),
                           .index = index_,
                           .d_values = {gradient.data(), rows, columns, columns}};
-    if (kind_ == BiasKind::indexed) data.by = BiasPlaces::table;
-    if (kind_ == BiasKind::relative) data.by = BiasPlaces::distances;
+    if (kind_ == BiasKind::indexed) data.by = BiasIndexing::table;
+    if (kind_ == BiasKind::relative) data.by = BiasIndexing::distances;
     if (kind_ == BiasKind::dense || kind_ == BiasKind::indexed) data.begin = begin_;
     return data;
   }

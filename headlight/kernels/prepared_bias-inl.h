@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::AttentionBias;
 using kernels::AttentionHead;
-using kernels::BiasPlaces;
+using kernels::BiasIndexing;
 
 // to += from
 template <typename T>
@@ -44,7 +44,7 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
   const AttentionBias<T>& bias = head.input.bias;
   for (std::int64_t i = 0; i < scores.rows; ++i) {
     T* const row = scores.row(i);
-    if (bias.by == BiasPlaces::distances) {
+    if (bias.by == BiasIndexing::distances) {
       const std::int64_t longest = bias.values.columns / 2, first = Distance(head, first_query + i, first_key);
       const T* const values = bias.values.row(head.head) + longest;  // of distance 0
       const std::int64_t near = std::clamp<std::int64_t>(-longest - first, 0, scores.columns);
@@ -55,7 +55,7 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
       continue;
     }
     const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
-    if (bias.by == BiasPlaces::table) {
+    if (bias.by == BiasIndexing::table) {
       const T* const values = bias.values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;
       for (std::int64_t j = 0; j < scores.columns; ++j) row[j] += values[index[j]];
@@ -71,7 +71,7 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
                                 const Matrix<T>& d_scores) {
   const AttentionBias<T>& bias = head.input.bias;
   if (bias.by ==
-      BiasPlaces::distances) {  // sums the tile's diagonals, one per distance, then adds them to their entries
+      BiasIndexing::distances) {  // sums the tile's diagonals, one per distance, then adds them to their entries
     constexpr std::int32_t most = kernels::kRoundedBackwardQueries + kernels::kRoundedBackwardKeys;
     T sums[most] = {};
     for (std::int64_t i = 0; i < d_scores.rows; ++i)
@@ -86,7 +86,7 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
   for (std::int64_t i = 0; i < d_scores.rows; ++i) {
     const T* const row = d_scores.row(i);
     const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
-    if (bias.by == BiasPlaces::table) {
+    if (bias.by == BiasIndexing::table) {
       T* const to = bias.d_values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;
       for (std::int64_t j = 0; j < d_scores.columns; ++j) to[index[j]] += row[j];

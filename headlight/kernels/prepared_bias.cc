@@ -23,12 +23,12 @@ void CheckBias(const AttentionInput<T>& input) {
         bias.values.rows, bias.values.columns);
   for (const std::int32_t place : bias.index)
     Check(place >= 0 && place < places, "attention: entry {} of a bias of {}", place, places);
-  if (bias.by == BiasPlaces::distances) {
+  if (bias.by == BiasIndexing::distances) {
     Check(bias.index.size() % 2 == 1, "attention: an index of {} distances, which must be an odd number",
           bias.index.size());
     return;
   }
-  const std::int64_t pairs = bias.by == BiasPlaces::table ? std::ssize(bias.index) : places;
+  const std::int64_t pairs = bias.by == BiasIndexing::table ? std::ssize(bias.index) : places;
   Check(bias.begin.empty() || bias.begin.size() == input.queries.size(),
         "attention: a bias for {} sentences instead of {}", bias.begin.size(), input.queries.size());
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
@@ -44,7 +44,7 @@ void CheckBias(const AttentionInput<T>& input) {
 
 template <typename T>
 AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads) {
-  const bool distances = bias.by == BiasPlaces::distances;
+  const bool distances = bias.by == BiasIndexing::distances;
   if (bias.values.data == nullptr || (bias.heads_first && !distances)) return bias;
   struct Table;
   const std::int64_t places = distances ? std::ssize(bias.index) : bias.places();
@@ -69,7 +69,7 @@ template <typename T>
 BiasGradientParts<T>::BiasGradientParts(const AttentionInput<T>& input, const AttentionBias<T>& given)
     : given_(given), rows_(input.bias.values.rows), columns_(input.bias.values.columns) {
   if (given.d_values.data == nullptr) return;
-  if (given.by != BiasPlaces::pairs || !given.heads_first) {
+  if (given.by != BiasIndexing::pairs || !given.heads_first) {
     needed_ = true;
     return;
   }
@@ -103,7 +103,7 @@ void BiasGradientParts<T>::AddUp() const {
       for (std::int64_t column = 0; column < columns_; ++column) {
         T sum = 0;
         for (std::int64_t part = 0; part < parts_; ++part) sum += Part(part).row(row)[column];
-        const bool distances = given_.by == BiasPlaces::distances;
+        const bool distances = given_.by == BiasIndexing::distances;
         const std::int64_t place = distances ? given_.index[static_cast<std::size_t>(column)] : column;
         (given_.heads_first ? given_.d_values.row(row)[place] : given_.d_values.row(place)[row]) += sum;
       }

@@ -36,7 +36,7 @@ RelativePositions::RelativePositions(const Scope& scope, const RelativePositions
       buckets_(std::make_shared<const std::vector<std::int32_t>>(RelativeBuckets(config))) {}
 
 ops::AttentionBias RelativePositions::operator()(Context& context) const {
-  return {.values = context.Use(*weight_), .by = kernels::BiasPlaces::distances, .index = buckets_};
+  return {.values = context.Use(*weight_), .by = kernels::BiasIndexing::distances, .index = buckets_};
 }
 
 }  // namespace headlight

@@ -22,7 +22,7 @@ struct AttentionBias {
   /// [heads, query, key]. Empty: no bias.
   Tensor values = {};
   bool heads_first = false;
-  kernels::BiasPlaces by = kernels::BiasPlaces::pairs;
+  kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
   std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< of a table or of distances
   std::shared_ptr<const std::vector<std::int64_t>> begin =
       {};  ///< each sequence's first pair; null: all share the pairs

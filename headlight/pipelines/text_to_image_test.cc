@@ -195,7 +195,7 @@ TEST_F(DrawerTest, RefusesWhatItCannotDraw) {
   EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path()); }),
               HasSubstr("vae: the discrete VAE has 4 x 4 of 7 codes, and the model draws 4 x 4 of 6"));
   std::filesystem::remove_all(folder.File("vae"));
-  EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path()); }), HasSubstr("vae: there is no such folder"));
+  EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path()); }), HasSubstr("vae: no such folder"));
 }
 
 TEST_F(DrawerTest, RefusesDamagedWeights) {

@@ -240,7 +240,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
     return EntryOf(info, "ignored", file, setting);
   };
   EXPECT_EQ(ignored("config.json", "trained_by"), "is known neither to headlight nor to Transformers");
-  EXPECT_EQ(ignored("config.json", "transformers_version"), "changes nothing of what the model computes");
+  EXPECT_EQ(ignored("config.json", "transformers_version"), "does not change the model's outputs");
   EXPECT_EQ(ignored("generation_config.json"), "is for models that write text");
   EXPECT_EQ(ignored("README.md"), "is documentation");
   EXPECT_EQ(ignored("tf_model.h5"), "is not read since model.safetensors holds the weights");
