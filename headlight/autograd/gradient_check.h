@@ -1,4 +1,4 @@
-// Gradients of operations checked against finite differences, in double precision.
+// Checks gradients of operations against finite differences, in double precision.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@
 
 namespace headlight {
 
-// Checks the full Jacobian of f at float64 `inputs` (every element of every input against every element of the output),
-// the analytic one by one walk back per output element, against central differences with a step of 1e-5.
-// Empty where they agree to `tolerance` relative to the largest entry; otherwise a sentence that names the input, the
-// worst indices and both values. f must be a fixed function: the same random numbers at each call.
+/// Checks the full Jacobian of f at float64 `inputs`. The analytic Jacobian, from one backward pass per output element,
+/// is compared with central differences with a step of 1e-5. Returns "" if they agree to `tolerance` relative to the
+/// largest entry; otherwise a message with the input, the worst indices and both values. f must be deterministic.
 std::string CheckGradients(const std::function<Tensor(const std::vector<Tensor>& inputs)>& f,
                            const std::vector<Tensor>& inputs, double tolerance = 1e-6);
 
-// A float64 tensor of fixed pseudo-random values in [-scale, scale].
+/// A float64 tensor of fixed pseudo-random values in [-scale, scale].
 Tensor RandomTensor(const Shape& shape, std::uint64_t seed, double scale = 1);
 
 }  // namespace headlight

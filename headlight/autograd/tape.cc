@@ -32,8 +32,8 @@ const void* AddressOf(const Tensor& tensor) {
   return address;
 }
 
-// The columns of the gradient `whole` whose elements the gradient `own` of a view holds, or none where it is not a view
-// of columns.
+// The columns of the gradient `whole` that share elements with the gradient `own` of a view, or none if it is not a
+// view of columns.
 std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& whole, const Node& view) {
   if (own.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), &view};
   if (own.rows() != whole.rows() || own.stride() != whole.stride()) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& who
   return Node::GivenColumns{begin, begin + own.columns(), &view};
 }
 
-// Sets the columns of a gradient to 0 that no slot of a view overwrites.
+// Zeroes the columns of a gradient that no view's slot overwrites.
 void FillRest(Node& node) {
   std::ranges::sort(node.given, {}, &Node::GivenColumns::begin);
   std::int64_t begin = 0;
@@ -54,7 +54,7 @@ void FillRest(Node& node) {
   node.given.clear();
 }
 
-// The slot of a view, where nothing else has arrived at the columns that it is of.
+// The slot of a view, if nothing has been added to its columns yet.
 std::optional<Tensor> UntouchedColumns(Node& view) {
   Node& whole = *view.viewed;
   if (whole.viewed != nullptr || !whole.backward || (!whole.gradient.empty() && whole.given.empty()))
@@ -95,7 +95,7 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
   Tensor one = Tensor::Empty(loss.shape(), loss.dtype());
   one.Fill(1);
   Accumulate(loss.node(), one);
-  std::map<const void*, const Node*> first;  // leaves of each gradient that was given
+  std::map<const void*, const Node*> first;  // leaves of each gradient passed to Watch
   const Node* again = nullptr;               // the first leaf without one
   for (const Node& node : nodes_) {
     if (!complete || node.backward || node.viewed != nullptr) continue;
@@ -104,7 +104,7 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
     else if (again == nullptr)
       again = &node;
   }
-  std::vector<Tensor> passed;  // but not known to be complete
+  std::vector<Tensor> passed;  // not known to be complete yet
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     if (complete && !node->backward && node->viewed == nullptr) {
       const auto found = node->gradient.empty() ? first.end() : first.find(AddressOf(node->gradient));
@@ -116,7 +116,7 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
     if (!node->backward) continue;
     if (!node->given.empty()) FillRest(*node);
     if (!node->gradient.empty()) node->backward(node->gradient);
-    node->backward = nullptr;  // releases what was saved
+    node->backward = nullptr;  // releases saved tensors
     node->gradient = {};
   }
 }
@@ -170,7 +170,7 @@ GradientSlot SlotFor(Node* node) {
   }
   Ensure(!node->overwritten || !node->gradient.SharesStorage(), "two slots of one gradient are open, one overwrites");
   node->overwritten = false;
-  // Another node may have been given the same tensor; a leaf's is its owner's and stays where it is.
+  // Another node may share the tensor. A leaf's gradient belongs to the caller and is never replaced.
   if (node->backward && !node->exclusive && node->gradient.SharesStorage()) node->gradient = node->gradient.Clone();
   node->exclusive = true;
   return {node->gradient, true};
@@ -186,7 +186,7 @@ Tensor SumSlotFor(Node* node) {
 void Accumulate(Node* node, const Tensor& gradient) {
   if (node == nullptr) return;
   Ensure(gradient.shape() == node->shape && gradient.dtype() == node->dtype,
-         "a gradient of shape {} arrives at a value of shape {}", ToString(gradient.shape()), ToString(node->shape));
+         "a gradient of shape {} does not fit a value of shape {}", ToString(gradient.shape()), ToString(node->shape));
   if (node->viewed == nullptr && node->gradient.empty()) {
     node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until something is added
     return;

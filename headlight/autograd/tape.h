@@ -1,13 +1,13 @@
-// The tape: the operations in the order they were computed, for reverse-mode differentiation.
+// The tape: operations in the order of their computation, for reverse-mode differentiation.
 //
-// An operation computes its value and, where an input has a node, records how gradients flow back:
+// An operation computes its value and, if an input has a node, records its backward pass:
 //
 //   Tensor Scale(const Tensor& x, double factor) {
 //     Tensor y = ...;
 //     return Record(y, {&x}, [x = x.node(), factor](const Tensor& dy) { Accumulate(x, ... dy * factor ...); });
 //   }
 //
-// Its closure keeps only what the gradient needs: x.node() where x's values are not used, x.Detached() where they are.
+// Its closure must save only what the gradient needs: x.node() if x's values are not used, x.Detached() if they are.
 #pragma once
 
 #include <deque>
@@ -22,18 +22,18 @@ namespace headlight {
 
 class Tape;
 
-// A value on the tape. Operations handle nodes only through the functions below.
+/// A value on the tape. Operations access nodes only through the functions below.
 struct Node {
   Tape* tape = nullptr;
   Shape shape;
   DType dtype = DType::float32;
-  std::function<void(const Tensor& gradient)> backward;  // empty: a leaf or a view
-  Tensor gradient;                                       // empty until the first part of it arrives
-  bool exclusive = false;    // whether `gradient` is this node's alone, so that what shares it are its own open slots
-  bool overwritten = false;  // whether the last slot was one that overwrites
-  Node* viewed = nullptr;    // set where this is a view of `viewed`
-  std::function<Tensor(const Tensor&)> view;  // from the gradient of `viewed` to this one's
-  // The columns of `gradient` that slots of views overwrite, as long as the others hold nothing yet.
+  std::function<void(const Tensor& gradient)> backward;  ///< empty: a leaf or a view
+  Tensor gradient;                                       ///< empty until a gradient arrives
+  bool exclusive = false;    ///< true if no other node aliases `gradient`; only this node's open slots may share it
+  bool overwritten = false;  ///< whether the last slot overwrites
+  Node* viewed = nullptr;    ///< set if this is a view of `viewed`
+  std::function<Tensor(const Tensor&)> view;  ///< from the gradient of `viewed` to that of this node
+  /// The columns of `gradient` that views' slots overwrite, as long as the other columns are unset.
   struct GivenColumns {
     std::int64_t begin, end;
     const Node* view;
@@ -47,17 +47,17 @@ class HEADLIGHT_API Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // `value` as a leaf: its gradient is added to `gradient` (same shape, the caller's to zero), or, without one, kept in
-  // the tape for GradientOf.
+  /// Makes `value` a leaf. Its gradient is added to `gradient` (of the same shape, zeroed by the caller) or, if that is
+  /// empty, kept in the tape for GradientOf.
   Tensor Watch(const Tensor& value, const Tensor& gradient = {});
 
-  // Propagates a gradient of 1 from the scalar `loss` to every leaf. Saved values are released on the way: a tape is
-  // walked once. `complete`, which may be empty, is called with each gradient that the caller gave to Watch, once
-  // nothing more is added to it, while the walk goes on. A leaf without such a gradient may stand for parts that are
-  // computed again with leaves of their own: nothing is complete before the walk has passed the first of these.
+  /// Propagates a gradient of 1 from the scalar `loss` to all leaves. Saved tensors are released during the pass, so it
+  /// can run only once. During the pass, `complete`, unless empty, is called with each gradient passed to Watch once it
+  /// is final. A leaf without such a gradient may represent recomputed parts with separate leaves. No gradient counts
+  /// as final before the pass reaches the first such leaf.
   void Backward(const Tensor& loss, const std::function<void(const Tensor& gradient)>& complete = {});
 
-  // The gradient of a leaf after Backward; zeros where none arrived.
+  /// The gradient of a leaf after Backward; zeros if none arrived.
   Tensor GradientOf(const Tensor& leaf) const;
 
   void Clear() { nodes_.clear(); }
@@ -68,34 +68,38 @@ class HEADLIGHT_API Tape {
   friend HEADLIGHT_API Tensor RecordView(const Tensor&, const Tensor&, std::function<Tensor(const Tensor&)>);
   Node* Add(const Tensor& value);
 
-  std::deque<Node> nodes_;  // a node comes after those it was computed from
+  std::deque<Node> nodes_;  // a node follows those it was computed from
 };
 
-// True where any of these needs a gradient; null pointers and empty tensors do not.
+/// True if any input needs a gradient; null pointers and empty tensors do not.
 HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
 
-// `output` on the tape of its inputs, or as it is where none of them wants a gradient. `backward` gets the gradient of
-// the output, of the output's shape, possibly a view. Throws Error where the inputs are on different tapes.
+/// Returns `output` with a node on the tape of its inputs, or unchanged if no input needs a gradient. `backward`
+/// receives the gradient of the output, of the same shape, possibly a view. Throws Error if inputs are on different
+/// tapes.
 HEADLIGHT_API Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
                             std::function<void(const Tensor& gradient)> backward);
 
-// `view`, made of x's elements, on x's tape: its gradient is the same view of x's gradient, never a copy.
+/// Returns `view`, which shares x's elements, on x's tape. Its gradient is the same view of x's gradient, without a
+/// copy.
 HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
                                 std::function<Tensor(const Tensor& gradient)> same_view);
 
-// Adds `gradient` to what the node (null: nothing happens) has received so far; takes it over where it is the first.
+/// Adds `gradient` to the gradient of the node; does nothing if it is null. The first gradient is shared instead of
+/// copied.
 HEADLIGHT_API void Accumulate(Node* node, const Tensor& gradient);
 
-// Where a kernel that can add to its output writes a gradient directly: adds if `accumulate`, else overwrites. Slots of
-// several views of one node may be open (not yet destroyed) at once; a second one of a node whose open slot overwrites
-// is an error, since it would depend on which is written first. A slot's tensor is not passed to Accumulate.
+/// A destination for kernels that write gradients directly: they must add if `accumulate`, and otherwise overwrite.
+/// Slots of several views of one node may be open (not yet destroyed) at once. A second slot of a node with an open
+/// overwriting slot is an error, since the result would depend on the order of writes. Do not pass a slot's tensor to
+/// Accumulate.
 struct GradientSlot {
   Tensor tensor;
   bool accumulate = false;
 };
-HEADLIGHT_API GradientSlot SlotFor(Node* node);  // node not null
+HEADLIGHT_API GradientSlot SlotFor(Node* node);  // node must not be null
 
-// The same for a kernel that always adds: zeros where nothing has arrived yet.
+/// The same for kernels that always add: zeros if nothing has arrived yet.
 HEADLIGHT_API Tensor SumSlotFor(Node* node);
 
 }  // namespace headlight

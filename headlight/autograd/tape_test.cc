@@ -7,7 +7,7 @@
 namespace headlight::tape_test {
 namespace {
 
-// y = x * x, element by element; `slope` is 2 unless a defect is planted.
+// y = x * x, elementwise; `slope` is 2 unless a defect is planted.
 Tensor Square(const Tensor& x, double slope = 2) {
   const std::vector<double> values = x.ToVector<double>();
   Tensor y = Tensor::Empty(x.shape(), DType::float64);
@@ -34,7 +34,7 @@ Tensor Columns(const Tensor& x, std::int64_t begin, std::int64_t count) {
                     [begin, count](const Tensor& dx) { return dx.ViewColumns(begin, count); });
 }
 
-TEST(GradientCheck, AcceptsTheTruth) {
+TEST(GradientCheck, AcceptsCorrectGradients) {
   EXPECT_EQ("", CheckGradients([](const auto& in) { return Square(in[0]); }, {RandomTensor({2, 3}, 1)}));
 }
 
@@ -44,8 +44,8 @@ TEST(GradientCheck, CatchesAPlantedDefect) {
   EXPECT_NE(report.find("input 0: d output["), std::string::npos) << report;
 }
 
-TEST(Tape, GradientsOfSeveralUsesAddWithoutDisturbingEachOther) {
-  // Add hands the same tensor to both inputs, and x is used many times, so sharing must end where adding begins.
+TEST(Tape, SumsGradientsOfSeveralUses) {
+  // Add passes the same tensor to both inputs, and x is used many times, so sharing must end when something is added.
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = in[0], square = Square(x), twice = Add(square, x);
     return Add(Add(twice, square), Add(x, Square(twice)));
@@ -53,7 +53,7 @@ TEST(Tape, GradientsOfSeveralUsesAddWithoutDisturbingEachOther) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({3}, 2)}));
 }
 
-TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
+TEST(Tape, GradientsOfViewsAreViews) {
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = Square(in[0]);
     return Add(Square(Columns(x, 0, 1)), Columns(x, 2, 1));
@@ -62,7 +62,7 @@ TEST(Tape, AViewsGradientIsAViewOfTheWhole) {
 }
 
 // An operation that opens the slots of all its inputs before it writes to any of them.
-TEST(Tape, SlotsOfViewsOfOneNodeMayBeOpenTogether) {
+TEST(Tape, AllowsOpenSlotsOfSeveralViewsOfOneNode) {
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = Square(in[0]);
     const Tensor a = Columns(x, 0, 1), b = Columns(x, 1, 1);
@@ -71,7 +71,7 @@ TEST(Tape, SlotsOfViewsOfOneNodeMayBeOpenTogether) {
       const GradientSlot to[] = {SlotFor(a), SlotFor(b)};
       for (const GradientSlot& slot : to)
         for (std::int64_t row = 0; row < dy.rows(); ++row) {
-          EXPECT_FALSE(slot.accumulate);  // nothing has arrived at these columns: no zeros to add to
+          EXPECT_FALSE(slot.accumulate);  // nothing has been added to these columns
           slot.tensor.matrix<double>().row(row)[0] = dy.matrix<double>().row(row)[0];
         }
     });
@@ -79,8 +79,8 @@ TEST(Tape, SlotsOfViewsOfOneNodeMayBeOpenTogether) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 4)}));
 }
 
-// Views that overlap, columns that no view has, and the whole used before them and after.
-TEST(Tape, GradientsOfViewsAndOfTheWholeAdd) {
+// Overlapping views, columns without views, and the whole used before and after.
+TEST(Tape, SumsGradientsOfViewsAndOfTheWhole) {
   for (const bool whole_first : {false, true}) {
     const auto f = [&](const std::vector<Tensor>& in) {
       const Tensor x = Square(in[0]);
@@ -93,8 +93,8 @@ TEST(Tape, GradientsOfViewsAndOfTheWholeAdd) {
   }
 }
 
-// A view's slot that overwrites must be closed before anything is added to the whole.
-TEST(Tape, RefusesTheWholesSlotWhileAViewsIsOpen) {
+// A view's overwriting slot must be closed before anything is added to the whole.
+TEST(Tape, RejectsASlotOfTheWholeWhileAViewHasOne) {
   Tape tape;
   const Tensor x = Square(tape.Watch(Tensor::From<double>({3, 4}, {1, 2})));
   const Tensor view = Columns(x, 0, 1);
@@ -105,7 +105,7 @@ TEST(Tape, RefusesTheWholesSlotWhileAViewsIsOpen) {
   EXPECT_THROW(tape.Backward(y), Error);
 }
 
-TEST(Tape, RefusesTwoOpenSlotsOfWhichOneOverwrites) {
+TEST(Tape, RejectsTwoOpenSlotsIfOneOverwrites) {
   Tape tape;
   const Tensor x = tape.Watch(Tensor::From<double>({3}, {1}));
   const Tensor y = Record(x.Detached(), {&x}, [node = x.node()](const Tensor&) {
@@ -114,7 +114,7 @@ TEST(Tape, RefusesTwoOpenSlotsOfWhichOneOverwrites) {
   EXPECT_THROW(tape.Backward(y), Error);
 }
 
-TEST(Tape, RefusesInputsOnTwoTapes) {
+TEST(Tape, RejectsInputsOnTwoTapes) {
   Tape one, other;
   const Tensor x = Tensor::From<double>({3}, {1});
   EXPECT_THROW(Add(one.Watch(x), other.Watch(x)), Error);
@@ -130,8 +130,8 @@ TEST(Tape, AddsToTheLeafsOwnGradient) {
 
 TEST(Tape, RecordsNothingWithoutLeaves) { EXPECT_EQ(Square(Tensor::From<double>({3}, {1})).node(), nullptr); }
 
-// A gradient is complete once nothing is added any more, though much of the walk is yet to come.
-TEST(Tape, TellsWhenAGradientIsComplete) {
+// A gradient is complete once nothing more is added, even if much of the pass is left.
+TEST(Tape, ReportsCompleteGradients) {
   const Tensor x = RandomTensor({3}, 5);
   const auto complete = [&](bool again) {
     Tape tape;
@@ -139,7 +139,7 @@ TEST(Tape, TellsWhenAGradientIsComplete) {
                                            Tensor::Zeros({3}, DType::float64)};
     const auto leaf = [&](std::size_t index) { return tape.Watch(x, gradients[index]); };
     Tensor y = Square(leaf(0));
-    if (again) y = Add(y, tape.Watch(x));  // may stand for uses of any leaf
+    if (again) y = Add(y, tape.Watch(x));  // may represent uses of any leaf
     y = Square(Add(y, leaf(1)));
     y = Square(Add(y, leaf(2)));
     y = Square(Add(y, leaf(1)));
@@ -163,10 +163,10 @@ TEST(Tape, TellsWhenAGradientIsComplete) {
   EXPECT_EQ(complete(true), (std::vector<std::size_t>{2, 1, 0}));
 }
 
-TEST(Tape, KnowsNothingCompleteBeforeWhatIsComputedAgain) {
+TEST(Tape, ReportsNothingCompleteBeforeRecomputedParts) {
   const Tensor x = RandomTensor({1}, 5), gradient = Tensor::Zeros({1}, DType::float64);
   Tape tape;
-  const Tensor before = tape.Watch(x);  // without a gradient: what it stands for adds to `gradient`
+  const Tensor before = tape.Watch(x);  // without a gradient: what it represents adds to `gradient`
   const Tensor again =
       Record(x.Clone(), {&before}, [&](const Tensor& dy) { gradient.data<double>()[0] += 10 * dy.data<double>()[0]; });
   const Tensor sum = Add(again, tape.Watch(x, gradient));

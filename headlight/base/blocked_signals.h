@@ -4,8 +4,8 @@
 
 namespace headlight {
 
-// While this exists, a new thread starts with signals blocked: handlers are the business of the threads of whoever set
-// them. Those that a thread's own faults raise are not blocked.
+/// While it exists, new threads start with all signals blocked, so that handlers run only in the application's threads.
+/// Signals raised by a thread's own faults are not blocked.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -10,8 +10,7 @@
 
 namespace headlight {
 
-/// Binds an option whose values are the words of `choices`. The initial `value` is the default; a std::optional without
-/// one has none.
+/// Binds an option to the words of `choices`. The initial `value` is the default; an empty std::optional has none.
 template <typename Enum, typename Value>
 Option& AddChoice(OptionTable& table, const char* name, Value& value,
                   const std::vector<std::pair<std::string, Enum>>& choices, std::string description) {

@@ -1,4 +1,4 @@
-// The one exception of headlight, and the ways to throw it.
+// headlight's only exception type, and functions that throw it.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,40 +11,40 @@
 
 namespace headlight {
 
-// Whose mistake it is: the caller's (a bad file, shape or option) or ours (a broken invariant of this code).
+/// Who caused the error: the caller (a bad file, shape or option) or this code (a broken invariant).
 enum class Blame { user, internal };
 
-// Its text is one line that names the thing, the place and the rule. Options are named in backquotes, as in "`top_k`
-// must be at least 0": a front end writes its own name for them, such as a flag.
+/// Its message is one line that says what is wrong, where, and what is allowed. Options are in backquotes, as in
+/// "`top_k` must be at least 0"; a front end replaces them by its own name, such as a flag.
 class HEADLIGHT_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message, Blame blame = Blame::user)
       : std::runtime_error(std::move(message)), blame_(blame) {}
   Blame blame() const { return blame_; }
-  /// The first option that the text names; empty if there is none.
+  /// The first option named in the message; empty if there is none.
   std::string option() const;
 
  private:
   Blame blame_;
 };
 
-/// Throws Error with the formatted message. Out of line, so that a check costs its callers little code.
+/// Throws Error with the formatted message. Not inlined, so that checks add little code to their callers.
 [[noreturn]] HEADLIGHT_API void ThrowError(Blame blame, fmt::string_view format, fmt::format_args args);
 
-/// Fail("{}: line {}: ...", path, line, ...) throws Error, blaming the user.
+/// Fail("{}: line {}: ...", path, line, ...) throws Error with Blame::user.
 template <typename... Args>
 [[noreturn]] void Fail(fmt::format_string<Args...> format, Args&&... args) {
   ThrowError(Blame::user, format, fmt::make_format_args(args...));
 }
 
-/// Check(condition, "...", ...) is Fail unless the condition holds.
+/// Check(condition, "...", ...) calls Fail unless the condition holds.
 template <typename... Args>
 void Check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]
     ThrowError(Blame::user, format, fmt::make_format_args(args...));
 }
 
-/// Like Check, for internal invariants: blames this code.
+/// Like Check, for internal invariants: throws Error with Blame::internal.
 template <typename... Args>
 void Ensure(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]

@@ -1,4 +1,4 @@
-// Marks what the shared library shows; every other symbol is hidden.
+// Marks symbols that the shared library exports; all others are hidden.
 #pragma once
 
 #define HEADLIGHT_API __attribute__((visibility("default")))

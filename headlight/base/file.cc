@@ -48,8 +48,8 @@ void Flush(const std::string& path) {
   Flush(opened.number, path);
 }
 
-// A folder with all that is in it: flushed; removed, as far as possible. (libstdc++'s recursive iterator and remove_all
-// terminate where memory is out.)
+// Flush and remove a folder and its contents; removal ignores errors. (libstdc++'s recursive iterator and remove_all
+// terminate the program if memory is exhausted.)
 void FlushAll(const std::string& folder) {
   const auto flush = [](const char* path, const struct stat*, int type, FTW*) {
     if (type == FTW_SL) return 0;
@@ -70,12 +70,13 @@ void RemoveAll(const std::string& name) {
 
 enum class Kind { file, folder };
 
-// The absolute path of `path` with links resolved, so that they are kept. Throws Error where there is another kind.
+// The absolute path of `path` with links resolved, so that links are kept. Throws Error if another kind of file exists
+// there.
 std::string Target(const std::string& path, Kind kind) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (kind == Kind::file) {
-    Check(!fs::is_directory(status), "{}: is a folder, a file cannot take its place", path);
+    Check(!fs::is_directory(status), "{}: is a folder, which a file cannot replace", path);
     Check(!fs::exists(status) || fs::is_regular_file(status), "{}: is not a regular file, it cannot be replaced", path);
   } else {
     Check(!fs::exists(status) || fs::is_directory(status), "{}: is not a folder", path);
@@ -88,19 +89,19 @@ std::string Target(const std::string& path, Kind kind) {
 
 std::string ParentFolder(const std::string& target) { return fs::path(target).parent_path().string(); }
 
-// A replacement is written beside its target, under this prefix and a number. Its writer holds a lock on it, which ends
-// with the process: a file of such a name without a lock is a leftover.
+// A replacement is written next to its target, with this prefix and a number. Its writer holds a lock on it, which ends
+// with the process. Such a file without a lock is a leftover.
 std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
 
-// True if the open file or folder still has that name. If it has, and we hold its lock, no other process removes it.
+// True if the open file or folder still has this name. If so, and we hold its lock, no other process removes it.
 bool IsAt(int descriptor, const std::string& name) {
   struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
 
-// Removes the file or folder of that name unless it is locked. On file systems without locks (some network ones) it is
-// removed only if it is known to be `ours`.
+// Removes the file or folder with this name unless it is locked. On file systems without locks (some network ones), it
+// is removed only if it is known to be `ours`.
 void RemoveUnlocked(const std::string& name, bool ours) {
   const Descriptor opened(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (opened.number < 0) return;
@@ -109,8 +110,8 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (IsAt(opened.number, name)) RemoveAll(name);
 }
 
-// Removes the leftovers of killed processes beside the target. Their numbers are low, as each writer takes the lowest
-// that is free; a listing of the folder would make the cost of many files in one grow with its square.
+// Removes leftovers of killed processes next to the target. Their numbers are low, as each writer takes the lowest free
+// one. Listing the folder instead would make writing many files into one folder quadratic.
 void RemoveLeftovers(const std::string& target) {
   constexpr unsigned most_absent = 16;
   for (unsigned number = 0, absent = 0; absent < most_absent; ++number) {
@@ -123,7 +124,7 @@ void RemoveLeftovers(const std::string& target) {
 
 struct Fresh {
   std::string name;
-  int descriptor = -1;  // open, and holds the lock
+  int descriptor = -1;  // open and locked
 };
 
 Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path) {
@@ -135,8 +136,8 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
     const int descriptor = is_file       ? open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                            : made_folder ? open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                                          : -1;
-    // Until it is locked, another process may take it for a leftover: then the next number is tried. On file systems
-    // without locks nothing is taken for a leftover.
+    // Until it is locked, another process may treat it as a leftover; then the next number is tried. On file systems
+    // without locks nothing counts as a leftover.
     if (descriptor >= 0) {
       const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
       if (!taken && IsAt(descriptor, name)) return {std::move(name), descriptor};
@@ -145,12 +146,13 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
       const int error = errno;
       if (made_folder) rmdir(name.c_str());
       errno = error;
-      FailErrno(path, "cannot create anything beside it");
+      FailErrno(path, "cannot create a file next to it");
     }
   }
 }
 
-// Exchanges the folders `fresh` and `target`, or moves `fresh` where there is no target. On failure false, with errno.
+// Exchanges the folders `fresh` and `target`, or moves `fresh` if there is no target. Returns false, with errno, on
+// failure.
 bool Exchange(const std::string& fresh, const std::string& target) {
   const auto move = [](const std::string& from, const std::string& to) {
     return rename(from.c_str(), to.c_str()) == 0;
@@ -173,7 +175,7 @@ bool Exchange(const std::string& fresh, const std::string& target) {
 }
 
 void PutInPlace(const std::string& fresh, const std::string& target, const std::string& path) {
-  // It may take several attempts where other processes put their folders there.
+  // It may take several attempts if other processes create folders there.
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (Exchange(fresh, target)) return;
     if (errno != ENOENT && errno != EEXIST && errno != ENOTEMPTY) break;
@@ -182,7 +184,7 @@ void PutInPlace(const std::string& fresh, const std::string& target, const std::
   FailErrno(path, mounted ? "is where a disk is mounted, name a folder in it" : "cannot put the new folder in place");
 }
 
-// Standard input may be a pipe, which cannot be mapped: it is copied to a file in memory.
+// Standard input may be a pipe, which cannot be mapped, so it is copied to a file in memory.
 void CopyStandardInput(int to) {
   constexpr std::size_t most = std::size_t{1} << 30;
   char bytes[1 << 16];
@@ -191,7 +193,7 @@ void CopyStandardInput(int to) {
     if (got == 0) return;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 || write(to, bytes, static_cast<std::size_t>(got)) != got) FailErrno("standard input", "cannot read");
-    Check((size += static_cast<std::size_t>(got)) <= most, "standard input: more than {} bytes, the limit here", most);
+    Check((size += static_cast<std::size_t>(got)) <= most, "standard input: more than {} bytes, the limit", most);
   }
 }
 
@@ -260,7 +262,7 @@ void AtomicFile::Commit() {
   Flush(descriptor_, path_);
   if (rename(fresh_.c_str(), target_.c_str()) != 0) FailErrno(path_, "cannot replace");
   fresh_.clear();
-  close(std::exchange(descriptor_, -1));  // only now, since it ends the lock
+  close(std::exchange(descriptor_, -1));  // last, since it releases the lock
   Flush(ParentFolder(target_));
 }
 
@@ -272,8 +274,7 @@ void WriteFile(const std::string& path, std::string_view text) {
 
 std::string ReadFile(const std::string& path, std::uint64_t limit) {
   const MappedFile file(path);
-  Check(file.bytes().size() <= limit, "{}: {} bytes, more than the {} that such a file may have", file.path(),
-        file.bytes().size(), limit);
+  Check(file.bytes().size() <= limit, "{}: {} bytes exceed the limit of {}", file.path(), file.bytes().size(), limit);
   return std::string(file.text());
 }
 
@@ -302,7 +303,7 @@ void ReplaceFolder(const std::string& path, const std::function<void(const std::
     }
   }
   Flush(ParentFolder(target));
-  RemoveUnlocked(fresh.name, true);  // the former folder, after the exchange
+  RemoveUnlocked(fresh.name, true);  // the old folder, after the exchange
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Files: mapped to be read, replaced whole to be written.
+// Files: memory-mapped to read, atomically replaced to write.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace headlight {
 
-// False only for a path at which nothing is: one that cannot be examined is left to whoever opens it.
+/// False only if nothing is at `path`. A path that cannot be examined counts as existing, so that opening it reports
+/// the error.
 HEADLIGHT_API bool Exists(const std::string& path);
 
-// A file's bytes, mapped for reading; - is standard input, to its end. Throws Error naming what cannot be read.
-// Truncating a mapped file kills its reader (SIGBUS); replacing it, as below, is safe.
+/// The bytes of a file, memory-mapped for reading; - is standard input, read to its end. Throws Error if it cannot be
+/// read. Truncating a mapped file kills its reader (SIGBUS); replacing it with AtomicFile is safe.
 class HEADLIGHT_API MappedFile {
  public:
   MappedFile() = default;
@@ -35,9 +36,9 @@ class HEADLIGHT_API MappedFile {
   std::size_t size_ = 0;
 };
 
-// A file that appears whole or not at all: written beside its path, flushed to the disk, renamed over it by Commit.
-// Without Commit the old file stays and the new one is removed; if this process is killed, by the next write to that
-// path. Every failure (also a full disk) throws Error. Only a regular file is ever replaced.
+/// A file that is written atomically: to a temporary file next to it, flushed to disk, and renamed by Commit. Without
+/// Commit, the old file is kept and the new one is removed. If the process is killed, the next write to that path
+/// removes it. All failures throw Error, including a full disk. Only regular files are replaced.
 class HEADLIGHT_API AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -54,19 +55,19 @@ class HEADLIGHT_API AtomicFile {
   int descriptor_ = -1;
 };
 
-// Replaces the file at `path` by `text`, whole or not at all.
+/// Atomically replaces the file at `path` by `text`.
 HEADLIGHT_API void WriteFile(const std::string& path, std::string_view text);
 
-// The whole file as a string; at most `limit` bytes, else an Error that names both sizes.
+/// The whole file as a string. Throws Error with both sizes if it has more than `limit` bytes.
 HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32);
 
-// Makes `to`, which does not exist, a hard link to the file `from`, or a copy of it where the file system has no links.
-// Neither may be changed in place afterwards.
+/// Makes `to`, which must not exist, a hard link to the file `from`, or a copy if the file system has no links. Neither
+/// may be changed in place afterwards.
 HEADLIGHT_API void LinkOrCopy(const std::string& from, const std::string& to);
 
-// A folder that appears at once: `fill` writes into an empty folder beside `path`, whose files are then flushed and
-// which is renamed to `path`. The folder that was at `path` before is removed only after that. The next call also
-// removes what killed processes left beside `path`. Throws Error where there is a file at `path`.
+/// Atomically replaces a folder: `fill` writes into an empty folder next to `path`, which is flushed and renamed to
+/// `path`. The old folder is removed only afterwards. The next call also removes leftovers of killed processes. Throws
+/// Error if a file is at `path`.
 HEADLIGHT_API void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The size of an image, or of a map of features, in cells.
+// The size of an image or feature map in cells.
 #pragma once
 
 #include <cstdint>

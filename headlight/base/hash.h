@@ -1,4 +1,4 @@
-// A hash against accidental mix-ups of files, not against an adversary.
+// A hash that detects accidental mix-ups of files; not cryptographic.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-// XXH64 (Collet, "xxHash fast digest algorithm", version 0.1.1) of bytes that arrive in pieces; how they are cut into
-// pieces does not change the value.
+/// Incremental XXH64 (Collet, "xxHash fast digest algorithm", version 0.1.1). The value does not depend on the division
+/// into updates.
 class HEADLIGHT_API Hash64 {
  public:
   explicit Hash64(std::uint64_t seed = 0);
@@ -21,11 +21,11 @@ class HEADLIGHT_API Hash64 {
  private:
   std::uint64_t seed_;
   std::array<std::uint64_t, 4> lanes_;
-  std::array<char, 32> pending_;  // the bytes after the last whole stripe of 32
+  std::array<char, 32> pending_;  // the bytes after the last complete stripe of 32
   std::uint64_t size_ = 0;        // bytes so far
 };
 
-// The hash of bytes that are all at hand.
+/// The hash of `bytes`.
 inline std::uint64_t HashOf(std::string_view bytes) {
   Hash64 hash;
   hash.Update(bytes);

@@ -14,7 +14,7 @@ std::string Bytes() {
   return bytes;
 }
 
-// The values of an implementation of others (LLVM 14's) for the first n of these bytes.
+// Values of LLVM 14's implementation for the first n of these bytes.
 TEST(Hash64, KnownAnswers) {
   constexpr std::pair<std::size_t, std::uint64_t> kAnswers[] = {
       {0, 0xef46db3751d8e999},  {1, 0x1f25c8d0bc1f4bb6},  {3, 0x31d2363f52e564c9},  {4, 0x9bb64b7d66ee9fda},
@@ -25,7 +25,7 @@ TEST(Hash64, KnownAnswers) {
   EXPECT_EQ(HashOf("abc"), 0x44bc2cf5ad770999u);
 }
 
-TEST(Hash64, IsIndependentOfHowBytesArrive) {
+TEST(Hash64, IsIndependentOfTheDivisionIntoUpdates) {
   const std::string bytes = Bytes();
   for (std::size_t first = 0; first <= bytes.size(); ++first)
     for (std::size_t second = first; second <= bytes.size(); second += 13) {

@@ -1,4 +1,4 @@
-// Errors of code that does not know which file its numbers are from.
+// Adds the path of a file to errors of code that does not know it.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,21 +12,21 @@
 
 namespace headlight {
 
-/// The result of `action`. An Error of it that names neither `path` nor another file of its folder gets the path in
-/// front.
+/// Returns the result of `action`. If it throws an Error that names neither `path` nor another file in its folder, the
+/// path is prepended.
 template <typename Action>
 decltype(auto) InFile(const std::string& path, Action&& action) {
   try {
     return action();
   } catch (const Error& error) {
     const std::string_view text = error.what();
-    const std::size_t folder = path.rfind('/') + 1;  // bytes; 0 without a folder
+    const std::size_t folder = path.rfind('/') + 1;  // in bytes; 0 without a folder
     if (text.find(path + ":") != text.npos || (folder > 0 && text.find(path.substr(0, folder)) != text.npos)) throw;
     throw Error(fmt::format("{}: {}", path, text), error.blame());
   }
 }
 
-/// As InFile, of code that reads several files one after another, with the names of all in front.
+/// InFile for code that reads several files: prepends all their names.
 template <typename Action>
 decltype(auto) InFiles(const std::vector<std::string>& paths, Action&& action) {
   try {

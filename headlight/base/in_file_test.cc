@@ -29,7 +29,7 @@ TEST(InFile, NamesAllFilesUnlessOneIsNamed) {
   EXPECT_EQ(error("b: line 2: it is 3"), "b: line 2: it is 3");
 }
 
-TEST(InFile, ReturnsWhatTheActionReturns) {
+TEST(InFile, ReturnsTheResultOfTheAction) {
   int number = 3;
   int& same = InFile("a", [&]() -> int& { return number; });
   EXPECT_EQ(&same, &number);

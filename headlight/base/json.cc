@@ -19,7 +19,8 @@ std::string Shortest(Number number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-// Appends a value to `out`: on one line for indent < 0, else with its content on lines `indent + 2` to the right.
+// Appends a value to `out`: on one line if indent < 0, otherwise with its content on separate lines, indented by indent
+// + 2.
 class Printer {
  public:
   explicit Printer(std::string* out) : out_(*out) {}
@@ -53,14 +54,14 @@ class Printer {
     Ensure(std::isfinite(number), "JSON cannot hold the number {}", number);
     const std::string digits = Shortest(number);
     out_ += digits;
-    if (digits.find_first_of(".e") == std::string::npos) out_ += ".0";  // it stays a float for Python
+    if (digits.find_first_of(".e") == std::string::npos) out_ += ".0";  // so that Python reads a float
   }
 
   void PrintString(const std::string& text) {
     try {
       out_ += nlohmann::json(text).dump();
     } catch (const nlohmann::json::type_error&) {
-      Fail("{} is not valid UTF-8, which JSON must be", Quoted(text));
+      Fail("{} is not valid UTF-8", Quoted(text));
     }
   }
 
@@ -119,7 +120,7 @@ const Json* Json::Find(std::string_view name) const {
 
 void Json::Set(std::string_view name, Json value) {
   Object* members = std::get_if<Object>(&value_);
-  Ensure(members != nullptr, "a member {} can be set in a JSON object only", Quoted(name));
+  Ensure(members != nullptr, "member {} can only be set in a JSON object", Quoted(name));
   const auto found = std::ranges::find(*members, name, &Member::name);
   if (found != members->end()) {
     found->value = std::move(value);
@@ -144,7 +145,7 @@ std::string Json::Line() const {
 
 std::string Quoted(std::string_view text) {
   std::size_t length = std::min<std::size_t>(text.size(), 100);
-  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // no character is cut
+  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // do not cut a character
   std::string quoted = "'";
   for (const char character : text.substr(0, length)) {
     const auto byte = static_cast<unsigned char>(character);

@@ -1,5 +1,5 @@
-// The program's one JSON: values that are built in code and printed, a strict bounded parser for untrusted text, and
-// views that check what is read from it. No other file includes the JSON library.
+// JSON: values that are built in code and printed, a strict bounded parser for untrusted text, and views that check
+// values. No other file includes the JSON library.
 #pragma once
 
 #include <concepts>
@@ -26,18 +26,18 @@ struct Named {
   bool operator==(const Named&) const = default;
 };
 
-// null, true or false, a number, a string, an array of values or an object of named ones, which keeps its members in
-// the order in which they were read or set:
-//   Json config = Json::Object{{"model_type", "marian"}, {"d_model", 512}, {"eos_token_ids", Json::Array{0, 2}}};
+/// null, a Boolean, a number, a string, an array of values, or an object of named values. Objects keep the order of
+/// their members:
+///   Json config = Json::Object{{"model_type", "marian"}, {"d_model", 512}, {"eos_token_ids", Json::Array{0, 2}}};
 class HEADLIGHT_API Json {
  public:
   using Member = Named<Json>;
-  // A list of one list is Array{Json(Array{...})}: compilers disagree on Array{Array{...}}.
+  /// Write a list of one list as Array{Json(Array{...})}: compilers disagree on Array{Array{...}}.
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
-  Json();  // null
-  // Defined once, in json.cc: inline they would be compiled in every file that has a Json.
+  Json();  ///< null
+  /// Defined in json.cc, because inlining them in every file that uses Json is slow to compile.
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
@@ -49,7 +49,7 @@ class HEADLIGHT_API Json {
     if (std::unsigned_integral<T> && std::get<std::int64_t>(value_) < 0) value_ = static_cast<std::uint64_t>(value);
   }
   Json(double value) : value_(value) {}
-  Json(float value);  // the shortest decimal that reads back as this float: 0.1f is printed 0.1
+  Json(float value);  ///< the shortest decimal that reads back as this float: 0.1f is printed as 0.1
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
@@ -58,26 +58,26 @@ class HEADLIGHT_API Json {
   template <typename T>
   Json(const std::vector<T>& items) : value_(Array(items.begin(), items.end())) {}
 
-  // The alternative that this value holds, or nullptr. An integer is an int64_t where it fits one, else a uint64_t.
+  /// The alternative that this value holds, or nullptr. An integer is an int64_t if it fits, otherwise a uint64_t.
   template <typename T>
   const T* As() const {
     return std::get_if<T>(&value_);
   }
   bool is_null() const { return As<std::monostate>() != nullptr; }
 
-  // The member of that name, or nullptr where there is none or this is not an object. Takes time linear in members.
+  /// The member with this name, or nullptr if there is none or this is not an object. Takes time linear in the members.
   const Json* Find(std::string_view name) const;
-  // Adds the member, or replaces it in its place. For objects only.
+  /// Adds the member, or replaces it at its position. Only for objects.
   void Set(std::string_view name, Json value);
 
-  std::string Text() const;  // members and items on lines of their own, indented by 2, with a final newline
-  std::string Line() const;  // without any space or newline
+  std::string Text() const;  ///< indented by 2, with a final newline
+  std::string Line() const;  ///< without spaces and newlines
 
-  bool operator==(const Json& other) const;  // members may stand in another order
+  bool operator==(const Json& other) const;  ///< ignores the order of members
 
  private:
-  // Never held. libstdc++ 12 destroys what is not there where copying throws, in a variant of alternatives that it
-  // takes to be never valueless; this is none of them.
+  // Never used. If all alternatives look never-valueless to libstdc++ 12, it destroys values that do not exist when
+  // copying throws. This alternative prevents that.
   struct Unused {
     Unused(const Unused&) {}
     Unused& operator=(const Unused&) = default;
@@ -87,65 +87,65 @@ class HEADLIGHT_API Json {
 };
 
 struct JsonLimits {
-  std::uint64_t bytes = std::uint64_t{64} << 20;  // of a file
-  std::int64_t values = std::int64_t{1} << 22;    // Gemma's tokenizer.json has 1.8 million
-  // Members of these names are read over, wherever they stand: they must be JSON, but are neither counted nor kept.
+  std::uint64_t bytes = std::uint64_t{64} << 20;  ///< of a file
+  std::int64_t values = std::int64_t{1} << 22;    ///< Gemma's tokenizer.json has 1.8 million
+  /// Members with these names are skipped at any depth: they must be valid JSON, but are neither counted nor stored.
   std::vector<std::string_view> without = {};
 };
 
-// Parses untrusted text: strict JSON in UTF-8, at most 64 deep, no key twice in an object, no NaN and no Infinity.
-// Errors begin with `source`, the file's path, and the line and column, or the byte of a single line.
+/// Parses untrusted text: strict UTF-8 JSON, at most 64 levels deep, without duplicate keys, NaN and Infinity. Errors
+/// begin with `source`, the file's path, and the line and column, or the byte in a single line.
 HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 
-// R"({"type": "NFKC"})"_json
+/// R"({"type": "NFKC"})"_json
 HEADLIGHT_API Json operator""_json(const char* text, std::size_t size);
 
-// An untrusted string made fit for an error message: in single quotes, on one line, control characters escaped, cut
-// after 100 bytes.
+/// Formats an untrusted string for error messages: in single quotes, on one line, with escaped control characters,
+/// truncated after 100 bytes.
 HEADLIGHT_API std::string Quoted(std::string_view text);
 
-// A value of a JSON file, which knows its place in it. A missing member and one that is null are the same: absent.
-// Views are cheap to copy. Views of one file must not be used from several threads at once.
-//   const JsonView config = ReadJson("model/config.json");
-//   const std::int64_t layers = config["encoder_layers"].Integer(1);             // required, at least 1
-//   const double dropout = config.Get("dropout", 0.1).Number(0, 1);              // 0.1 where absent
-//   config.RefuseUnread({"architectures", "transformers_version"});
+/// A value in a JSON file that knows its location. A missing member and a null member are both absent. Views are cheap
+/// to copy. Views of one file must not be used from several threads at once.
+///   const JsonView config = ReadJson("model/config.json");
+///   const std::int64_t layers = config["encoder_layers"].Integer(1);             // required, at least 1
+///   const double dropout = config.Get("dropout", 0.1).Number(0, 1);              // 0.1 if absent
+///   config.RefuseUnread({"architectures", "transformers_version"});
 class HEADLIGHT_API JsonView {
  public:
-  JsonView(Json root, std::string source);  // `source`: the file's path, for errors
+  JsonView(Json root, std::string source);  ///< `source`: the file's path, for errors
 
-  // The member of that name, which may be absent; an Error where this is not an object.
+  /// The member with this name, which may be absent. Throws Error if this is not an object.
   JsonView operator[](std::string_view name) const;
-  // The same, with a value to use where it is absent.
+  /// The same, with a value to use if the member is absent.
   JsonView Get(std::string_view name, Json fallback) const;
 
   bool present() const { return !value_->is_null(); }
   const Json& value() const { return *value_; }
-  // Where this value stands, to begin an error with: "model/config.json: key 'id2label.0'".
+  /// The location of this value, for the start of errors: "model/config.json: key 'id2label.0'".
   std::string place() const;
 
-  // The content, or an Error that says what was expected and what stands there. Bounds are inclusive.
+  /// The content, or an Error with the expected and the actual value. Bounds are inclusive.
   bool Bool() const;
   std::int64_t Integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   std::uint64_t Unsigned() const;
   double Number(double least = std::numeric_limits<double>::lowest(),
                 double most = std::numeric_limits<double>::max()) const;
-  // One of `allowed`, or any string where it is empty.
+  /// One of `allowed`, or any string if it is empty.
   std::string String(std::initializer_list<std::string_view> allowed = {}) const;
-  // The plain values, for large arrays and objects. They live as long as a view of them.
+  /// The plain values, for large arrays and objects. They live as long as a view of them.
   const Json::Array& Array() const&;
   const Json::Object& Object() const&;
   void Array() && = delete;
   void Object() && = delete;
-  std::vector<JsonView> Items() const;                            // of an array
-  std::vector<std::string> Strings() const;                       // of an array of strings
-  std::vector<std::pair<std::string, JsonView>> Members() const;  // of an object
+  std::vector<JsonView> Items() const;                            ///< of an array
+  std::vector<std::string> Strings() const;                       ///< of an array of strings
+  std::vector<std::pair<std::string, JsonView>> Members() const;  ///< of an object
 
-  /// The names of this object's members that are not null and were not read by name.
+  /// The names of members that are not null and were not read by name.
   std::vector<std::string> Unread() const;
-  // Members of this object that were not read by name and are neither null nor harmless could change the meaning of the
-  // file: an Error lists them.
+  /// Throws Error that lists members that were not read by name and are neither null nor in `harmless`: they could
+  /// change the meaning of the file.
   void RefuseUnread(std::span<const std::string_view> harmless) const;
   void RefuseUnread(std::initializer_list<std::string_view> harmless) const {
     RefuseUnread(std::span(harmless.begin(), harmless.size()));
@@ -159,10 +159,10 @@ class HEADLIGHT_API JsonView {
 
   std::shared_ptr<File> file_;
   std::shared_ptr<const Json> value_;
-  std::string key_;  // names and indices from the root to here: "layers[2].name"
+  std::string key_;  // names and indices from the root: "layers[2].name"
 };
 
-// Reads a JSON file, distrusting it as ParseJson does.
+/// Reads an untrusted JSON file, as ParseJson does.
 HEADLIGHT_API JsonView ReadJson(const std::string& path, const JsonLimits& limits = {});
 
 }  // namespace headlight

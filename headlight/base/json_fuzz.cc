@@ -1,4 +1,5 @@
-// Any bytes are refused by an Error or are a value, which can be looked at, and which prints and reads back the same.
+// Any bytes are rejected with an Error or give a value, which can be inspected, and which prints and parses to the
+// same.
 #include <cstdlib>
 
 #include "headlight/base/error.h"
@@ -7,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Asks a value for everything that it might be; the wrong questions are Errors.
+// Calls all accessors of a value; those of other types throw Error.
 void Visit(const JsonView& view) {
   const auto ask = [](auto question) {
     try {

@@ -18,7 +18,7 @@ std::string Place(std::string_view text, std::size_t position) {
   return fmt::format("line {}, column {}", line, std::max<std::size_t>(before.size() - line_begin, 1));
 }
 
-// Receives the parser's events and builds the value, without recursion.
+// Receives the parser's events and builds the value without recursion.
 class Builder {
  public:
   Builder(std::string_view text, std::string_view source, const JsonLimits& limits)
@@ -32,7 +32,7 @@ class Builder {
   bool number_unsigned(std::uint64_t value) { return Add(value); }
   bool number_float(double value, const std::string&) { return Add(value); }
   bool string(std::string& value) { return Add(std::move(value)); }
-  bool binary(nlohmann::json::binary_t&) { return false; }  // has no place in text
+  bool binary(nlohmann::json::binary_t&) { return false; }  // impossible in text
 
   bool key(std::string& name) {
     if (skipped_in_ == 0 && std::ranges::find(limits_.without, name) != limits_.without.end())
@@ -49,7 +49,7 @@ class Builder {
     for (const Json::Member& member : open_.back().members) names.push_back(member.name);
     std::ranges::sort(names);
     const auto twice = std::ranges::adjacent_find(names);
-    if (twice != names.end()) Fail("{}: key {} stands twice in one object", source_, Quoted(*twice));
+    if (twice != names.end()) Fail("{}: key {} occurs twice in one object", source_, Quoted(*twice));
     return Close(std::move(open_.back().members));
   }
   bool end_array() { return Close(std::move(open_.back().items)); }
@@ -58,8 +58,8 @@ class Builder {
   bool parse_error(std::size_t position, const std::string& token, const Exception& error) {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) Fail("{}: the number {} is too large", source_, Quoted(token));
-    // Of "[json.exception.parse_error.101] parse error at line ...: syntax error while parsing value - REASON; last
-    // read: 'TOKEN'; expected ..." only REASON is sure to be short and printable.
+    // In "[json.exception.parse_error.101] parse error at line ...: REASON; last read: 'TOKEN'; expected ..." only
+    // REASON is sure to be short and printable.
     std::string reason = error.what();
     if (const auto begin = reason.find(": "); begin != std::string::npos) reason.erase(0, begin + 2);
     reason.resize(std::min(reason.size(), reason.find("; last read: ")));
@@ -69,12 +69,12 @@ class Builder {
   }
 
  private:
-  // An array or object whose end is still to come.
+  // An array or object that is not yet closed.
   struct Opened {
     bool is_object;
     Json::Array items;
     Json::Object members;
-    std::string name;  // of the member that comes next
+    std::string name;  // of the next member
   };
 
   bool Add(Json value) {
@@ -82,8 +82,7 @@ class Builder {
       if (skipped_in_ == open_.size()) skipped_in_ = 0;
       return true;
     }
-    Check(++values_ <= limits_.values, "{}: more than the {} JSON values that a file may have", source_,
-          limits_.values);
+    Check(++values_ <= limits_.values, "{}: more than {} JSON values, the limit", source_, limits_.values);
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().is_object) {
@@ -108,7 +107,7 @@ class Builder {
   std::string_view text_, source_;
   const JsonLimits& limits_;
   std::vector<Opened> open_;
-  std::size_t skipped_in_ = 0;  // how many were open where a member began that is read over; 0: none is
+  std::size_t skipped_in_ = 0;  // nesting depth at which a skipped member began; 0: none
   std::int64_t values_ = 0;
   Json root_;
 };
@@ -116,7 +115,7 @@ class Builder {
 }  // namespace
 
 Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits) {
-  // The parser would take a zero byte for the end.
+  // The parser would treat a zero byte as the end.
   const std::size_t zero = text.find('\0');
   Check(zero == std::string_view::npos, "{}: byte {} is zero: this is not text", source, zero);
   Builder builder(text, source, limits);

@@ -17,7 +17,7 @@ std::string ParseError(std::string_view text) {
   return ErrorOf([&] { ParseJson(text, "a.json"); });
 }
 
-TEST(Json, PrintsWhatItHolds) {
+TEST(Json, PrintsEveryKind) {
   const Json config = Json::Object{{"model_type", "marian"},
                                    {"d_model", 512},
                                    {"dropout", 0.1f},
@@ -49,7 +49,7 @@ TEST(Json, NumbersReadBackExactly) {
   }
 }
 
-TEST(Json, RefusesToWriteNanInfinityAndBadUtf8) {
+TEST(Json, RejectsNanInfinityAndInvalidUtf8) {
   EXPECT_THROW(Json(std::numeric_limits<double>::quiet_NaN()).Line(), Error);
   EXPECT_THROW(Json(std::numeric_limits<float>::infinity()).Text(), Error);
   EXPECT_THROW(Json("\xff").Line(), Error);
@@ -83,18 +83,18 @@ TEST(ParseJson, ReadsEveryKind) {
   EXPECT_EQ(ParseJson("7", ""), Json(7));
 }
 
-TEST(ParseJson, BadTextIsRefusedWithItsPlace) {
+TEST(ParseJson, RejectsInvalidTextWithItsLocation) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"", "a.json: byte 1: not valid JSON: unexpected end of input"},
-      {"{\"a\": 1,\n \"b\" 2}", "a.json: line 2, column 6: not valid JSON"},
-      {"{\"a\": 1} x", "byte 10: not valid JSON"},
+      {"", "a.json: byte 1: not valid JSON: unexpected end"},
+      {"{\"a\": 1,\n \"b\" 2}", "a.json: line 2, column 6"},
+      {"{\"a\": 1} x", "byte 10"},
       {"{\"a\": 1", "unexpected end of input"},
       {"[1, 2,]", "byte 7"},
       {"{'a': 1}", "byte 2"},
       {"{\"a\": NaN}", "byte 7"},
       {"[Infinity]", "byte 2"},
       {"[-Infinity]", "byte 3"},
-      {"[1e999]", "a.json: the number '1e999' is too large"},
+      {"[1e999]", "the number '1e999'"},
       {"[01]", "byte 3"},
       {"// note\n1", "line 1"},
       {"\"\xff\"", "ill-formed UTF-8 byte"},
@@ -102,15 +102,15 @@ TEST(ParseJson, BadTextIsRefusedWithItsPlace) {
       {R"("\ud800")", "surrogate"},
       {"\"a\tb\"", "control character"},
       {std::string_view("{}\0[]", 5), "a.json: byte 2 is zero"},
-      {R"({"a": 1, "b": 2, "a": 3})", "a.json: key 'a' stands twice in one object"},
-      {R"([{"x\ny": {"b": 2}, "x\u000ay": 3}])", "a.json: key 'x\\x0ay' stands twice in one object"},
+      {R"({"a": 1, "b": 2, "a": 3})", "a.json: key 'a' occurs twice"},
+      {R"([{"x\ny": {"b": 2}, "x\u000ay": 3}])", "key 'x\\x0ay' occurs twice"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(ParseError(text), HasSubstr(std::string(message))) << text;
   }
 }
 
-TEST(ParseJson, DepthAndNumberOfValuesAreBounded) {
+TEST(ParseJson, BoundsDepthAndNumberOfValues) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(ParseError(nested(64)), "");
   EXPECT_THAT(ParseError(nested(65)), HasSubstr("nested more than 64 deep"));
@@ -118,10 +118,10 @@ TEST(ParseJson, DepthAndNumberOfValuesAreBounded) {
 
   std::string many = "[0";
   for (int i = 1; i < 1 << 22; ++i) many += ",0";
-  EXPECT_THAT(ParseError(many + "]"), HasSubstr("more than the 4194304 JSON values"));
+  EXPECT_THAT(ParseError(many + "]"), HasSubstr("more than 4194304 JSON values"));
 }
 
-TEST(ParseJson, MembersAreReadOver) {
+TEST(ParseJson, SkipsMembers) {
   const JsonLimits limits = {.values = 6, .without = {"outline", "mask"}};
   EXPECT_EQ(ParseJson(R"([{"id": 1, "outline": [[0, 1], {"id": 2, "mask": []}], "box": 3}, {"mask": 4}])", "a", limits),
             ParseJson(R"([{"id": 1, "box": 3}, {}])", "a"));
@@ -130,10 +130,10 @@ TEST(ParseJson, MembersAreReadOver) {
       ErrorOf([&] { ParseJson("{\"mask\": " + std::string(64, '[') + std::string(64, ']') + "}", "a", limits); }),
       HasSubstr("nested more than 64 deep"));
   EXPECT_THAT(ErrorOf([&] { ParseJson(R"({"a": 1, "b": [1, 2, 3, 4, 5]})", "a", limits); }),
-              HasSubstr("more than the 6 JSON values"));
+              HasSubstr("more than 6 JSON values"));
 }
 
-TEST(ParseJson, ErrorsStayShort) {
+TEST(ParseJson, ReportsShortErrors) {
   EXPECT_LT(ParseError(std::string(1'000'000, 'x')).size(), 300u);
   EXPECT_LT(ParseError("\"" + std::string(1'000'000, 'x')).size(), 300u);
   const std::string key = "\"" + std::string(1'000'000, 'x') + "\": 1";
@@ -141,7 +141,7 @@ TEST(ParseJson, ErrorsStayShort) {
   EXPECT_LT(ParseError(std::string(1'000'000, '9') + "e1").size(), 300u);
 }
 
-// Whatever is cut off or flipped, there is a value or an Error; a value prints and reads back the same.
+// Any truncation or flipped bit gives a value or an Error; a value prints and parses to the same.
 TEST(ParseJson, EveryTruncationAndEveryFlippedBit) {
   const std::string text =
       "{\"d_model\": 512, \"dropout\": 0.1, \"names\": [\"a\\n\", \"\xC3\xA4\", null, true], \"o\": {\"x\": -1e3}}";

@@ -18,9 +18,9 @@ namespace headlight {
 
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;  // at a time
+constexpr std::size_t kReadBytes = 64 * 1024;  // per read
 
-// Two readers of standard input would each get some of its lines.
+// Two readers of standard input would each get only some of its lines.
 std::atomic<bool> standard_input_taken = false;
 
 int Acquire(const std::string& path) {
@@ -33,7 +33,7 @@ int Acquire(const std::string& path) {
   struct stat status {};
   if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     close(descriptor);
-    Fail("{}: a folder, where a text file was expected", path);
+    Fail("{}: a folder, not a text file", path);
   }
   return descriptor;
 }
@@ -84,7 +84,7 @@ class ByteInput::State {
   static constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
 
   void Begin() {
-    // One byte suffices unless it is gzip's first: an empty line typed at a terminal is returned at once.
+    // One byte suffices unless it is gzip's first, so that an empty line at a terminal is returned at once.
     while (held_ < 2 && (held_ == 0 || compressed_[0] == kMagic[0]) && Receive() > 0) continue;
     if (held_ < 2 || !std::equal(kMagic.begin(), kMagic.end(), compressed_.begin())) return;
     constexpr int kGzipWindow = 15 + 16;
@@ -138,11 +138,11 @@ class ByteInput::State {
   bool owned_;
   std::string name_;
   bool begun_ = false, gzip_ = false;
-  bool ended_ = false;  // a whole gzip member has been inflated and no further one has begun
+  bool ended_ = false;  // a gzip member is complete, and no other has begun
   z_stream stream_{};
   std::array<unsigned char, kReadBytes> compressed_;
   std::size_t held_ = 0;              // bytes at the front of compressed_
-  double size_ = 0, bytes_read_ = 0;  // of a regular file from where reading began; size 0: unknown
+  double size_ = 0, bytes_read_ = 0;  // of a regular file, from the initial offset; size 0: unknown
 };
 
 ByteInput::ByteInput(const std::string& path)
@@ -212,7 +212,7 @@ bool LineInput::BeginsWith(std::string_view bytes) {
 }
 
 void LineInput::FailTooLong() const {
-  Fail("{}: line {}: longer than {} bytes: this is no file of lines", name(), line_number_, kMaxLineBytes);
+  Fail("{}: line {}: longer than {} bytes: not a text file", name(), line_number_, kMaxLineBytes);
 }
 
 std::string_view LineInput::TakeLine(std::size_t size, std::size_t with_end) {

@@ -27,7 +27,7 @@ std::optional<Number> Parsed(std::string_view text) {
 }
 
 std::string Shown(const std::string& text) {
-  constexpr std::size_t most = 40;  // bytes
+  constexpr std::size_t most = 40;  // in bytes
   if (text.empty()) return "\"\"";
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
@@ -55,7 +55,8 @@ OptionCheck Whole(std::int64_t least, std::int64_t most, bool says_most) {
   };
 }
 
-// `range` is empty where every number is in it. Numbers beyond float's are refused: some options are read into one.
+// `range` is empty if all numbers are allowed. Numbers beyond float's range are rejected, because some options are
+// stored as float.
 template <typename InRange>
 OptionCheck Real(InRange in_range, const std::string& range) {
   return [=](const std::string& text) -> std::string {
@@ -113,7 +114,7 @@ OptionCheck ExistingFolder() {
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
     Check(std::filesystem::exists(status), "{}: no such folder", path);
-    Check(std::filesystem::is_directory(status), "{}: is a file, and a folder is needed", path);
+    Check(std::filesystem::is_directory(status), "{}: is a file, not a folder", path);
     return "";
   };
 }

@@ -1,5 +1,5 @@
-// Checks of the values that options are given, as in Add("--top", options.top, AtLeast(1), "..."). Those of numbers
-// refuse what is not wholly a finite number within their bounds.
+// Checks of option values, as in Add("--top", options.top, AtLeast(1), "..."). Numeric checks reject text that is not
+// entirely a finite number within the bounds.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace headlight {
 
-/// Returns what a value must be, in words that follow the option's name ("must be at least 1, not 0"), or "" if the
-/// value is allowed.
+/// Returns the requirement, to be appended to the option's name ("must be at least 1, not 0"), or "" if the value is
+/// allowed.
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
-// Integers.
-HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // and at most 2^31 - 1, as every integer option holds it
+/// Integers.
+HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // and at most 2^31 - 1, the limit of all integer options
 HEADLIGHT_API OptionCheck Between(std::int64_t least, std::int64_t most);
 HEADLIGHT_API OptionCheck Seed();  // from 0 to 2^63 - 1
 
-// Numbers of any kind.
+/// Real numbers.
 HEADLIGHT_API OptionCheck NumberFrom(double least);
 HEADLIGHT_API OptionCheck NumberFrom(double least, double most);
 HEADLIGHT_API OptionCheck NumberAbove(double bound);
@@ -32,16 +32,16 @@ HEADLIGHT_API OptionCheck AnyNumber();
 
 HEADLIGHT_API OptionCheck NotEmpty();
 HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
-// The only one that throws Error itself, since its message begins with the folder.
+/// Throws Error itself, unlike the others, since its message begins with the folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
 // The same for a model, which may be a GGUF file instead.
 HEADLIGHT_API OptionCheck ExistingModel();
 
-// The whole text as an integer or a number, without a sign +, spaces or another base.
+/// Parses the whole text as an integer or a number, without a plus sign, spaces or another base.
 HEADLIGHT_API std::optional<std::int64_t> IntegerOf(std::string_view text);
 HEADLIGHT_API std::optional<double> NumberOf(std::string_view text);
 
-// "a, b or c"
+/// "a, b or c"
 HEADLIGHT_API std::string Alternatives(const std::vector<std::string>& words);
 
 }  // namespace headlight

@@ -28,7 +28,7 @@ T Parsed(const std::string& text) {
     T number{};
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    Check(error == std::errc() && stop == end, "{} is no {}", text, std::is_integral_v<T> ? "integer" : "number");
+    Check(error == std::errc() && stop == end, "{} is not {}", text, std::is_integral_v<T> ? "an integer" : "a number");
     return number;
   }
 }

@@ -1,4 +1,4 @@
-// A description of options, each given once: it serves the command line, files of options, help and completion.
+// A description of options, used by the command line, option files, help and completion.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace headlight {
 /// The variable that an option sets. It must outlive the option's table.
 class HEADLIGHT_API OptionTarget {
  public:
-  OptionTarget(bool& value);  // a flag: it takes no value, and sets `true`
+  OptionTarget(bool& value);  ///< a flag: takes no value and sets `true`
   OptionTarget(std::int32_t& value);
   OptionTarget(std::int64_t& value);
   OptionTarget(std::uint64_t& value);
@@ -30,42 +30,44 @@ class HEADLIGHT_API OptionTarget {
   OptionTarget(std::optional<float>& value);
   OptionTarget(std::optional<double>& value);
   OptionTarget(std::optional<std::string>& value);
-  OptionTarget(std::vector<std::int64_t>& values);  // one or more values
+  OptionTarget(std::vector<std::int64_t>& values);  ///< one or more values
   OptionTarget(std::vector<std::string>& values);
-  /// No variable: `set` gets the values, of which there are at most `most_values`; 0 makes a flag, kMany no limit.
+  /// No variable: calls `set` with at most `most_values` values; 0 makes a flag, kMany means no limit.
   OptionTarget(std::function<void(const std::vector<std::string>& values)> set, int most_values);
 
   static constexpr int kMany = 1 << 20;
 
-  std::function<void(const std::vector<std::string>& values)> set;  // throws Error for what is no such value
-  std::function<bool()> is_set;  // whether the variable has a value; empty for one that always has
-  std::string shown;             // the variable's value when the target is made; "" if it has none
-  std::string type;              // how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
+  std::function<void(const std::vector<std::string>& values)> set;  ///< throws Error for an invalid value
+  std::function<bool()> is_set;  ///< whether the variable has a value; empty if it always has one
+  std::string shown;             ///< the variable's initial value; "" if it has none
+  std::string type;              ///< how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
   int most_values = 1;
 };
 
-/// One option or positional argument. The functions return the option itself, so that calls can be chained.
+/// One option or positional argument. Functions return the option itself, so that calls can be chained.
 class HEADLIGHT_API Option {
  public:
-  /// `names`: "--top", or several with commas between them, or an argument's name without dashes.
+  /// `names`: "--top", several names separated by commas, or an argument's name without dashes.
   Option(std::string_view names, OptionTarget target, std::string description);
   Option(const Option&) = delete;
 
   Option& Required();
-  Option& Type(std::string name);                       // how help shows a value, such as N, FILE or a|b
-  Option& Check(OptionCheck check);                     // of each value
-  Option& Model(OptionCheck check = ExistingModel());   // a model; front ends may take its name for it
-  Option& Group(std::string title);                     // the heading in help; "" hides the option
-  Option& Describe(std::string text);                   // replaces the description
-  Option& Default(std::string text);                    // help shows it in brackets
-  Option& ShowDefault();                                // Default() of the variable's value
-  Option& Values(int count);                            // exactly as many values
-  Option& OneAtATime();                                 // a value for each time it is given
-  Option& Delimiter(char delimiter);                    // divides a value into several
-  Option& Excludes(Option& other);                      // in both directions
-  Option& StopExcluding(Option& other);                 // undoes Excludes()
+  Option& Type(std::string name);      ///< how help shows a value, such as N, FILE or a|b
+  Option& Check(OptionCheck check);    ///< applied to each value
+  Option& Group(std::string title);    ///< the heading in help; "" hides the option
+  Option& Describe(std::string text);  ///< replaces the description
+  Option& Default(std::string text);   ///< shown in brackets in help
+  Option& ShowDefault();               ///< Default() with the variable's value
+  Option& Values(int count);           ///< exactly this many values
+  Option& OneAtATime();                ///< one value each time it is given
+  Option& Delimiter(char delimiter);   ///< separates several values
+  /// A model's folder or file. Front ends may take the name of a downloaded model for it.
+  Option& Model(OptionCheck check = ExistingModel());
+  Option& Excludes(Option& other);       ///< in both directions
+  Option& StopExcluding(Option& other);  ///< undoes Excludes()
   Option& Needs(const Option& other);
-  Option& HasValueIf(std::function<bool()> is_set);  // tells whether the variable has a value
+  Option& HasValueIf(
+      std::function<bool()> is_set);  ///< sets the function that returns whether the variable has a value
 
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name() const { return names_.front(); }
@@ -86,10 +88,10 @@ class HEADLIGHT_API Option {
   const std::vector<const Option*>& excluded() const { return excluded_; }
   const std::vector<const Option*>& needed() const { return needed_; }
 
-  /// Sets the variable. Throws Error for values that the option's type cannot hold; does not call the checks.
+  /// Sets the variable. Throws Error for values that its type cannot hold. Does not call the checks.
   void Give(const std::vector<std::string>& values);
   bool given() const { return given_; }
-  /// Whether the variable has a value. It must be one that can be empty, such as a std::optional or a std::string.
+  /// Whether the variable has a value. Only for variables that can be empty, such as a std::optional or a std::string.
   bool has_value() const;
 
  private:
@@ -103,26 +105,26 @@ class HEADLIGHT_API Option {
   bool required_ = false, is_model_ = false, one_at_a_time_ = false, given_ = false;
 };
 
-/// The options of a command, in the order in which help shows them.
+/// The options of a command in the order of help.
 class HEADLIGHT_API OptionTable {
  public:
   Option& Add(std::string_view names, OptionTarget target, std::string description);
   Option& Add(std::string_view names, OptionTarget target, OptionCheck check, std::string description);
-  /// A file, or several, shown as `type`; the name must not be empty.
+  /// A file, or several, shown as `type`. The name must not be empty.
   Option& AddFile(std::string_view names, OptionTarget target, std::string description, std::string type = "FILE");
-  /// An option of one value, which `set` gets.
+  /// An option with one value, which is passed to `set`.
   Option& AddFunction(std::string_view names, std::function<void(const std::string& value)> set,
                       std::string description);
   /// A flag that calls `set`.
   Option& AddFlag(std::string_view names, std::function<void()> set, std::string description);
-  /// One of `words`; `set` gets its index. `initial`: the index of the default, if there is one.
+  /// One of `words`; `set` receives its index. `initial` is the index of the default, if there is one.
   Option& AddChoice(std::string_view names, const std::vector<std::string>& words, std::optional<std::size_t> initial,
                     std::function<void(std::size_t index)> set, std::string description);
 
-  /// By a name, such as "--top" or "FILE": null if there is none.
+  /// Finds an option by name, such as "--top" or "FILE"; null if there is none.
   Option* Find(std::string_view name);
   const Option* Find(std::string_view name) const;
-  /// The same; a missing one is an internal error.
+  /// The same; a missing option is an internal error.
   Option& Get(std::string_view name);
   const Option& Get(std::string_view name) const;
   void Remove(std::string_view name);

@@ -1,4 +1,4 @@
-// Options as a program describes, sets and checks them.
+// Describing, setting and checking options.
 #include "headlight/base/option_table.h"
 
 #include <gmock/gmock.h>
@@ -35,8 +35,8 @@ TEST(OptionTable, SetsVariablesOfEachType) {
   EXPECT_THAT(texts, ElementsAre("a", "b"));
 }
 
-// A value that the variable has before counts, too.
-TEST(OptionTable, TellsWhetherAVariableHasAValue) {
+// An initial value of the variable counts, too.
+TEST(OptionTable, ReportsWhetherAVariableHasAValue) {
   OptionTable table;
   bool flag = false;
   std::optional<double> maybe;
@@ -58,7 +58,7 @@ TEST(OptionTable, TellsWhetherAVariableHasAValue) {
   EXPECT_THROW(table.Add("--number", number, "A number").has_value(), Error) << "it always has a value";
 }
 
-TEST(OptionTable, RefusesWhatATypeCannotHold) {
+TEST(OptionTable, RejectsInvalidValues) {
   OptionTable table;
   std::int32_t integer = 0;
   double number = 0;
@@ -97,7 +97,7 @@ TEST(OptionTable, FindsOptionsByAnyOfTheirNames) {
   EXPECT_EQ(table.Find("--out"), nullptr);
 }
 
-TEST(OptionTable, DividesValuesAtADelimiter) {
+TEST(OptionTable, SplitsValuesAtADelimiter) {
   OptionTable table;
   std::vector<std::int64_t> values;
   table.Add("--sizes", values, "Sizes").Delimiter(',').Give({"1,2", "3"});

@@ -36,13 +36,13 @@ void Pause() {
 
 thread_local bool inside_a_body = false;
 
-// Each thread has a share of the indices, neighbours and from round to round the same ones, so that an operation finds
-// in a core's caches what the last one left there; then it takes from the others' shares. The caller never waits for a
-// worker that has not begun: on a busy machine it does the work alone, where the barrier of an OpenMP region would wait
-// for every thread's turn.
+// Each thread has a contiguous share of the indices, the same one in each round, so that an operation finds the data of
+// the previous one in a core's caches. It then takes indices from other shares. The caller never waits for a worker
+// that has not begun. On a busy machine it does all the work itself, while an OpenMP barrier would wait until every
+// thread has been scheduled.
 class Pool {
  public:
-  // At most `threads` threads, the caller among them.
+  // At most `threads` threads, including the caller.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
     while (workers_ < threads - 1 && StartWorker()) continue;
     body_ = &body;
@@ -54,7 +54,7 @@ class Pool {
       shares_[i].end = count * static_cast<std::int64_t>(i + 1) / threads;
     }
     places_ = threads - 1;
-    // A new, open round without anybody in it; this publishes the fields above.
+    // Opens a new, empty round; this publishes the fields above.
     const std::uint64_t round = (state_.load(std::memory_order_relaxed) >> kRoundShift) + 1;
     state_.store(round << kRoundShift | kOpen);
     if (sleeping_.load() > 0) state_.notify_all();
@@ -68,11 +68,11 @@ class Pool {
   }
 
  private:
-  // The state: which round, whether it may be entered, and how many workers are inside.
+  // The state: the round, whether it is open, and the number of workers inside.
   static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
   static constexpr int kRoundShift = 17;
 
-  // False where the system has no thread, or no memory for one: then those that there are do the work.
+  // Returns false if the system has no thread or no memory for one. The existing threads then do the work.
   bool StartWorker() {
     const BlockedSignals blocked;
     try {
@@ -94,14 +94,14 @@ class Pool {
       }
     } catch (...) {
       for (std::size_t i = 0; i < used_; ++i)
-        shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);  // the others take no more
+        shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);  // stop the others from taking more
       if (!failed_.exchange(true)) failure_ = std::current_exception();
     }
     inside_a_body = false;
   }
 
   void Work(std::size_t worker) {
-    std::uint64_t seen = 0;  // the last round this worker has left
+    std::uint64_t seen = 0;  // the last round that this worker has left
     for (;;) {
       std::uint64_t state = AwaitRoundAfter(seen);
       const std::uint64_t round = state >> kRoundShift;
@@ -142,14 +142,14 @@ class Pool {
 
   std::atomic<std::uint64_t> state_{0};
   std::atomic<int> sleeping_{0}, places_{0};
-  struct alignas(64) Share {  // of the indices of a round: a cache line
+  struct alignas(64) Share {  // of a round's indices; one cache line
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
   };
   std::vector<Share> shares_;
   std::size_t used_ = 0;             // shares of this round
   std::atomic<bool> failed_{false};  // whether a body has thrown in this round
-  std::exception_ptr failure_;       // the first that was thrown
+  std::exception_ptr failure_;       // the first exception
   const std::function<void(std::int64_t)>* body_ = nullptr;
   int workers_ = 0;
 };
@@ -167,8 +167,8 @@ OneThread::OneThread() { inside_a_body = true; }
 OneThread::~OneThread() { inside_a_body = false; }
 
 void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body) {
-  // The pool serves one caller at a time; the others meanwhile compute on their own thread, so that many callers
-  // together never run more threads than there are callers and workers.
+  // The pool serves one caller at a time. Others compute on their own threads, so that there are never more threads
+  // than callers and workers.
   static std::mutex busy;
   static Pool* pool = new Pool;  // never destroyed: its threads sleep until the process ends
   const int threads = static_cast<int>(std::min<std::int64_t>(Threads(), count));

@@ -1,4 +1,4 @@
-// Threads: one pool and one bound for the whole process.
+// Threads: one pool and one limit for the whole process.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace headlight {
 
-// How many threads a computation may use: 1 inside a ParallelFor's body; else what was set, or the number of processors
-// that this process may run on.
+/// The number of threads that a computation may use: 1 inside a ParallelFor body, otherwise the value of SetThreads.
+/// The default is the number of processors available to this process.
 HEADLIGHT_API int Threads();
 HEADLIGHT_API void SetThreads(int threads);  // at least 1
 
-// Calls body(index) for every index in [0, count), on up to Threads() threads. Each begins with a share of neighbouring
-// indices, and then takes those of others that are slower: calls over the same rows find them in a core's own caches.
-// The result of a body must not depend on the thread that runs it. Nested calls run in line. Where a body throws,
-// indices not yet begun are left out, and the first exception reaches the caller once no body runs any more. A thread
-// that the system does not grant is done without.
+/// Calls body(index) for every index in [0, count), on up to Threads() threads. Each thread starts with a contiguous
+/// share of the indices and then takes indices of slower threads. Repeated calls over the same rows therefore find them
+/// in a core's caches. Results must not depend on the thread that runs a body. Nested calls run on the calling thread.
+/// If a body throws, indices that have not begun are skipped, and the first exception is rethrown once no body is
+/// running. If thread creation fails, the call continues with fewer threads.
 HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
-// While it exists, Threads() is 1 on its thread: for a thread that works beside those that compute.
+/// While it exists, Threads() is 1 on its thread, for threads that run next to a computation.
 class HEADLIGHT_API OneThread {
  public:
   OneThread();

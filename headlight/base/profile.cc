@@ -69,7 +69,7 @@ Profiled::~Profiled() try {
   entry.operations += operations_;
   entry.bytes += bytes_;
 } catch (const std::bad_alloc&) {
-  return;  // this call is left out of the sums
+  return;  // this call is not added to the sums
 }
 
 }  // namespace headlight

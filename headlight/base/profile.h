@@ -1,4 +1,4 @@
-// Profiling: the time, arithmetic and memory traffic of each kernel, summed by operation while profiling is on.
+// Profiling: time, arithmetic and memory traffic of kernels, summed per operation.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@ struct ProfileEntry {
   std::string operation;
   std::int64_t calls = 0;
   double seconds = 0;
-  double operations = 0;  // floating-point operations of matrix products; 0 for other kernels
-  double bytes = 0;       // read and written
+  double operations = 0;  ///< floating-point operations of matrix products; 0 for other kernels
+  double bytes = 0;       ///< read and written
 };
 
-// Turns profiling on with empty sums. While it is off, a Profiled costs next to nothing.
+/// Starts profiling with empty sums. While it is off, Profiled has almost no cost.
 HEADLIGHT_API void StartProfile();
 
-// Turns profiling off. Returns the sums, the longest first.
+/// Stops profiling and returns the sums, longest first.
 HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 
-// Adds its lifetime to the sums of `operation`. Not to be nested, since each moment belongs to one operation.
+/// Adds its lifetime to the sums of `operation`. Must not be nested, so that time is counted once.
 class HEADLIGHT_API Profiled {
  public:
-  // A product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
+  /// A product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
   Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs, std::size_t bytes);
   Profiled(const char* operation, double operations, double bytes);
   ~Profiled();
@@ -35,7 +35,7 @@ class HEADLIGHT_API Profiled {
   Profiled& operator=(const Profiled&) = delete;
 
  private:
-  const char* operation_;  // null: profiling is off
+  const char* operation_;  // null if profiling is off
   std::int64_t inputs_ = 0, outputs_ = 0;
   double operations_, bytes_ = 0;
   std::chrono::steady_clock::time_point begin_;

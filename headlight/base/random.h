@@ -1,4 +1,4 @@
-// Random numbers that are a function of (seed, stream, counter), so that a run can be repeated and resumed exactly.
+// Random numbers as a function of (seed, stream, counter), so that a run can be repeated and resumed exactly.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace headlight {
 
-// Philox-4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011).
+/// Philox-4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011).
 HEADLIGHT_API std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key);
 
-// A stream of numbers whose whole state is three integers, saved in a checkpoint.
+/// A random stream. Its whole state is three integers, which checkpoints save.
 class HEADLIGHT_API Random {
  public:
   using result_type = std::uint64_t;
@@ -20,10 +20,10 @@ class HEADLIGHT_API Random {
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0, std::uint64_t position = 0)
       : seed_(seed), stream_(stream), position_(position) {}
 
-  std::uint64_t operator()();                // 64 uniform bits
-  std::uint64_t Below(std::uint64_t limit);  // uniform in [0, limit), without bias; limit > 0
-  double Uniform();                          // uniform in [0, 1)
-  double Normal();                           // mean 0, variance 1
+  std::uint64_t operator()();                ///< 64 uniform bits
+  std::uint64_t Below(std::uint64_t limit);  ///< uniform in [0, limit), unbiased; limit > 0
+  double Uniform();                          ///< uniform in [0, 1)
+  double Normal();                           ///< mean 0, variance 1
   static constexpr std::uint64_t min() { return 0; }
   static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
 

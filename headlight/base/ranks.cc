@@ -13,7 +13,7 @@ double SecondsBetween(std::chrono::steady_clock::time_point begin, std::chrono::
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// The same bytes to every other rank; theirs come into `others`, [size] of which the own place is left out.
+// Sends the same bytes to all other ranks, and receives theirs into `others`, [size], whose own entry is not used.
 void ExchangeWithAll(Ranks& ranks, std::span<std::byte> own, const std::function<std::span<std::byte>(int)>& others) {
   std::vector<Transfer> transfers;
   for (int peer = 0; peer < ranks.size(); ++peer) {
@@ -32,7 +32,7 @@ std::string Ranks::Name(int of) const {
 }
 
 void Ranks::Exchange(std::span<const Transfer> transfers) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // bytes of a message
+  constexpr std::size_t most = std::size_t{1} << 30;  // bytes per message
   Transfers all(*this);
   for (const Transfer& whole : transfers)
     for (std::size_t at = 0; at < whole.bytes.size(); at += most) {
@@ -91,7 +91,7 @@ void Transfers::Wait() {
       answered = Clock::now();
       continue;
     }
-    // Busy for as long as a message within a machine takes; then others may have the processor.
+    // Busy-waits for the duration of a message within a machine, then yields the processor.
     const Clock::time_point now = Clock::now();
     if (SecondsBetween(answered, now) < 0.02)
       sched_yield();

@@ -13,7 +13,7 @@
 namespace headlight::ranks_test {
 namespace {
 
-TEST(Ranks, EachGetsWhatAllGive) {
+TEST(Ranks, AllGatherReturnsAllParts) {
   for (const int size : {1, 2, 5})
     RunRanks(size, [&](Ranks& ranks) {
       std::vector<std::string> expected;
@@ -24,7 +24,7 @@ TEST(Ranks, EachGetsWhatAllGive) {
     });
 }
 
-TEST(Ranks, WhoWaitsLearnsThatAnotherHasFailed) {
+TEST(Ranks, ReportFailedRanksWhileWaiting) {
   std::atomic<int> told = 0;
   EXPECT_THROW(RunRanks(3,
                         [&](Ranks& ranks) {
@@ -41,7 +41,7 @@ TEST(Ranks, WhoWaitsLearnsThatAnotherHasFailed) {
   EXPECT_EQ(told, 2);
 }
 
-TEST(Ranks, WhoWaitsMayGiveUp) {
+TEST(Ranks, MayGiveUpWaiting) {
   EXPECT_THAT(ErrorOf([] {
                 RunRanks(2, [](Ranks& ranks) {
                   ranks.hosts = {"a", "b"};

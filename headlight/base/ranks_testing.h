@@ -1,4 +1,4 @@
-// Ranks that are threads of one process, for tests.
+// Ranks as threads of one process, for tests.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace headlight {
 
-// The messages on their way, by (from, to, tag).
+// Pending messages by (from, to, tag).
 struct ThreadMail {
   std::mutex mutex;
   std::map<std::tuple<int, int, int>, std::map<std::int64_t, std::vector<std::byte>>> boxes;  // by number
@@ -72,7 +72,7 @@ class ThreadRanks : public Ranks {
   std::map<std::tuple<int, bool, int>, std::int64_t> numbers_;  // of the next message by (peer, sends, tag)
 };
 
-// Runs body(ranks) as so many ranks. The first exception of a rank reaches the caller.
+// Runs body(ranks) with this many ranks. The first exception of a rank is rethrown.
 inline void RunRanks(int size, const std::function<void(Ranks&)>& body) {
   const auto mail = std::make_shared<ThreadMail>();
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// A record of the files and settings of a model's folder that were read, for `headlight info`.
+// A record of the files and settings of a model folder that were read, for `headlight info`.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// Records the files that this thread reads while the record lives. Records do not nest.
+/// Records the files that this thread reads during its lifetime. Records must not be nested.
 class HEADLIGHT_API ReadRecord {
  public:
   ReadRecord();
@@ -18,10 +18,10 @@ class HEADLIGHT_API ReadRecord {
   ReadRecord& operator=(const ReadRecord&) = delete;
   ~ReadRecord();
 
-  /// By path. A JSON file has a view for each time that it was read, which knows what was read of it.
+  /// By path. A JSON file has one view per read, which knows what was read from it.
   const std::map<std::string, std::vector<JsonView>>& files() const { return files_; }
 
-  /// Called by all that reads files. Nothing happens unless this thread has a record.
+  /// Called by all code that reads files. Does nothing unless this thread has a record.
   static void Add(const std::string& path);
   static void Add(const std::string& path, const JsonView& view);
 

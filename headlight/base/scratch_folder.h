@@ -1,4 +1,4 @@
-// A temporary folder, removed with the object.
+// A temporary folder that is removed with the object.
 #pragma once
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Blocks of at least this size have regions of their own, so that small, long-lived blocks do not fragment them.
+// Blocks of at least this size have separate regions, so that small, long-lived blocks do not fragment them.
 constexpr std::size_t kLargeBlock = std::size_t{64} << 10;
 
 std::size_t RoundUp(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -48,9 +48,9 @@ std::byte* MapPages(std::size_t bytes) {
   return begin + before;
 }
 
-// Best-fit allocator. Regions from the system are cut into blocks; a freed block is merged with its free neighbours.
-// Give allocates nothing, since it runs in destructors: a block in use keeps its node of the list of free ones. Take
-// changes nothing where it throws.
+// Best-fit allocator. Regions from the system are divided into blocks; a freed block is merged with free neighbours.
+// Give does not allocate, since it runs in destructors: a used block keeps its node of the free list. Take has no
+// effect if it throws.
 class Arena {
  public:
   explicit Arena(std::size_t region_bytes) : region_bytes_(region_bytes) {}
@@ -129,7 +129,7 @@ class Arena {
   FreeBlocks::iterator Grow(std::size_t bytes, StorageStatistics& statistics) {
     const std::size_t region = RoundUp(std::max(bytes, region_bytes_), kHugePage);
     std::byte* begin = MapPages(region);
-    Check(begin != nullptr, "out of memory: {} bytes are needed besides the {} already held", region,
+    Check(begin != nullptr, "out of memory: {} bytes are needed in addition to the {} already allocated", region,
           statistics.bytes_held);
     FreeBlocks::iterator free;
     try {
@@ -156,7 +156,7 @@ struct StoragePool {
 };
 
 StoragePool& TheStoragePool() {
-  static StoragePool* pool = new StoragePool;  // never destroyed: tensors in static storage may outlive it otherwise
+  static StoragePool* pool = new StoragePool;  // never destroyed: static tensors may outlive it
   return *pool;
 }
 

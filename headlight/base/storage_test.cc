@@ -67,7 +67,7 @@ TEST(Storage, ReturnsUnusedRegionsToTheSystem) {
   EXPECT_EQ(GetStorageStatistics().bytes_held, before);
 }
 
-TEST(Storage, RefusesImpossibleSizes) {
+TEST(Storage, RejectsInvalidSizes) {
   EXPECT_EQ(AllocateStorage(0), nullptr);
   EXPECT_THROW(AllocateStorage(-1), Error);
   EXPECT_THROW(AllocateStorage(std::int64_t{1} << 47), Error);

@@ -1,4 +1,4 @@
-// Shared by many tests: a temporary folder, and the text of an error.
+// Helpers for tests: temporary folders and error messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-// Where this test program was built, and the program beside it.
+// The folder of this test program and of the program.
 inline std::string BuildFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
-// An empty folder that vanishes with its content at the end of the test.
+// An empty folder that is removed with its contents at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(testing::TempDir() + "headlight-XXXXXX") {
@@ -30,7 +30,7 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// The one line that `action` fails with, blaming the user; empty where it does not fail.
+// The message of the Error that `action` throws with Blame::user, which must be one line; empty if it does not throw.
 template <typename Action>
 std::string ErrorOf(Action&& action) {
   try {

@@ -91,7 +91,7 @@ Tensor Tensor::ViewRows(std::int64_t begin, std::int64_t count) const {
 }
 
 Tensor Tensor::ViewAs(const Shape& shape) const {
-  Check(shape.elements() == elements() && contiguous(), "shape {} cannot be seen as {}", ToString(shape_),
+  Check(shape.elements() == elements() && contiguous(), "shape {} cannot be viewed as {}", ToString(shape_),
         ToString(shape));
   Tensor view = Detached();
   view.shape_ = shape;
@@ -125,7 +125,7 @@ void Tensor::Fill(double value) const {
   const auto fill = [&]<typename T>(T) {
     const Matrix<T> view = matrix<T>();
     if (contiguous()) {
-      constexpr std::int64_t block = 1 << 18;  // elements: repays waking a thread
+      constexpr std::int64_t block = 1 << 18;  // elements that amortize waking a thread
       ParallelFor((elements() + block - 1) / block, [&](std::int64_t index) {
         std::fill_n(view.data + index * block, std::min(block, elements() - index * block), static_cast<T>(value));
       });

@@ -21,7 +21,7 @@ namespace headlight {
 struct Node;  // autograd/tape.h
 
 enum class DType : std::uint8_t { float32, float64, int32 };
-HEADLIGHT_API std::int64_t SizeOf(DType dtype);  // bytes
+HEADLIGHT_API std::int64_t SizeOf(DType dtype);  // in bytes
 HEADLIGHT_API const char* Name(DType dtype);
 
 template <typename T>
@@ -30,14 +30,14 @@ constexpr DType DTypeOf() {
   return std::is_same_v<T, float> ? DType::float32 : std::is_same_v<T, double> ? DType::float64 : DType::int32;
 }
 
-// Up to six axes. No axes at all is the shape of a scalar.
+/// Up to six axes. A scalar has none.
 class HEADLIGHT_API Shape {
  public:
   static constexpr int kMaxRank = 6;
 
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> axes) : Shape(std::span(axes.begin(), axes.size())) {}
-  explicit Shape(std::span<const std::int64_t> axes);  // throws where one is negative or the product overflows
+  explicit Shape(std::span<const std::int64_t> axes);  ///< throws Error if an axis is negative or the product overflows
 
   int rank() const { return rank_; }
   std::int64_t operator[](int axis) const { return axes_[static_cast<std::size_t>(axis)]; }
@@ -52,12 +52,12 @@ class HEADLIGHT_API Shape {
 };
 HEADLIGHT_API std::string ToString(const Shape& shape);  // [2, 3]
 
-// Copies share their elements. Rows (all axes but the last, flattened) lie `stride` elements apart, which is more than
-// the last axis only in a view of some columns. The tape node is set only where a gradient is computed.
+/// Copies share their elements. Rows (all axes except the last, flattened) are `stride` elements apart, which exceeds
+/// the last axis only in a view of some columns. The tape node is set only if a gradient is computed.
 class HEADLIGHT_API Tensor {
  public:
   Tensor() = default;
-  static Tensor Empty(const Shape& shape, DType dtype = DType::float32);  // not initialised
+  static Tensor Empty(const Shape& shape, DType dtype = DType::float32);  ///< not initialised
   static Tensor Zeros(const Shape& shape, DType dtype = DType::float32);
   template <typename T>
   static Tensor From(std::span<const T> values, const Shape& shape);
@@ -66,7 +66,7 @@ class HEADLIGHT_API Tensor {
     return From(std::span<const T>(values.begin(), values.size()), shape);
   }
 
-  bool empty() const { return !defined_; }  // no tensor at all, as an optional argument may be
+  bool empty() const { return !defined_; }  ///< undefined, for example an optional argument
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::int64_t elements() const { return shape_.elements(); }
@@ -75,10 +75,10 @@ class HEADLIGHT_API Tensor {
   std::int64_t stride() const { return stride_; }
   bool contiguous() const { return stride_ == columns() || rows() <= 1; }
 
-  // Views of the same elements, without gradient (ops/view.h has those with).
+  /// Views of the same elements without gradient (ops/view.h has views with gradient).
   Tensor ViewColumns(std::int64_t begin, std::int64_t count) const;
-  Tensor ViewRows(std::int64_t begin, std::int64_t count) const;  // along the first axis
-  Tensor ViewAs(const Shape& shape) const;                        // contiguous, with as many elements
+  Tensor ViewRows(std::int64_t begin, std::int64_t count) const;  ///< along the first axis
+  Tensor ViewAs(const Shape& shape) const;  ///< requires contiguous elements and the same number of elements
 
   template <typename T>
   T* data() const {
@@ -90,13 +90,13 @@ class HEADLIGHT_API Tensor {
     return {data<T>(), rows(), columns(), stride_};
   }
   template <typename T>
-  std::span<T> span() const {  // contiguous
+  std::span<T> span() const {  ///< must be contiguous
     Ensure(contiguous(), "a view of columns is used as a contiguous tensor");
     return {data<T>(), static_cast<std::size_t>(elements())};
   }
   template <typename T>
-  std::vector<T> ToVector() const;  // row by row
-  Tensor Clone() const;             // contiguous copy of the values, without gradient
+  std::vector<T> ToVector() const;  ///< row-major
+  Tensor Clone() const;             ///< contiguous copy of the values, without gradient
   void CopyFrom(const Tensor& other) const;
   void Fill(double value) const;
 
@@ -108,8 +108,8 @@ class HEADLIGHT_API Tensor {
 
  private:
   std::shared_ptr<std::byte> storage_;
-  std::int64_t offset_ = 0;  // bytes
-  std::int64_t stride_ = 1;  // elements
+  std::int64_t offset_ = 0;  // in bytes
+  std::int64_t stride_ = 1;  // in elements
   Shape shape_;
   DType dtype_ = DType::float32;
   bool defined_ = false;
@@ -135,7 +135,7 @@ std::vector<T> Tensor::ToVector() const {
   return values;
 }
 
-// Calls body with a T{} of the tensor's floating type: Dispatch(x.dtype(), [&]<typename T>(T) { ... }).
+/// Calls body with a T{} of the tensor's floating-point type: Dispatch(x.dtype(), [&]<typename T>(T) { ... }).
 template <typename Body>
 void Dispatch(DType dtype, Body&& body) {
   switch (dtype) {
@@ -146,7 +146,7 @@ void Dispatch(DType dtype, Body&& body) {
     case DType::int32:
       break;
   }
-  Fail("{} numbers where floating-point ones are needed", Name(dtype));
+  Fail("expected a floating-point tensor, got {}", Name(dtype));
 }
 
 }  // namespace headlight

@@ -5,7 +5,7 @@
 namespace headlight::tensor_test {
 namespace {
 
-TEST(Shape, RefusesNegativeAndOverflowingAxes) {
+TEST(Shape, RejectsNegativeAndOverflowingAxes) {
   EXPECT_THROW((Shape{2, -1}), Error);
   EXPECT_THROW((Shape{1LL << 40, 1LL << 40}), Error);
   EXPECT_THROW((Shape{1, 1, 1, 1, 1, 1, 1}), Error);
@@ -26,7 +26,7 @@ TEST(Tensor, ViewsShareElements) {
   EXPECT_THROW(x.ViewColumns(0, 2).ViewAs({8}), Error);
 }
 
-TEST(Tensor, RefusesAnotherType) {
+TEST(Tensor, RejectsOtherTypes) {
   EXPECT_THROW(Tensor::Zeros({2}).data<double>(), Error);
   EXPECT_THROW(Tensor::From<float>({1, 2, 3}, {2}), Error);
 }

@@ -35,7 +35,7 @@ TEST(MarianFiles, RefusesBadVocabularies) {
       {"{\"a\": 1e99}", "the id of 'a'"},
       {"{\"a\": 18446744073709551616}", "the id of 'a'"},
       {"{\"a\": \"0\"}", "the id of 'a'"},
-      {"{\"a\": 0, \"a\": 1}", "key 'a' stands twice"},
+      {"{\"a\": 0, \"a\": 1}", "key 'a' occurs twice"},
       {"{\"\xFF\": 0}", "vocab.json: byte 3: not valid JSON"},
       {"{\"\\ud800\": 0}", "vocab.json: "},
   };

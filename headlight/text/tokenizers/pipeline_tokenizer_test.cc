@@ -259,8 +259,7 @@ TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
     return RefusalOf(With(JsonOf(family), pointer, value));
   };
   EXPECT_EQ(changed("gpt2", "/truncation", R"({"max_length": 5})"_json), "");
-  EXPECT_EQ(changed("gpt2", "/chat", 1),
-            "tokenizer.json: unknown key: 'chat'; what this asks for would be missing from the result");
+  EXPECT_THAT(changed("gpt2", "/chat", 1), HasSubstr("unknown key: 'chat'"));
   EXPECT_THAT(changed("bert_cased", "/normalizer/fold", true), HasSubstr("key 'normalizer': unknown key: 'fold'"));
   EXPECT_EQ(
       changed("bert_cased", "/normalizer/type", "ByteLevel"),
