@@ -32,8 +32,8 @@ const void* AddressOf(const Tensor& tensor) {
   return address;
 }
 
-// The columns of the gradient `whole` that share elements with the gradient `own` of a view, or none if it is not a
-// view of columns.
+// The columns of the gradient `whole` that share elements with the gradient `own` of a view. None if it is not a view
+// of columns.
 std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& whole, const Node& view) {
   if (own.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), &view};
   if (own.rows() != whole.rows() || own.stride() != whole.stride()) return std::nullopt;

@@ -36,10 +36,10 @@ void Pause() {
 
 thread_local bool inside_a_body = false;
 
-// Each thread has a contiguous share of the indices, the same one in each round, so that an operation finds the data of
-// the previous one in a core's caches. It then takes indices from other shares. The caller never waits for a worker
-// that has not begun. On a busy machine it does all the work itself, while an OpenMP barrier would wait until every
-// thread has been scheduled.
+// Each thread has a contiguous share of the indices, the same one in each round. An operation therefore finds the data
+// of the previous one in a core's caches. A thread then takes indices from other shares. The caller never waits for a
+// worker that has not begun. On a busy machine it does all the work itself, while an OpenMP barrier would wait until
+// every thread has been scheduled.
 class Pool {
  public:
   // At most `threads` threads, including the caller.

@@ -99,8 +99,8 @@ class HEADLIGHT_API ConfigTable {
   }
   /// These keys are required.
   void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
-  /// Also rejects keys that no model of Transformers has. For families that Transformers lacks, and for parts in which
-  /// it rejects them.
+  /// Also rejects keys that no model of Transformers has. Used by families that Transformers lacks, and for parts of a
+  /// config in which Transformers rejects them.
   void RefuseUnknown() { refuses_unknown_ = true; }
   /// Keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
@@ -110,9 +110,8 @@ class HEADLIGHT_API ConfigTable {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
   }
 
-  /// Throws Error that lists keys that were not read, are known to some model of Transformers, and are not harmless,
-  /// since ignoring them would change the result. Keys that no model has are the user's own; they are ignored unless
-  /// RefuseUnknown was called.
+  /// Throws Error that lists unread keys that could change the result: those that some model of Transformers has,
+  /// except harmless ones. Keys that no model has are the user's own; they are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
   bool has_attention_dropout() const { return has_attention_dropout_; }  ///< of a table that replaces probabilities
   Json written() && { return std::move(written_); }

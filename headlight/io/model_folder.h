@@ -29,8 +29,8 @@ struct ModelFolder {
   std::string File(std::string_view name) const { return path + "/" + std::string(name); }
 };
 
-/// True for an .npz file with a model's weights, as saved from Haiku (io/npz.h). It has no configuration except a
-/// `model_type`, the outermost module with which all tensor names begin, as in "alphafold/...".
+/// True if `path` is named like an .npz file (io/npz.h). Such a file has a model's weights, as saved from Haiku, and no
+/// configuration except a `model_type`: the outermost module, with which all tensor names begin, as in "alphafold/...".
 HEADLIGHT_API bool IsNpz(std::string_view path);
 
 /// The folder of the Transformer in a folder of sentence-transformers: `path`, or if it has no config.json, the folder

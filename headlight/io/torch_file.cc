@@ -72,8 +72,8 @@ Described ReadArchive(Bytes file, const std::string& source) {
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 constexpr std::int64_t kProtocol = 1001;  // the second pickle
 
-// Reads pickles of a magic number, a version, the writer's machine, the state dict and the storage keys, followed by
-// each storage's number of elements and bytes.
+// Reads pickles of a magic number, a version, the writer's machine, the state dict and the storage keys. They are
+// followed by the number of elements and the bytes of each storage.
 Described ReadSequence(Bytes file, const std::string& source) {
   std::size_t at = 0;
   const auto next = [&] {

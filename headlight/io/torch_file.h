@@ -21,8 +21,8 @@ struct TorchContent {
 
 /// Parses the tensors of a file: a state dict, from names to tensors or parameters. Tensors may share storages and have
 /// any strides. Values of other types are left out if there are tensors. Throws Error with `source` and the rule for
-/// anything else, such as other Python objects, compressed archives, missing or truncated storages, and checksum
-/// mismatches.
+/// anything else, such as other Python objects, compressed archives, storages that are missing or have another size,
+/// and checksum mismatches.
 HEADLIGHT_API TorchContent ParseTorchFile(std::span<const std::byte> file, const std::string& source);
 
 /// Reads all tensors of the file at `path`, memory-mapped. The names of other values are appended to `others`, unless

@@ -53,7 +53,7 @@ struct AttentionBias {
   ComputedBias<T>* computed = nullptr;  ///< an additional bias, or null
 
   bool empty() const { return values.data == nullptr && computed == nullptr; }
-  std::int64_t places() const { return heads_first ? values.columns : values.rows; }
+  std::int64_t entries() const { return heads_first ? values.columns : values.rows; }
   std::int64_t first_pair(std::int32_t sentence) const {
     return begin.empty() ? 0 : begin[static_cast<std::size_t>(sentence)];
   }

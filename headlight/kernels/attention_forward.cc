@@ -233,9 +233,9 @@ HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
 
-// Merges consecutive sequences with the same keys, such as beams, if no mask, bias or dropout distinguishes their
-// queries, and none is rounded because of its number of queries. 5 beams cost two fifths of 5 sequences, with the same
-// bits. `queries` and `keys` own the sequences of the result.
+// Merges consecutive sequences with the same keys, such as beams. No mask, bias or dropout may distinguish their
+// queries, and none may be rounded because of its number of queries. 5 beams cost two fifths of 5 sequences, with the
+// same bits. `queries` and `keys` own the sequences of the result.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;

@@ -48,14 +48,15 @@ struct AttentionInput {
   AttentionBias<T> bias;
   Dropout dropout;  ///< of weights: a function of (seed, sequence, head, query, key)
 
-  /// The compute type of the projections. Unless it is float32, queries, keys, values, weights and the gradients of
-  /// outputs and scores are rounded to bfloat16 before multiplication, also for int8 and int4 projections. Never
-  /// rounded: sequences of fewer than kLeastRounded queries, input with key_rows, and on processors without bfloat16.
+  /// The compute type of the projections. Unless it is float32, factors are rounded to bfloat16 before multiplication,
+  /// also for int8 and int4 projections. Factors are queries, keys, values, weights, and the gradients of outputs and
+  /// scores. Never rounded: sequences of fewer than kLeastRounded queries, input with key_rows, and on processors
+  /// without bfloat16.
   Compute compute = Compute::float32;
 };
 
 /// The number of queries from which bfloat16 pays off, despite packing and rounding. 49 queries with 49 keys take as
-/// long as in float32, 128 with 128 half as long, 5 to 25 twice as long (AMX, 8 heads of 32 and 64).
+/// long as in float32. 128 with 128 take half as long, and 5 to 25 twice as long (AMX, 8 heads of 32 and 64).
 inline constexpr std::int32_t kLeastRounded = 48;
 
 /// The destination of a gradient, which is written to `to` (rows of no sequence become 0) or added to it. Without data

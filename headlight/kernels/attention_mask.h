@@ -17,8 +17,8 @@ struct AttentionMask {
   /// If positive, keys at a multiple of this distance: the columns of a grid of this width (Child et al., "Generating
   /// Long Sequences with Sparse Transformers", 2019, strided attention).
   std::int32_t stride = 0;
-  /// If positive, keys in a square of `window` rows and columns with the query in its lower right corner, in a grid
-  /// with rows of `width` cells. Not with a stride.
+  /// If positive, keys in a square of `window` rows and columns, in a grid with rows of `width` cells. The query is in
+  /// the lower right corner of the square. Not with a stride.
   std::int32_t window = 0, width = 0;
   /// Keys at the first `prefix` positions are seen unless `causal` hides them, for example a text before an image.
   /// Other conditions apply only to later keys, with positions relative to the end of the prefix.

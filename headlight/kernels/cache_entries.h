@@ -10,7 +10,7 @@
 namespace headlight::kernels {
 
 /// Rows in a block of a cache. A block holds the entries of all rows for the first head, then for the second, and so
-/// on, so that attention reads the keys of a head contiguously.
+/// on. Attention therefore reads the keys of a head contiguously.
 inline constexpr std::int32_t kBlockRows = 64;
 /// Padding bytes after a block's last entry, because whole vectors are read.
 inline constexpr std::int64_t kBlockPadding = 64;

@@ -341,7 +341,7 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         };
         if (taps.columns() == 0) {  // no tap reaches these cells
           if (accumulate) continue;
-          taps.ForPlaces(0, taps.rows(), [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+          taps.ForCells(0, taps.rows(), [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
             T* const cell = to.row(row_of(map, place_y, place_x));
             for (std::int64_t i = 0; i < inputs; ++i) cell[i] = bias == nullptr ? 0 : bias[group * inputs + i];
           });
@@ -369,7 +369,7 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
           const Matrix<T> c{KeptScratch<Result, T>(rows * columns), rows, columns, columns};
           Block<T>{taps, packed, row, column / kPanelColumns, c, epilogue, rounded ? &*rounded : nullptr}.Multiply();
           const T* from = c.data;
-          taps.ForPlaces(row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+          taps.ForCells(row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
             T* const cell = to.row(row_of(map, place_y, place_x)) + column;
             for (std::int64_t i = 0; i < columns; ++i) cell[i] = accumulate ? cell[i] + from[i] : from[i];
             from += columns;

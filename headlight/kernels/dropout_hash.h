@@ -1,6 +1,6 @@
-// Dropout without a stored mask. Whether an element is dropped is a pure function of (seed, row, column), so the
-// backward pass can recompute it, and it is the same for any vector length or thread count. Kernels compute vectors of
-// it (dropout_hash-inl.h); these are the scalar equivalents, bit for bit.
+// Dropout without a stored mask: whether an element is dropped is a pure function of (seed, row, column). The backward
+// pass recomputes it, and it is the same for any vector length or thread count. Kernels compute vectors of it
+// (dropout_hash-inl.h); these are the scalar equivalents, bit for bit.
 #pragma once
 
 #include <algorithm>

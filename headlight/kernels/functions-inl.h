@@ -30,9 +30,10 @@ HWY_INLINE V ExpOf(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::IfThenZeroElse(hn::Lt(x, lowest), finite), x);
 }
 
-// e^x for x of at most 0, or a rounding error above it, as in softmax: 0 below -86, NaN for NaN, within 1.2 units in
-// the last place in float. It takes half the instructions of hn::Exp. With e^x = 2^n e^r, n + 127 is in the low bits of
-// x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is a polynomial fitted for the least relative error.
+// e^x for x of at most 0, or a rounding error above it, as in softmax. It is 0 below -86, NaN for NaN, and within 1.2
+// units in the last place in float. It takes half the instructions of hn::Exp. With e^x = 2^n e^r, n + 127 is in the
+// low bits of x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is a polynomial fitted for the least
+// relative error.
 template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
 HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> bits;

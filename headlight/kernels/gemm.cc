@@ -101,7 +101,7 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
             Epilogue<T>{.added = accumulate ? Matrix<const T>(block) : Matrix<const T>(),
                         .bias = bias == nullptr ? nullptr : bias + column,
                         .relu = activation == Activation::relu},
-            next_group != its_group && first_panel(next_group) < b.panels() + b.panels_behind()
+            next_group != its_group && first_panel(next_group) < b.panels() + b.panels_after()
                 ? b.panel(first_panel(next_group))
                 : nullptr);
     if (activation != Activation::none && activation != Activation::relu) Activate<T>(activation, block);
@@ -304,7 +304,7 @@ PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count)
     part.data_ = {data_, panel(begin / kPanelColumns)};
   else
     part.first_panel_ += begin / kPanelColumns;
-  part.panels_behind_ = panels() - begin / kPanelColumns - part.panels();
+  part.panels_after_ = panels() - begin / kPanelColumns - part.panels();
   return part;
 }
 

@@ -46,7 +46,7 @@ class PackedMatrix {
   std::int64_t columns() const { return columns_; }  ///< of the result
   Compute compute() const { return compute_; }       ///< of all its products
   std::int64_t panels() const;
-  std::int64_t panels_behind() const { return panels_behind_; }  ///< the number that follow in memory, after Columns
+  std::int64_t panels_after() const { return panels_after_; }  ///< the number that follow in memory, after Columns
   std::byte* panel(std::int64_t index) const {
     return data_.get() + (blocks_ == nullptr ? index * panel_bytes_ : BlockPanelAt(index).begin);
   }
@@ -64,7 +64,7 @@ class PackedMatrix {
   }
   std::int64_t PanelColumns(std::int64_t panel) const;  // without padding
 
-  std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_behind_ = 0;
+  std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_after_ = 0;
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
   std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // and one more, where they end

@@ -193,8 +193,8 @@ void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, boo
   Report(state, shape, compute);
 }
 
-// The output projection with its loss and gradients, one block of rows at a time as in training, or with all logits
-// before the first loss, as in separate operations.
+// The output projection with its loss and gradients. Fused: one block of rows at a time, as in training. Otherwise: all
+// logits before the first loss, as in separate operations.
 void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers x(shape.rows, shape.inputs, 1), dx(shape.rows, shape.inputs, 2);
   const Numbers weight(shape.outputs, shape.inputs, 3), d_weight(shape.outputs, shape.inputs, 4);

@@ -30,8 +30,9 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 
 }  // namespace
 
-// Gauss-Jordan elimination by blocks. With P the inverse of the pivot block and R = P times its rows, the other rows
-// subtract their block columns times R. The block columns are then replaced by the corresponding products with P.
+// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R = P times the pivot's rows. Every
+// other row subtracts its block columns times R. The block columns are then replaced by the corresponding products with
+// P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
   Check(a.columns == n, "the inverse of a matrix of {} x {}", n, a.columns);

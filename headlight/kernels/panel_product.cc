@@ -28,8 +28,8 @@ using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
-// The block of sums in registers, rows times vectors, plus the vectors of the panel and a number of a: 32 registers
-// with AVX-512 and NEON, 16 with AVX2. On a core with one AVX-512 multiplication per cycle, this reaches 97% of the
+// The block of sums in registers: rows times vectors. The vectors of the panel and a number of a need registers, too;
+// AVX-512 and NEON have 32, AVX2 has 16. On a core with one AVX-512 multiplication per cycle, this reaches 97% of the
 // peak at depths from 256 on. With few rows the product is bound by reading the panel, which is fastest in memory
 // order, so it uses all registers for columns.
 constexpr std::int32_t TileVectors(std::int32_t rows) {

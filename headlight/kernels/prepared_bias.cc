@@ -15,7 +15,7 @@ template <typename T>
 void CheckBias(const AttentionInput<T>& input) {
   const AttentionBias<T>& bias = input.bias;
   if (bias.values.data == nullptr) return;
-  const std::int64_t heads = bias.heads_first ? bias.values.rows : bias.values.columns, places = bias.places();
+  const std::int64_t heads = bias.heads_first ? bias.values.rows : bias.values.columns, places = bias.entries();
   Check(heads == input.heads, "attention: a bias of {} heads instead of {}", heads, input.heads);
   Check(bias.d_values.data == nullptr ||
             (bias.d_values.rows == bias.values.rows && bias.d_values.columns == bias.values.columns),
@@ -47,7 +47,7 @@ AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads) 
   const bool distances = bias.by == BiasIndexing::distances;
   if (bias.values.data == nullptr || (bias.heads_first && !distances)) return bias;
   struct Table;
-  const std::int64_t places = distances ? std::ssize(bias.index) : bias.places();
+  const std::int64_t places = distances ? std::ssize(bias.index) : bias.entries();
   T* const table = KeptScratch<Table, T>(heads * places);
   ForRowChunks(heads, places, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t head = first; head < first + count; ++head) {

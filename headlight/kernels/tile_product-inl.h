@@ -83,8 +83,8 @@ HWY_INLINE void ProductBlockOf(std::int32_t rows, const TileProduct<T>& p, std::
   ProductBlock<most_rows, vectors, transposed>(p, row, column);
 }
 
-// The whole product; `columns` is a multiple of a vector. Each element is summed over `inner` in ascending order for
-// any blocks, so that its bits do not depend on the division of rows into tiles.
+// The whole product; `columns` is a multiple of a vector. Each element is summed over `inner` in ascending order. Its
+// bits therefore do not depend on the division of rows into tiles and blocks.
 template <bool transposed, typename T>
 void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(hn::ScalableTag<T>()));

@@ -61,7 +61,7 @@ void Unfolded<T>::Read(std::int64_t row, std::int64_t column, const Matrix<T>& t
     const auto clear = [&](std::int64_t first, std::int64_t last) {
       if (first < last) std::memset(target + (first - begin), 0, static_cast<std::size_t>(last - first) * sizeof(T));
     };
-    ForPlaces(row, to.rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+    ForCells(row, to.rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
       const Grid& grid = grids_[map];
       const std::int64_t y = place_y * vertical_.step + vertical, x = place_x * horizontal_.step;
       if (y < 0 || y >= grid.height) {

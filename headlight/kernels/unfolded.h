@@ -48,7 +48,7 @@ class Unfolded {
 
   /// Calls body(index of the map, y, x) for the cells of rows [row, row + rows).
   template <class Body>
-  void ForPlaces(std::int64_t row, std::int64_t rows, const Body& body) const {
+  void ForCells(std::int64_t row, std::int64_t rows, const Body& body) const {
     if (rows == 0) return;
     std::size_t map = MapOf(row);
     const std::int64_t cell = row - first_result_[map];

@@ -70,7 +70,7 @@ Tensor Pad(const Tensor& rows, const Padded& padded) {
   return result;
 }
 
-std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded) {
+std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view name, const Padded& padded) {
   const Tensor all = ReadIntegers(file, name);
   Check(all.shape()[0] == padded.batch && all.shape()[1] == padded.length,
         "{}: {} has the shape {}, and must be [{}, {}]", file.path(), name, ToString(all.shape()), padded.batch,

@@ -35,7 +35,7 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
                   std::int64_t vocabulary, std::int64_t positions);
 
 /// The packed entries of another input with the shape of the ids, such as token_type_ids.
-std::vector<std::int32_t> ReadBesideIds(const Safetensors& file, std::string_view name, const Padded& padded);
+std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view name, const Padded& padded);
 
 /// Packed rows [tokens, width] as [batch, length, width]; padding is 0.
 Tensor Pad(const Tensor& rows, const Padded& padded);

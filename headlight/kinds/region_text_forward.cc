@@ -164,7 +164,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   CheckInputs(in, inputs);
   const Padded ids = ReadPadded(in, "input_ids", "attention_mask", limits_.vocabulary, limits_.positions);
   std::vector<std::int32_t> types;
-  if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", ids);
+  if (in.contains("token_type_ids")) types = ReadLikeIds(in, "token_type_ids", ids);
   for (std::size_t pair = 0; pair < ids.begin.size(); ++pair)
     Check(ids.begin[pair] == 0, "{}: attention_mask, row {}: this model needs padding after the text", in.path(), pair);
   Padded seen;
@@ -178,7 +178,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
                                       : Tensor::Empty({std::ssize(seen.ids), 0}),
                seen.sentences};
     if (names.types != nullptr && in.contains(names.types)) {
-      regions.types = ReadBesideIds(in, names.types, seen);
+      regions.types = ReadLikeIds(in, names.types, seen);
       for (const std::int32_t type : regions.types)
         Check(type >= 0 && type < limits_.types, "{}: {}: {} is outside the {} types", in.path(), names.types, type,
               limits_.types);

@@ -19,7 +19,7 @@ NamedTensors TextEncoder::Forward(const Safetensors& in) const {
   CheckInputs(in, {"input_ids", "attention_mask", "token_type_ids"});
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits_.vocabulary, limits_.positions);
   std::vector<std::int32_t> types;
-  if (in.contains("token_type_ids")) types = ReadBesideIds(in, "token_type_ids", texts);
+  if (in.contains("token_type_ids")) types = ReadLikeIds(in, "token_type_ids", texts);
 
   NamedTensors out;
   Context context;

@@ -154,9 +154,9 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
   AlignmentGrid::Marks absent;
   if (none) absent = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(residues));
   const AlignmentGrid extra_grid(extra.rows() / residues, residues, absent);
-  const ResidueHook sink = std::exchange(context.hooks.residues, {});  // which reports no extra rows
+  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // which reports no extra rows
   state.pair = (*extra_rows_)(context, {(*extra_)(context, extra), state.pair}, extra_grid, after_block).pair;
-  context.hooks.residues = sink;
+  context.hooks.residues = hook;
   const AlignmentGrid grid(state.alignment.rows() / residues, residues,
                            features.templates.empty() ? features.present : WithTemplates(features));
   state = (*evoformer_)(context, state, grid, after_block);

@@ -146,8 +146,8 @@ ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {
           append(x, grid.width);
         }
     }
-    angles.places.insert(angles.places.end(), static_cast<std::size_t>(limits_.special), 0);
-    for (std::int32_t i = 0; i < grid.cells(); ++i) angles.places.push_back(found->second + i);
+    angles.indices.insert(angles.indices.end(), static_cast<std::size_t>(limits_.special), 0);
+    for (std::int32_t i = 0; i < grid.cells(); ++i) angles.indices.push_back(found->second + i);
   }
   angles.cosines = Tensor::Empty({places, head_dim / 2}, parameters_.dtype());
   angles.sines = Tensor::Empty({places, head_dim / 2}, parameters_.dtype());

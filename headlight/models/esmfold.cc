@@ -325,7 +325,7 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
   CheckInputs(in, {"input_ids", "attention_mask", "position_ids", "num_recycles"});
   const Padded chains = ReadPadded(in, "input_ids", "attention_mask", kResidueTypes, 1 << 20);
   std::vector<std::int32_t> places;
-  if (in.contains("position_ids")) places = ReadBesideIds(in, "position_ids", chains);
+  if (in.contains("position_ids")) places = ReadLikeIds(in, "position_ids", chains);
   int passes = config_.passes;
   if (in.contains("num_recycles")) {
     const Tensor recycles = in.Read("num_recycles", DType::int32);

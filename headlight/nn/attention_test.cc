@@ -15,29 +15,29 @@ namespace headlight::attention_test {
 namespace {
 
 // Values that hooks receive.
-struct Told {
+struct Received {
   std::vector<std::vector<double>> weights, queries, keys, gradients;
 };
 
-Told Attended(std::int32_t key_heads, const Tensor& query, const Tensor& key, const Tensor& value) {
+Received Attended(std::int32_t key_heads, const Tensor& query, const Tensor& key, const Tensor& value) {
   Tape tape;
   Context context;
   context.tape = &tape;
-  Told told;
+  Received received;
   context.hooks.attention = [&](const LayerAttention& seen) {
-    told.weights.push_back(seen.weights.ToVector<double>());
-    told.queries.push_back(seen.query.Clone().ToVector<double>());
-    told.keys.push_back(seen.key.Clone().ToVector<double>());
+    received.weights.push_back(seen.weights.ToVector<double>());
+    received.queries.push_back(seen.query.Clone().ToVector<double>());
+    received.keys.push_back(seen.key.Clone().ToVector<double>());
   };
   context.hooks.attention_gradient = [&](const LayerAttention&, const Tensor& gradient) {
-    told.gradients.push_back(gradient.ToVector<double>());
+    received.gradients.push_back(gradient.ToVector<double>());
   };
   const ScaledDotProductAttention attention{.heads = 4, .mask = {.causal = true}, .key_heads = key_heads};
   const Sequences texts = {{0, 2}, {2, 3}};
   const Tensor attended =
       attention.Attend(context, {AttentionKind::decoder_self, 1}, tape.Watch(query), key, value, texts, texts);
   tape.Backward(ops::Sum(ops::Multiply(attended, RandomTensor(attended.shape(), 4))));
-  return told;
+  return received;
 }
 
 TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsSeparateHeads) {
@@ -48,7 +48,7 @@ TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsSeparateHeads) {
       all.ViewColumns(3 * head, 3).CopyFrom(grouped.ViewColumns(head / 2 * 3, 3));
     return all;
   };
-  const Told grouped = Attended(2, query, key, value), all = Attended(0, query, for_each(key), for_each(value));
+  const Received grouped = Attended(2, query, key, value), all = Attended(0, query, for_each(key), for_each(value));
   ASSERT_EQ(grouped.weights.size(), 2U);
   EXPECT_EQ(grouped.weights, all.weights);
   EXPECT_EQ(grouped.queries, all.queries);
@@ -94,8 +94,8 @@ TEST(ScaledDotProductAttention, CapsScores) {
   EXPECT_EQ("", CheckGradients(f, {query, key, value}));
 }
 
-// With capped scores, a text also has the same bits in one pass, in chunks over a cache, and next to another text, and
-// hooks receive the same weights.
+// With capped scores, a text has the same bits in one pass, in chunks over a cache, and next to another text. Hooks
+// receive the same weights.
 TEST(MultiHeadAttention, CapsScoresOnEveryPath) {
   const auto declare = [](Parameters& parameters, AttentionKind kind, double score_cap) {
     const MultiHeadAttentionConfig config{

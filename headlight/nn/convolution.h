@@ -76,8 +76,8 @@ class HEADLIGHT_API NormedConvolution {
                     double epsilon = 1e-5);
 
   /// activation(norm(x * W) + residual). In training, a trained norm updates its running averages with momentum 0.1
-  /// from the batch's mean and unbiased variance, or appends those to TrainingPass::statistics if it is set. The
-  /// running averages are parameters without gradients. No other pass may use the model during the update.
+  /// from the batch's mean and unbiased variance. If TrainingPass::statistics is set, it appends those there instead.
+  /// The running averages are parameters without gradients. No other pass may use the model during the update.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 

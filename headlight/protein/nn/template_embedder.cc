@@ -111,7 +111,7 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
                                           const std::vector<TemplateFeatures>& templates,
                                           const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(templates.front().types);
-  const ResidueHook sink = std::exchange(context.hooks.residues, {});  // which reports the chain's own attention
+  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // which reports the chain's own attention
   const AlignmentGrid grid(1, residues);
   const Tensor angles =
       Tensor::Empty({std::ssize(templates) * residues, kTemplateAngles}, templates.front().angles.dtype());
@@ -121,7 +121,7 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
     keys_values.push_back(
         attention_.KeysAndValues(context, stack_(context, EmbedPairs(context, one), grid, after_block)));
   }
-  context.hooks.residues = sink;
+  context.hooks.residues = hook;
   const Tensor rows = second_angles_(context, first_angles_(context, angles, Activation::relu));
   return {ops::Concatenate(state.alignment, rows),
           ops::Residual(state.pair, attention_(context, state.pair, keys_values))};
