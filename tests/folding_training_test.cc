@@ -178,7 +178,7 @@ TEST(FoldingTraining, ValidatesTheSameEachTime) {
 TEST(FoldingTraining, RefusesASetWithoutChains) {
   AlphaFold model(SmallAlphaFold());
   const ChainSet chains = Chains(), none;
-  EXPECT_THAT(ErrorOf([&] { FoldingTask(model, none, chains, {}); }), HasSubstr("no chain to learn from"));
+  EXPECT_THAT(ErrorOf([&] { FoldingTask(model, none, chains, {}); }), HasSubstr("no chain to train on"));
   EXPECT_THAT(ErrorOf([&] { FoldingTask(model, chains, none, {}); }), HasSubstr("no chain to validate on"));
   EXPECT_THAT(ErrorOf([&] { FoldingTask(model, chains, chains, {.batches = {}, .crop = 0}); }),
               HasSubstr("crops of 0 residues"));

@@ -152,7 +152,7 @@ TEST(SentenceVectors, NameWhatCannotBe) {
   EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = {.batch_size = 1}}); }), HasSubstr("at least 2 pairs"));
   EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = kAll, .part = 0}); }), HasSubstr("at least 1 pair"));
   EXPECT_THAT(ErrorOf([&] { SentenceVectorTask(*sentences.model, *sentences.tokenizer, {}, sentences.pairs, {}); }),
-              HasSubstr("no texts to learn from"));
+              HasSubstr("no texts to train on"));
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
   TextSets longer = texts;
   longer.train[3].ids = Text(75);
   EXPECT_THAT(ErrorOf([&] { DenoisingTask(*bart, longer, around, {.mask_id = kMask}, kTeacherForcing); }),
-              HasSubstr("text 4 to learn from"));
+              HasSubstr("text 4 to train on"));
   SpanOptions few = Spans();
   few.sentinels.resize(2);
   SpanCorruptionTask(*t5, texts, around, few, kTeacherForcing);
@@ -299,7 +299,7 @@ TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
                           .valid = {{{10, kEnd}, {11}}},
                           .valid_sources = {"a"},
                           .decode = [](std::span<const std::int32_t>) { return ""; }};
-  EXPECT_THAT(ErrorOf([&] { SequenceTask(*bart, sets, kTeacherForcing); }), HasSubstr("pair 1 to learn from"));
+  EXPECT_THAT(ErrorOf([&] { SequenceTask(*bart, sets, kTeacherForcing); }), HasSubstr("pair 1 to train on"));
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ TEST(TextTraining, RefusesWhatCannotBeLearned) {
   EXPECT_THAT(ErrorOf([&] {
                 LanguageModelTask(*gpt2, texts, kValidBytes, {kBatches, 0});
               }),
-              HasSubstr("text 4 to learn from"));
+              HasSubstr("text 4 to train on"));
 }
 
 }  // namespace

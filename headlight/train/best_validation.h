@@ -1,4 +1,4 @@
-// Which validation is the best so far.
+// Keeps track of the best validation so far.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace headlight {
 
-// Whether a report is better than those before, of which the state knows the best: by `metric`, or where that is empty
-// by the task's score, else the loss; then by the loss. Then it is the state's best. `last_is_best`: always so.
+/// Returns true if `report` is better than the best one so far, and then stores it in `state` as the best. Reports are
+/// compared by `metric`, or if it is empty by the task's score (without a score, the loss); the loss breaks ties.
+/// `last_is_best`: every report counts as the best.
 bool KeepIfBest(const ValidationReport& report, const std::string& metric, bool last_is_best, TrainingState& state);
 
-// The metric of the best one, as it was reported.
+/// The value of the best report's metric, as it was reported.
 double BestValue(const TrainingState& state);
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ std::string StateName(const TrainingTask::State& part) { return fmt::format("tas
 
 void ReadInto(const Safetensors& file, const std::string& name, const Tensor& to) {
   const Tensor stored = file.Read(name, to.dtype());
-  Check(stored.shape() == to.shape(), "{}: {} has shape {}, where this model asks for {}", file.path(), name,
+  Check(stored.shape() == to.shape(), "{}: {} has shape {}, but this model needs {}", file.path(), name,
         ToString(stored.shape()), ToString(to.shape()));
   to.CopyFrom(stored);
 }
@@ -31,7 +31,7 @@ void Replace(std::string& text, const std::string& from, const std::string& to) 
     text.replace(at, from.size(), to);
 }
 
-// Parses a state.json, in which version 0.1 called images pictures.
+// Parses a state.json. Version 0.1 called images pictures.
 JsonView ParseState(std::string text, const std::string& path) {
   for (const std::string_view name : {"_recall", "_recall_at_10", "_loss"})
     Replace(text, fmt::format("\"picture{}\"", name), fmt::format("\"image{}\"", name));
@@ -39,18 +39,18 @@ JsonView ParseState(std::string text, const std::string& path) {
   return {ParseJson(text, path), path};
 }
 
-// Rank 0's values, in the place of the others'.
+// Replaces the values on the other ranks by rank 0's.
 void Share(Ranks* ranks, const Tensor& values) {
   if (ranks == nullptr) return;
   Dispatch(values.dtype(), [&]<typename T>(T) { Broadcast(*ranks, BytesOf(values.span<T>())); });
 }
 
-// Names the first thing in which the runs differ.
+// Throws Error naming the first setting that differs.
 void CheckSameRun(const JsonView& stored, const Json& run, const std::string& path) {
   const auto check = [&](const std::string& name, const Json* before, const Json* now) {
     Check(before != nullptr && now != nullptr && *before == *now,
-          "{}: this training began with {} {}, not {}; resume with the same, or train into another folder", path, name,
-          before == nullptr ? "none" : before->Line(), now == nullptr ? "none" : now->Line());
+          "{}: this training started with {} {}, not {}; resume with the same, or train into another folder", path,
+          name, before == nullptr ? "none" : before->Line(), now == nullptr ? "none" : now->Line());
   };
   for (const auto& [name, value] : *run.As<Json::Object>()) check(name, stored.value().Find(name), &value);
   for (const auto& [name, value] : stored.Object()) check(name, &value, run.Find(name));
@@ -94,7 +94,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
       if (step == optimizer.step)
         WriteSafetensors(fresh + name, {Stored("values", parameters.state())});
       else
-        LinkOrCopy(folder + name, fresh + name);  // it never changes
+        LinkOrCopy(folder + name, fresh + name);  // its contents never change
     }
   });
 }
@@ -115,8 +115,8 @@ void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& s
   if (ranks != nullptr) text = Broadcast(*ranks, text);
   const JsonView json = ParseState(std::move(text), path);
   Check(json["version"].Integer() == kCheckpointVersion,
-        "{}: a checkpoint of version {}, where this program reads version {}; finish that training with the "
-        "program that began it, or train into another folder",
+        "{}: a checkpoint of version {}, but this program reads version {}; finish that training with the "
+        "program that started it, or train into another folder",
         path, json["version"].Integer(), kCheckpointVersion);
   CheckSameRun(json["run"], run, path);
   optimizer.step = json["step"].Integer(0);

@@ -14,11 +14,11 @@
 namespace headlight {
 namespace {
 
-// Logits whose exponentials are 0 where a row's text and a column's are equal, but for a pair's own; rows and columns
-// are the first of all texts.
+// Logits whose exponentials are 0 if the row's text equals the column's, except for a pair itself. The rows and the
+// columns correspond to the first of all texts.
 Tensor WithoutEqual(const Tensor& logits, std::span<const std::int32_t> first) {
   constexpr double kNever = -1e9;
-  Check(std::max(logits.rows(), logits.columns()) <= std::ssize(first), "{} texts of a contrastive loss for logits {}",
+  Check(std::max(logits.rows(), logits.columns()) <= std::ssize(first), "a contrastive loss has {} texts for logits {}",
         first.size(), ToString(logits.shape()));
   Tensor never;
   std::map<std::int32_t, std::vector<std::int64_t>> equal;

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// CRC-32C (Castagnoli), as TFRecord files use it, rotated and offset so that a checksum of checksums stays sound.
+// CRC-32C (Castagnoli), rotated and offset as in TFRecord files, so that a checksum of checksums remains sound.
 std::uint32_t MaskedChecksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};
@@ -29,7 +29,7 @@ std::uint32_t MaskedChecksum(std::string_view bytes) {
   return ((sum >> 15) | (sum << 17)) + 0xA282EAD8u;
 }
 
-// Little-endian, as this machine is.
+// Assumes that this machine is little-endian.
 template <typename T>
 std::string Bytes(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -37,7 +37,7 @@ std::string Bytes(T value) {
   return bytes;
 }
 
-// Protocol-buffer fields: a key (number and wire type), then the content.
+// Protocol buffer fields: a key (field number and wire type), then the content.
 std::string Varint(std::uint64_t value) {
   std::string bytes;
   for (; value >= 128; value >>= 7) bytes.push_back(static_cast<char>(value | 128));

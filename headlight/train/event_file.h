@@ -1,4 +1,4 @@
-// TensorBoard's event files: scalars over steps.
+// TensorBoard event files: scalars over steps.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-// A new file events.out.tfevents.SECONDS.PROCESS.headlight in the folder. Throws Error where it cannot be written.
+/// Creates a file events.out.tfevents.SECONDS.PROCESS.headlight in the folder. Throws Error if it cannot be written.
 class HEADLIGHT_API EventFile {
  public:
   explicit EventFile(const std::string& folder);

@@ -15,8 +15,8 @@
 namespace headlight {
 namespace {
 
-constexpr double kTemperature = 0.07;                     // of the votes
-constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // that are in memory at once
+constexpr double kTemperature = 0.07;                     // of the votes' weights
+constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // cosines in memory at the same time
 
 Tensor UnitVectors(const Tensor& vectors) {
   const Tensor units = vectors.Clone();
@@ -28,10 +28,10 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// The class that the nearest vote for, the smaller number of equals; `itself` does not vote.
+// The class with the most votes of the nearest neighbours, the smaller class if they are equal; `itself` does not vote.
 std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
                   std::int64_t itself) {
-  std::vector<std::pair<float, std::int64_t>> nearest;  // cosines, negated, and places
+  std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices
   nearest.reserve(cosines.size());
   for (std::int64_t i = 0; i < std::ssize(cosines); ++i)
     if (i != itself) nearest.emplace_back(-cosines[static_cast<std::size_t>(i)], i);
@@ -47,7 +47,7 @@ std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t
 std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& asked, std::int64_t neighbours,
                                 bool among_others) {
   const std::int64_t count = known.vectors.rows(), dimension = known.vectors.columns();
-  Check(asked.columns() == dimension, "features of {} numbers have no neighbours among those of {}", asked.columns(),
+  Check(asked.columns() == dimension, "features have {} numbers each, but the labelled ones have {}", asked.columns(),
         dimension);
   kernels::PackedMatrix<float> packed(dimension, count);
   packed.Pack(UnitVectors(known.vectors).matrix<float>(), /*transposed=*/true);
@@ -67,7 +67,7 @@ std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& ask
   return found;
 }
 
-// x [rows, dimension], shifted and scaled; weights [dimension + 1, classes]. Fills the probabilities of a row.
+// Logistic regression on shifted and scaled x [rows, dimension], with weights [dimension + 1, classes].
 class Regression {
  public:
   Regression(const Tensor& x, const std::vector<float>& mean, const std::vector<float>& scale, std::int64_t classes)
@@ -91,10 +91,10 @@ class Regression {
     return static_cast<double>((x_.row(row)[i] - mean_[at]) * scale_[at]);
   }
 
-  // The mean negative log-probability of the classes plus the penalty, and its gradient.
+  // Returns the mean negative log-probability of the classes plus the penalty, and fills its gradient.
   double operator()(const std::vector<std::int32_t>& right, const std::vector<double>& weights,
                     std::vector<double>& gradient) const {
-    // As many sums whatever the threads, so that the bits do not depend on them.
+    // A fixed number of partial sums, so that the bits do not depend on the number of threads.
     constexpr std::int64_t kSums = 16;
     std::vector<double> losses(kSums);
     std::vector<std::vector<double>> gradients(kSums);
@@ -170,7 +170,7 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
       squares[i] += std::pow(static_cast<double>(x.row(row)[i]) - sums[i] / rows, 2);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const double deviation = std::sqrt(squares[i] / rows);
-    // A feature that varies by rounding alone carries no information, and is not scaled.
+    // A feature that varies only by rounding errors carries no information and is not scaled.
     scale_[i] = deviation > 1e-7 * std::abs(sums[i] / rows) ? static_cast<float>(1 / deviation) : 1;
   }
   const Regression regression(features.vectors, mean_, scale_, classes_);
@@ -180,7 +180,7 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
 }
 
 std::vector<double> LinearProbe::Probabilities(const Tensor& asked) const {
-  Check(asked.columns() == dimension_, "a linear probe of features of {} numbers, and features of {}", dimension_,
+  Check(asked.columns() == dimension_, "the linear probe has features of {} numbers, not {}", dimension_,
         asked.columns());
   const Regression regression(asked, mean_, scale_, classes_);
   const auto classes = static_cast<std::size_t>(classes_);

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// scikit-learn's, from tools/make_class_score_goldens.py.
+// Computed with scikit-learn by tools/make_class_score_goldens.py.
 struct Golden {
   JsonView json = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/class_scores.json")["features"];
 
@@ -32,25 +32,25 @@ struct Golden {
   LabelledFeatures Known() const { return {Vectors("known"), Classes("known_classes")}; }
 };
 
-TEST(NeighbourClasses, EqualScikitLearns) {
+TEST(NeighbourClasses, MatchScikitLearn) {
   const Golden golden;
   const auto found = NeighbourClasses(golden.Known(), golden.Vectors("asked"), golden.json["neighbours"].Integer());
   EXPECT_EQ(found, golden.Classes("neighbour_classes"));
-  EXPECT_NE(found, golden.Classes("asked_classes"));  // it is not too easy
+  EXPECT_NE(found, golden.Classes("asked_classes"));  // the task is not trivial
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), golden.Vectors("asked"), 61); }),
-              HasSubstr("61 neighbours: there are 60 labelled examples"));
+              HasSubstr("there are 60 labelled examples"));
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), Tensor::Zeros({1, 5}), 1); }), HasSubstr("5 numbers"));
 }
 
-TEST(NeighbourAccuracy, VotesByCosineAmongTheOthers) {
-  // Two directions, of any length, and one vector among the wrong ones.
+TEST(NeighbourAccuracy, VotesByCosineLeavingOneOut) {
+  // Two directions with vectors of any length, and one vector close to those of the other class.
   const Tensor vectors = Tensor::From<float>({1, 0, 5, 0.1F, 2, -0.1F, 0, 1, 0.1F, 3, 9, 0.5F}, {6, 2});
   EXPECT_NEAR(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 1}}, 2), 100.0 * 5 / 6, 1e-9);
   EXPECT_EQ(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 0}}, 1), 100);
-  EXPECT_EQ(NeighbourAccuracy({Tensor::From<float>({1, 0}, {1, 2}), {0}}, 3), 0);  // there is no other
+  EXPECT_EQ(NeighbourAccuracy({Tensor::From<float>({1, 0}, {1, 2}), {0}}, 3), 0);  // there is no other vector
 }
 
-TEST(LinearProbe, EqualsScikitLearns) {
+TEST(LinearProbe, MatchesScikitLearn) {
   const Golden golden;
   const LinearProbe probe(golden.Known());
   EXPECT_TRUE(probe.converged());
@@ -60,7 +60,7 @@ TEST(LinearProbe, EqualsScikitLearns) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i].Number(), 2e-5) << i;
 }
 
-TEST(LinearProbe, IsTheSameAtAnyNumberOfThreads) {
+TEST(LinearProbe, DoesNotDependOnTheNumberOfThreads) {
   Random random(1);
   const Tensor vectors = Tensor::Empty({90, 5});
   std::vector<std::int32_t> classes;
@@ -74,7 +74,7 @@ TEST(LinearProbe, IsTheSameAtAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-TEST(LinearProbe, TakesFeaturesThatDoNotVaryAndRefusesOneClass) {
+TEST(LinearProbe, AcceptsConstantFeaturesAndRefusesOneClass) {
   const Tensor vectors = Tensor::From<float>({7, 1, 7, 2, 7, -1, 7, -2}, {4, 2});
   EXPECT_EQ(LinearProbe({vectors, {1, 1, 0, 0}}).Classes(vectors), (std::vector<std::int32_t>{1, 1, 0, 0}));
   EXPECT_THAT(ErrorOf([&] { LinearProbe({vectors, {1, 1, 1, 1}}); }), HasSubstr("two classes"));

@@ -15,15 +15,15 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAlpha = 1;  // by atom14
+constexpr std::size_t kAlpha = 1;  // index in atom14
 constexpr std::int64_t kTypes = 21;
 constexpr std::int64_t kMostSampled = 256;
 
 bool Known(const ResidueLabels& residue) { return residue.known[kAlpha]; }
 const Vector3& AlphaOf(const ResidueLabels& residue) { return residue.atoms[kAlpha]; }
 
-// The lDDT of distances between two residues of a chain, given as a function of their indices; a residue that has none
-// is infinitely far.
+// The lDDT of predicted distances, given as a function of two residue indices. A residue without a prediction is
+// infinitely far away.
 double LddtOf(std::span<const ResidueLabels> chain,
               const std::function<double(std::size_t i, std::size_t j)>& distance) {
   double kept = 0, all = 0;
@@ -46,7 +46,7 @@ double LddtOf(const std::vector<ResidueLabels>& prototype, std::span<const Resid
   });
 }
 
-// Of the residues of a chain that have a place, those whose C alpha is known.
+// The TM-score of the residues whose C alpha is known, for predicted positions of the first residues.
 double TmScoreOf(std::span<const Vector3> places, std::span<const ResidueLabels> chain) {
   std::vector<Vector3> model, reference;
   std::int64_t length = 0;
@@ -77,7 +77,8 @@ BaselineScores MeanOver(const ChainSet& chains,
   return mean;
 }
 
-// Points [n] in space whose distances come near these [n, n], by the three largest eigenvectors of the centred squares.
+// Points [n] in space whose distances approximate `distances` [n, n], from the three largest eigenvectors of the
+// centred squared distances.
 std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t n) {
   std::vector<double> product(n * n), row_means(n);
   double mean = 0;
@@ -89,7 +90,7 @@ std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t 
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
       product[i * n + j] = -0.5 * (distances[i * n + j] * distances[i * n + j] - row_means[i] - row_means[j] + mean);
-  // Subspace iteration from fixed directions; chains are smooth, and these are as well.
+  // Subspace iteration from fixed smooth directions; protein chains are smooth as well.
   constexpr int kIterations = 300;
   std::array<std::vector<double>, 3> axes;
   for (std::size_t k = 0; k < 3; ++k)
@@ -123,7 +124,7 @@ std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t 
 
 Prototype BestPrototype(const ChainSet& train) {
   const auto count = std::ssize(train.examples), asked = std::min(count, kMostSampled);
-  Check(count > 0, "there is no chain to choose a prototype of");
+  Check(count > 0, "there is no chain to choose a prototype from");
   std::vector<double> sums(train.examples.size());
   ParallelFor(count, [&](std::int64_t i) {
     const std::vector<ResidueLabels>& candidate = train.examples[static_cast<std::size_t>(i)].residues;
@@ -146,7 +147,7 @@ BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains
 }
 
 MeanDistances::MeanDistances(const ChainSet& train) {
-  constexpr double kDrawn = 10;  // observations of all types that each pair of types begins with
+  constexpr double kDrawn = 10;  // prior observations of all types that each pair of types starts with
   std::int64_t farthest = 0;
   for (const ChainExample& example : train.examples)
     farthest = std::max<std::int64_t>(farthest, example.residues.back().place - example.residues.front().place);

@@ -1,4 +1,4 @@
-// What may be said of a chain's structure without a model of proteins: baselines that a model of structures must beat.
+// Baselines without a trained model, which a structure prediction model must beat.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,39 @@
 namespace headlight {
 
 struct BaselineScores {
-  double lddt_ca = 0, tm_score = 0;  // the means over the chains, of the C alphas, from 0 to 1
+  double lddt_ca = 0, tm_score = 0;  // means over the chains for C alpha atoms, from 0 to 1
 };
 
-// One structure for all chains: as many residues of it as a chain has, from its first on.
+/// One structure that is predicted for every chain, aligned at the first residue.
 struct Prototype {
-  std::string name;  // of the chain that it is
+  std::string name;  // of the chain that it was taken from
   std::vector<ResidueLabels> residues;
 };
 
-// The chain of `train` whose structure has the highest mean lDDT as that of every other: of at most 256 of them, which
-// lie evenly among all.
+/// The chain of `train` whose structure has the highest mean lDDT as a prediction for the other chains. At most 256
+/// evenly spaced chains are compared.
 HEADLIGHT_API Prototype BestPrototype(const ChainSet& train);
 
-// Residues beyond the prototype's last have no atom.
+/// Scores the prototype as a prediction for each chain. Residues beyond the prototype's last one have no atom.
 HEADLIGHT_API BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains);
 
-// The mean distances of C alphas in `train`, by the places between two residues and by their types.
+/// The mean distances of C alpha atoms in `train`, by sequence separation and residue types.
 class HEADLIGHT_API MeanDistances {
  public:
   explicit MeanDistances(const ChainSet& train);
 
-  // [residues, residues] in angstrom. The mean of a pair of types is drawn to that of all types by ten observations; of
-  // residues farther apart than in any chain it is that of the farthest.
+  /// Predicted distances [residues, residues] in angstrom. The mean of a pair of types is shrunk towards the mean of
+  /// all types, which counts as ten observations. Separations greater than any in `train` use the mean of the greatest
+  /// one.
   std::vector<double> Of(std::span<const ResidueLabels> residues) const;
 
  private:
   std::vector<double> means_;  // [separations, types, types]
 };
 
-// lDDT of these distances themselves. For the TM-score they are embedded in space by classical multidimensional scaling
-// (Torgerson, "Multidimensional scaling: I. Theory and method", 1952), of whose two mirror images the better counts.
+/// The lDDT is computed from the distances. For the TM-score they are embedded in space by classical multidimensional
+/// scaling (Torgerson, "Multidimensional scaling: I. Theory and method", 1952); the better of the two mirror images
+/// counts.
 HEADLIGHT_API BaselineScores ScoreMeanDistances(const MeanDistances& distances, const ChainSet& chains);
 
 }  // namespace headlight

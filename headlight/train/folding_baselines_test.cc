@@ -9,7 +9,7 @@
 namespace headlight::folding_baselines_test {
 namespace {
 
-// A helix, or a strand whose residues lie `rise` angstrom apart, of so many residues.
+// A helix of this many residues, or a strand with a rise of `rise` angstrom per residue.
 ChainExample Made(const std::string& name, std::size_t residues, double rise, int type = 0) {
   ChainExample example = {.name = name, .residues = std::vector<ResidueLabels>(residues), .alignment = {}};
   for (std::size_t i = 0; i < residues; ++i) {
@@ -24,7 +24,7 @@ ChainExample Made(const std::string& name, std::size_t residues, double rise, in
   return example;
 }
 
-TEST(FoldingBaselines, TheBestPrototypeIsMostLikeTheOthers) {
+TEST(FoldingBaselines, TheBestPrototypeIsMostSimilarToTheOthers) {
   const ChainSet train = {
       .examples = {Made("strand", 30, 3.3), Made("short", 12, 1.5), Made("helix", 30, 1.5), Made("another", 24, 1.5)}};
   const Prototype best = BestPrototype(train);
@@ -32,7 +32,7 @@ TEST(FoldingBaselines, TheBestPrototypeIsMostLikeTheOthers) {
   const BaselineScores same = ScorePrototype(best, {.examples = {Made("helix", 20, 1.5)}});
   EXPECT_NEAR(same.lddt_ca, 1, 1e-9);
   EXPECT_NEAR(same.tm_score, 1, 1e-6);
-  // Of 40 residues it has 30: it keeps less, and of their mean with a strand still less.
+  // The prototype covers 30 of 40 residues, so it scores lower, and the mean with a strand is lower still.
   const BaselineScores longer = ScorePrototype(best, {.examples = {Made("long", 40, 1.5)}});
   EXPECT_NEAR(longer.tm_score, 30.0 / 40, 1e-6);
   EXPECT_LT(longer.lddt_ca, 0.8);
@@ -40,7 +40,7 @@ TEST(FoldingBaselines, TheBestPrototypeIsMostLikeTheOthers) {
   EXPECT_LT(both.lddt_ca, longer.lddt_ca);
 }
 
-TEST(FoldingBaselines, MeanDistancesAreByPlacesAndTypes) {
+TEST(FoldingBaselines, MeanDistancesDependOnSeparationAndTypes) {
   ChainSet train;
   for (int i = 0; i < 1000; ++i) {
     train.examples.push_back(Made("helix", 30, 1.5, 0));
@@ -56,11 +56,11 @@ TEST(FoldingBaselines, MeanDistancesAreByPlacesAndTypes) {
   EXPECT_NEAR(of_helix[7 * 30 + 3], truth(helix, 3, 7), 0.1);
   EXPECT_NEAR(of_strand[3 * 40 + 7], truth(strand, 3, 7), 0.1);
   EXPECT_EQ(of_strand[3 * 40 + 3], 0);
-  EXPECT_EQ(of_strand[39], of_strand[29]);  // farther than any pair that was seen
+  EXPECT_EQ(of_strand[39], of_strand[29]);  // a greater separation than any in the training set
   const BaselineScores scores = ScoreMeanDistances(distances, {.examples = {helix, helix}});
   EXPECT_GT(scores.lddt_ca, 0.95);
   EXPECT_GT(scores.tm_score, 0.9);
-  // Without types both are the mean of a helix and a strand, and neither.
+  // Without types, both predictions are the mean of a helix and a strand and fit neither.
   for (ChainExample& example : train.examples)
     for (ResidueLabels& residue : example.residues) residue.type = 0;
   EXPECT_LT(ScoreMeanDistances(MeanDistances(train), {.examples = {helix}}).lddt_ca, 0.7);

@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 void AddTo(const Tensor& sum, const Tensor& more) {
-  const std::int64_t columns = std::gcd(sum.elements(), std::int64_t{4096});  // rows are shared among threads
+  const std::int64_t columns = std::gcd(sum.elements(), std::int64_t{4096});  // threads divide the rows
   const Shape rows{sum.elements() / columns, columns};
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     const Matrix<T> to = sum.ViewAs(rows).matrix<T>();
@@ -20,7 +20,7 @@ void AddTo(const Tensor& sum, const Tensor& more) {
   });
 }
 
-// kept = sum, sum = 0, while both are in the cache.
+// kept = sum, sum = 0, in one pass while both are in the cache.
 void MoveOut(const Tensor& sum, const Tensor& kept) {
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     constexpr std::int64_t block = std::int64_t{1} << 14;
@@ -34,7 +34,7 @@ void MoveOut(const Tensor& sum, const Tensor& kept) {
   });
 }
 
-// To nearest, ties to even; what is not finite stays so.
+// Rounds to nearest, ties to even. Infinities and NaN are unchanged.
 void RoundToBfloat16(const Tensor& gradient) {
   Dispatch(gradient.dtype(), [&]<typename T>(T) {
     constexpr std::int64_t block = std::int64_t{1} << 14;

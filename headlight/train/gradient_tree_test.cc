@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kNumbers = 48;
 
-// Numbers of very different sizes, so that every order of adding them rounds in its own way.
+// Numbers of very different magnitudes, so that each order of addition rounds differently.
 std::vector<std::vector<float>> Parts(std::int64_t count) {
   Random random(7);
   std::vector<std::vector<float>> parts(static_cast<std::size_t>(count));
@@ -30,7 +30,7 @@ std::vector<std::vector<float>> Parts(std::int64_t count) {
 
 Tensor Vector(const std::vector<float>& values) { return Tensor::From<float>(values, {std::ssize(values)}); }
 
-// The sum where the parts arrive in this order.
+// The sum if the parts arrive in this order.
 std::vector<float> Sum(const std::vector<std::vector<float>>& parts, const std::vector<std::int64_t>& order) {
   GradientTree tree(std::ssize(parts));
   std::vector<float> sum;
@@ -53,7 +53,7 @@ std::vector<std::int64_t> InOrder(std::int64_t count) {
   return order;
 }
 
-TEST(GradientTree, HasTheSameBitsInWhicheverOrderPartsArrive) {
+TEST(GradientTree, HasTheSameBitsForAnyOrderOfArrival) {
   Random random(3);
   for (std::int64_t count = 1; count <= 21; ++count) {
     const auto parts = Parts(count);
@@ -66,7 +66,7 @@ TEST(GradientTree, HasTheSameBitsInWhicheverOrderPartsArrive) {
   }
 }
 
-TEST(GradientTree, HasTheSameBitsHoweverRanksShareTheParts) {
+TEST(GradientTree, HasTheSameBitsForAnyDivisionAmongRanks) {
   for (const std::int64_t count : {1, 2, 5, 8, 13, 16, 21}) {
     const auto parts = Parts(count);
     const std::vector<float> sum = Sum(parts, InOrder(count));
@@ -90,7 +90,7 @@ TEST(GradientTree, HasTheSameBitsHoweverRanksShareTheParts) {
   }
 }
 
-TEST(GradientTree, IsNotTheSumFromTheFirstToTheLast) {  // else the tests above could not fail
+TEST(GradientTree, DiffersFromASequentialSum) {  // otherwise the tests above could not fail
   const auto parts = Parts(16);
   std::vector<float> sum(kNumbers);
   for (const auto& part : parts) std::ranges::transform(sum, part, sum.begin(), std::plus{});

@@ -15,15 +15,15 @@
 namespace headlight {
 namespace {
 
-// A part's loss, and what it leaves besides its gradient.
+// A part's loss and its other results besides the gradient.
 struct PartOutcome {
   double loss = 0;
   std::vector<double> sums;
   std::vector<BatchStatistic> statistics;
 };
 
-// As numbers, so that they can be sent: the loss, the sums, and each statistic as its parameter's index, its length and
-// its values.
+// Serializes the outcome to numbers that can be sent: the loss, the sums, and for each statistic its parameter's index,
+// its length and its values.
 void Append(const PartOutcome& outcome, const Parameters& parameters, std::vector<double>& to) {
   to.push_back(outcome.loss);
   to.insert(to.end(), outcome.sums.begin(), outcome.sums.end());
@@ -61,7 +61,7 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
   return outcomes;
 }
 
-// The gradient of this rank's last part, on its way to the others piece by piece, as it becomes known.
+// The gradient of this rank's last part, which is sent piece by piece as the backward pass completes it.
 class LastPart {
  public:
   LastPart(std::int64_t part, const GradientTree& tree, const Tensor& gradients, RankSum& sum)
@@ -69,7 +69,7 @@ class LastPart {
     for (const Piece& piece : sum.pieces()) unknown_.push_back(piece.end - piece.begin);
   }
 
-  // Nothing is added to a parameter's gradient any more.
+  // Called when nothing more is added to a parameter's gradient.
   void Complete(const Tensor& gradient) {
     const std::int64_t begin = PlaceOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
     const std::vector<Piece>& pieces = sum_.pieces();
@@ -81,7 +81,7 @@ class LastPart {
     }
   }
 
-  // All gradients are known.
+  // Called when all gradients are complete.
   void Finish() {
     for (std::size_t piece = 0; piece < unknown_.size(); ++piece)
       if (std::exchange(unknown_[piece], 0) != 0) Send(piece);
@@ -104,7 +104,7 @@ class LastPart {
   const GradientTree& tree_;
   Tensor gradients_;
   RankSum& sum_;
-  std::vector<std::int64_t> unknown_;  // numbers of each piece
+  std::vector<std::int64_t> unknown_;  // incomplete numbers of each piece
 };
 
 }  // namespace
@@ -137,7 +137,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
     std::optional<LastPart> last;
     if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
-    TrainingPart made;  // kept until the backward pass is over, which reads it again where blocks are recomputed
+    TrainingPart made;  // kept until the backward pass is over, which reads it again for recomputed blocks
     const TrainingPart* part = &parts[static_cast<std::size_t>(i)];
     if (!part->made()) part = &(made = Made(*part));
     if (!options.sums.empty()) options.sums.Fill(0);

@@ -1,4 +1,4 @@
-// The gradient of a step, from those of its parts.
+// The gradient of a step, accumulated over its micro-batches ("parts").
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,28 @@
 
 namespace headlight {
 
-// [1]: `scale` times the sum of the losses of a part's labels, or of the part where its loss is no sum.
+/// Computes [1]: `scale` times the sum of the losses of a part's labels, or times the part's loss if that is not a sum.
 using PartLoss = std::function<Tensor(Context& context, const TrainingPart& part, double scale)>;
 
-// Brings the norm of a contiguous gradient down to `longest`.
+/// Scales a contiguous gradient so that its norm is at most `longest`.
 HEADLIGHT_API void ClipNorm(const Tensor& gradient, double longest);
 
 struct StepOptions {
-  std::int64_t labels = 0;  // the loss is the mean over so many
-  std::uint64_t seed = 0;   // of dropout
-  double clip_part_norm =
-      0;  // where above 0, the norm of the gradient of the sum of a part's losses is brought to this
+  std::int64_t labels = 0;    // the loss is the mean over this many labels
+  std::uint64_t seed = 0;     // for dropout
+  double clip_part_norm = 0;  // if positive, the gradient of each part's summed losses is clipped to this norm
   GradientType type = GradientType::float32;
-  // The parts are divided among these; null: there is but one.
+  /// The ranks that divide the parts; null: a single process.
   Ranks* ranks = nullptr;
-  bool own_pieces = false;  // each rank sets the gradients of its pieces (train/rank_sum.h) alone
-  // float64, what a part's loss adds to besides: then the sum over all parts. May be empty.
+  bool own_pieces = false;  // each rank sets only the gradients of its own pieces (train/rank_sum.h)
+  /// float64, accumulates other sums that a part's loss computes; afterwards the sum over all parts. May be empty.
   Tensor sums = {};
 };
 
-// Sets the model's gradients, which are zeros before, to those of the mean loss of all labels, and returns that loss: 0
-// where there are no labels. Running averages (TrainingPass::statistics) follow the parts in their order.
-// Only one part's activations exist at a time; its dropout follows from the seed and its index. The result has the same
-// bits for any number of threads and ranks.
+/// Sets the model's gradients, which must be zeros, to those of the mean loss of all labels. Returns that loss, or 0 if
+/// there are no labels. Running averages (TrainingPass::statistics) are updated in the order of the parts. The
+/// activations of only one part exist at a time; its dropout depends on the seed and its index. The result has the same
+/// bits for any number of threads and ranks.
 HEADLIGHT_API double ComputeGradients(const Parameters& parameters, const PartLoss& loss,
                                       std::span<const TrainingPart> parts, const StepOptions& options);
 

@@ -10,8 +10,8 @@
 namespace headlight::gradients_test {
 namespace {
 
-// Each part's gradient is a vector along one axis.
-TEST(ComputeGradients, ClipsThePartsAlone) {
+// Each part's gradient is along one axis.
+TEST(ComputeGradients, ClipsEachPartSeparately) {
   Parameters parameters(DType::float32);
   const Parameter& weights = Scope(parameters).DeclareVector({"weights"}, 2);
   parameters.Allocate();

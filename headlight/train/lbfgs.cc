@@ -23,11 +23,11 @@ Vector Difference(Vector a, const Vector& b) {
 }
 
 struct Pair {
-  Vector step, change;  // of x and of the gradient
+  Vector step, change;  // differences of x and of the gradient
   double inverse;       // 1 / (step . change)
 };
 
-// Minus the inverse Hessian times the gradient (Nocedal and Wright, "Numerical Optimization", algorithm 7.4).
+// Returns minus the inverse Hessian times the gradient (Nocedal and Wright, "Numerical Optimization", algorithm 7.4).
 Vector Direction(const std::deque<Pair>& history, Vector gradient) {
   Vector shares;
   for (auto pair = history.rbegin(); pair != history.rend(); ++pair) {
@@ -46,8 +46,8 @@ Vector Direction(const std::deque<Pair>& history, Vector gradient) {
   return gradient;
 }
 
-// The first of the lengths 1, 1/2, 1/4, ... of a direction at which the value falls by a share of what the slope
-// promises (Armijo's rule); false where there is none. Fills the place and its gradient, and moves the value there.
+// Backtracking line search: tries the step lengths 1, 1/2, 1/4, ... until the Armijo condition holds. Returns false if
+// none does. Fills the new x and its gradient, and updates the value.
 bool Search(const Objective& objective, const Vector& x, const Vector& direction, double slope, double& value,
             Vector& next, Vector& gradient) {
   for (double length = 1; slope < 0 && length > 1e-12; length /= 2) {
@@ -74,7 +74,7 @@ bool Minimise(const Objective& objective, Vector& x, const LbfgsOptions& options
     const Vector direction = Direction(history, gradient);
     if (!Search(objective, x, direction, Dot(gradient, direction), value, next, next_gradient)) {
       if (history.empty()) return false;
-      history.clear();  // no descent direction: restart along the gradient
+      history.clear();  // not a descent direction: restart along the gradient
       continue;
     }
     Pair pair{Difference(next, x), Difference(next_gradient, gradient), 0};

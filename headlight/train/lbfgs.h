@@ -1,5 +1,5 @@
 // L-BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989), for smooth
-// functions of few numbers that are computed exactly, without mini-batches.
+// functions of few variables that are computed exactly, without mini-batches.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace headlight {
 
-// The value at x; fills the gradient, which has as many numbers.
+/// Returns the value at x and fills the gradient, which has the same size as x.
 using Objective = std::function<double(const std::vector<double>& x, std::vector<double>& gradient)>;
 
 struct LbfgsOptions {
-  std::size_t history = 10;  // pairs of steps and changes of the gradient that stand for the second derivatives
-  double tolerance = 1e-6;   // of the largest part of the gradient, at which it ends
+  std::size_t history = 10;  // pairs of differences that approximate the Hessian
+  double tolerance = 1e-6;   // stops when no component of the gradient exceeds this
   std::int64_t iterations = 1000;
 };
 
-// Moves x to a minimum. False where the gradient is still larger than the tolerance: the iterations are over, or no
-// step along the gradient makes the value smaller. The same numbers in, the same bits out.
+/// Moves x to a minimum. Returns false if the gradient still exceeds the tolerance: the iterations are used up, or no
+/// step along the gradient decreases the value. Deterministic.
 HEADLIGHT_API bool Minimise(const Objective& objective, std::vector<double>& x, const LbfgsOptions& options = {});
 
 }  // namespace headlight

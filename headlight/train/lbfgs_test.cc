@@ -5,7 +5,7 @@
 namespace headlight::lbfgs_test {
 namespace {
 
-// Rosenbrock's valley, of which each neighbouring pair of numbers has one; the minimum is at 1.
+// The extended Rosenbrock function, one valley for each pair of neighbouring variables; the minimum is at 1.
 double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
   double value = 0;
   std::fill(gradient.begin(), gradient.end(), 0);
@@ -18,7 +18,7 @@ double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
   return value;
 }
 
-TEST(Lbfgs, FindsTheEndOfACurvedValley) {
+TEST(Lbfgs, FindsTheMinimumOfRosenbrock) {
   for (const std::size_t size : {2U, 7U}) {
     std::vector<double> x(size, -0.5);
     EXPECT_TRUE(Minimise(Valley, x, {.tolerance = 1e-9}));
@@ -26,17 +26,17 @@ TEST(Lbfgs, FindsTheEndOfACurvedValley) {
   }
 }
 
-TEST(Lbfgs, SaysThatItDidNotArrive) {
+TEST(Lbfgs, ReportsThatItDidNotConverge) {
   std::vector<double> x(2, -0.5);
   EXPECT_FALSE(Minimise(Valley, x, {.iterations = 3}));
-  // Without a minimum.
+  // This function has no minimum.
   const Objective line = [](const std::vector<double>& at, std::vector<double>& gradient) {
     gradient[0] = -1;
     return -at[0];
   };
   std::vector<double> one = {0};
   EXPECT_FALSE(Minimise(line, one));
-  // With nothing to do.
+  // The start is already the minimum.
   std::vector<double> there = {1, 1};
   EXPECT_TRUE(Minimise(Valley, there, {.iterations = 0}));
 }

@@ -10,12 +10,12 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMostWordPairs = std::size_t{1} << 25, kMostTokens = std::size_t{1} << 26;
-constexpr std::size_t kLongest = 256;  // tokens; a longer sentence says little of its words
+constexpr std::size_t kLongest = 256;  // tokens; a longer sentence says little about its words
 constexpr int kRounds = 5;
-// A translation less likely than this is an accident of the pairs it was seen in.
+// A less likely translation is a coincidence of the sentence pairs.
 constexpr float kLeastProbability = 1e-4F;
 
-// Sentences of either side, one after another.
+// The sentences of one language, concatenated.
 struct Sentences {
   std::vector<std::int32_t> ids;
   std::vector<std::size_t> begins = {0};
@@ -30,14 +30,13 @@ struct Sentences {
   }
 };
 
-// Ascending and without repeats.
+// Sorts and removes duplicates.
 void MakeSet(std::vector<std::uint64_t>& keys) {
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// The words that stand together in some pair of sentences, source word by source word, and how likely the first is
-// translated by the second.
+// The word pairs that occur together in some sentence pair, grouped by source word, with translation probabilities.
 class Lexicon {
  public:
   Lexicon(std::span<const std::uint64_t> keys, std::int64_t source_words)
@@ -49,7 +48,7 @@ class Lexicon {
     std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
   }
 
-  // One round of expectation and maximisation (Brown et al., 1993, equation 17).
+  // One EM iteration (Brown et al., 1993, equation 17).
   void Improve(const Sentences& sources, const Sentences& targets) {
     std::vector<float> counts(targets_.size());
     std::vector<std::size_t> places;
@@ -61,7 +60,7 @@ class Lexicon {
           places.push_back(Find(source, target));
           sum += probabilities_[places.back()];
         }
-        if (sum == 0) continue;  // all of them too small for a float
+        if (sum == 0) continue;  // all of them underflow
         for (const std::size_t place : places) counts[place] += probabilities_[place] / sum;
       }
     for (std::size_t source = 0; source + 1 < begins_.size(); ++source) {
@@ -91,8 +90,8 @@ class Lexicon {
     return static_cast<std::size_t>(std::lower_bound(begin, end, target) - targets_.begin());
   }
 
-  std::vector<std::size_t> begins_;    // of each source word
-  std::vector<std::int32_t> targets_;  // ascending for each source word
+  std::vector<std::size_t> begins_;    // for each source word
+  std::vector<std::int32_t> targets_;  // in ascending order for each source word
   std::vector<float> probabilities_;
 };
 
@@ -113,12 +112,12 @@ std::vector<std::int32_t> MostFrequent(const Sentences& sentences, std::int64_t 
 LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, std::int64_t source_vocabulary,
                                 std::int64_t target_vocabulary, const ShortlistOptions& options) {
   Check(options.frequent >= 1 && options.per_word >= 1,
-        "a shortlist needs at least one word of every kind, not {} frequent ones and {} for each source word",
+        "a shortlist needs at least 1 frequent word and 1 per source word, not {} frequent ones and {} per source word",
         options.frequent, options.per_word);
   LearnedShortlist learned;
   Sentences sources, targets;
   std::vector<std::uint64_t> keys;
-  std::size_t distinct = 0;  // keys that were found to be
+  std::size_t distinct = 0;  // keys after the last deduplication
   for (EncodedPair pair; next(pair);) {
     if (pair.source.size() > kLongest || pair.target.size() > kLongest) continue;
     if (distinct >= kMostWordPairs || sources.ids.size() + targets.ids.size() >= kMostTokens) {
@@ -136,7 +135,7 @@ LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, s
     }
   }
   MakeSet(keys);
-  Check(!keys.empty(), "there is no pair of sentences to learn a shortlist from");
+  Check(!keys.empty(), "there is no sentence pair to train a shortlist on");
 
   Lexicon lexicon(keys, source_vocabulary);
   keys = {};

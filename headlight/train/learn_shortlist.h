@@ -1,4 +1,4 @@
-// Learning from sentence pairs which words translate which.
+// Estimates from sentence pairs which words translate which.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 namespace headlight {
 
 struct ShortlistOptions {
-  std::int32_t frequent = 100;  // the commonest target words, for every sentence
+  std::int32_t frequent = 100;  // the most frequent target words, allowed for every sentence
   std::int32_t per_word = 100;  // the likeliest translations of each source word, at most
 };
 
 struct EncodedPair {
-  std::vector<std::int32_t> source, target;  // ids, without ends
+  std::vector<std::int32_t> source, target;  // ids, without start and end tokens
 };
 
 struct LearnedShortlist {
   Shortlist shortlist;
-  std::int64_t pairs = 0;  // that it was learned from
-  bool all = true;         // false where there were more pairs than the memory is for
+  std::int64_t pairs = 0;  // sentence pairs that were used
+  bool all = true;         // false if there were more pairs than the memory limit allows
 };
 
-// Reads pairs from `next` until it says that there are no more, or until they hold 2^25 different pairs of words or
-// 2^26 words, which takes less than a gigabyte, leaving out sentences of more than 256 words; learns how likely each
-// source word is translated by each target word, as IBM Model 1 (Brown et al., "The Mathematics of Statistical Machine
-// Translation", 1993, section 4.1) in five rounds. Throws Error where there is no pair and for impossible options.
+/// Estimates translation probabilities with five iterations of IBM Model 1 (Brown et al., "The Mathematics of
+/// Statistical Machine Translation", 1993, section 4.1). Reads pairs from `next` until it returns false, or until they
+/// have 2^25 distinct word pairs or 2^26 words, which takes less than a gigabyte. Sentences of more than 256 words are
+/// skipped. Throws Error if there is no pair or an option is out of range.
 HEADLIGHT_API LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next,
                                               std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                                               const ShortlistOptions& options);

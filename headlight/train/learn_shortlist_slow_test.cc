@@ -7,7 +7,7 @@
 namespace headlight::learn_shortlist_slow_test {
 namespace {
 
-TEST(LearnShortlist, EndlessTextEndsWhereTheMemoryForItDoes) {
+TEST(LearnShortlist, StopsReadingAtTheMemoryLimit) {
   constexpr std::int64_t words = 20'000;
   Random random(1);
   const auto sentence = [&](std::vector<std::int32_t>& ids) {

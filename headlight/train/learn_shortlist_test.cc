@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int32_t kWords = 50;
 
-// Source word w is target word (7 w + 3) % 50, in an order of its own; word 0 comes in every second sentence.
+// Source word w translates to target word (7 w + 3) % 50, with a different word order; word 0 is in every second
+// sentence.
 std::int32_t Translation(std::int32_t word) { return (7 * word + 3) % kWords; }
 
 LearnedShortlist Learn(int pairs, const ShortlistOptions& options) {
@@ -45,7 +46,7 @@ TEST(LearnShortlist, FindsTheTranslationOfEveryWord) {
   }
 }
 
-TEST(LearnShortlist, GivesTheLikeliestFirst) {
+TEST(LearnShortlist, ListsTheLikeliestFirst) {
   const Shortlist several = Learn(400, {.frequent = 10, .per_word = 5}).shortlist;
   EXPECT_EQ(several.always.size(), 10U);
   EXPECT_TRUE(std::ranges::is_sorted(several.always));
@@ -56,7 +57,7 @@ TEST(LearnShortlist, GivesTheLikeliestFirst) {
   }
 }
 
-TEST(LearnShortlist, LeavesOutVeryLongSentences) {
+TEST(LearnShortlist, SkipsVeryLongSentences) {
   int pairs = 0;
   const auto next = [&](EncodedPair& pair) {
     pair.source.assign(pairs == 0 ? 257 : 256, pairs);
@@ -69,10 +70,10 @@ TEST(LearnShortlist, LeavesOutVeryLongSentences) {
   EXPECT_THAT(learned.shortlist.words, testing::ElementsAre(1));
 }
 
-TEST(LearnShortlist, RefusesWhatCannotBe) {
+TEST(LearnShortlist, RefusesImpossibleOptions) {
   EXPECT_THAT(ErrorOf([] { Learn(0, {}); }), testing::HasSubstr("no pair"));
   EXPECT_THAT(ErrorOf([] { Learn(5, {.frequent = 0}); }), testing::HasSubstr("not 0 frequent"));
-  EXPECT_THAT(ErrorOf([] { Learn(5, {.per_word = -1}); }), testing::HasSubstr("-1 for each"));
+  EXPECT_THAT(ErrorOf([] { Learn(5, {.per_word = -1}); }), testing::HasSubstr("-1 per source word"));
 }
 
 }  // namespace

@@ -15,12 +15,12 @@
 namespace headlight {
 namespace {
 
-// Of a validation's line; perplexity is the loss in other words.
+// Members of a validation's line that are not scores; perplexity is another form of the loss.
 constexpr std::array<std::string_view, 5> kNoScores = {"step", "epoch", "validation_loss", "perplexity", "best"};
 
 std::string PathIn(const std::string& folder) { return fmt::format("{}/metrics.jsonl", folder); }
 
-// Calls body with each line as text and as JSON. A last line without its end is left out: its writer was killed.
+// Calls body with each line as text and as JSON. Skips an incomplete last line, whose writer was killed.
 void ForLines(const std::string& path, const std::function<void(std::string_view text, const JsonView& json)>& body) {
   const std::string text = ReadFile(path);
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -29,7 +29,7 @@ void ForLines(const std::string& path, const std::function<void(std::string_view
   }
 }
 
-// The lines of a run up to a step.
+// The lines of a run up to and including a step.
 std::string LinesUpTo(const std::string& path, std::int64_t step) {
   std::string kept;
   if (!std::filesystem::exists(path)) return kept;
@@ -67,7 +67,7 @@ void Metrics::Add(const ValidationReport& report) {
   Json line = Json::Object{{"step", report.step}, {"epoch", report.epoch}, {"validation_loss", report.loss}};
   events_.AddScalar("validation/loss", report.loss, report.step);
   const auto add = [&](const std::string& name, double value) {
-    if (!std::isfinite(value)) return;  // as the perplexity of a large loss, which JSON cannot hold
+    if (!std::isfinite(value)) return;  // such as the perplexity of a large loss, which JSON cannot hold
     line.Set(name, value);
     events_.AddScalar("validation/" + name, value, report.step);
   };
@@ -99,7 +99,8 @@ MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
   ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
     if (!json[name].present()) return;
     const auto step = static_cast<double>(json["step"].Integer());
-    while (!series.steps.empty() && series.steps.back() >= step) {  // the mean of snapshots has the last one's step
+    while (!series.steps.empty() &&
+           series.steps.back() >= step) {  // the mean of snapshots has the same step as the last validation
       series.steps.pop_back();
       series.values.pop_back();
     }

@@ -1,4 +1,4 @@
-// The course of a training: metrics.jsonl for programs, and TensorBoard's event files.
+// The history of a training run: metrics.jsonl for programs, and TensorBoard event files.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace headlight {
 
-// Appends an object a line to folder/metrics.jsonl: "step", "epoch", "loss", "learning_rate", "gradient_norm",
-// "target_tokens_per_second", "target_tokens" (or what else is counted), "seconds" of steps, and "step", "epoch",
-// "validation_loss", "perplexity", every score by its name ("bleu"), "best" of validations, without numbers that are
-// not finite; the same numbers go to an event file.
+/// Appends one JSON object per line to folder/metrics.jsonl, and the same numbers to an event file. A training line has
+/// "step", "epoch", "loss", "learning_rate", "gradient_norm", "target_tokens_per_second", "target_tokens" (or what else
+/// is counted) and "seconds" of steps. A validation line has "step", "epoch", "validation_loss", "perplexity", every
+/// score by its name (such as "bleu") and "best". Numbers that are not finite are left out.
 class HEADLIGHT_API Metrics {
  public:
-  // Removes the lines of steps after `step`: of a run that was cut off there. `labels`: the name of what a step counts,
-  // such as "images".
+  /// Removes the lines of steps after `step`, which an interrupted run wrote. `labels`: the name of what a step counts,
+  /// such as "images".
   Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);
@@ -34,13 +34,13 @@ class HEADLIGHT_API Metrics {
   EventFile events_;
 };
 
-// A number over the steps, read back from metrics.jsonl.
+/// A metric over the steps, read from metrics.jsonl.
 struct MetricSeries {
   std::vector<double> steps, values;
 };
 HEADLIGHT_API MetricSeries ReadMetric(const std::string& folder, std::string_view name);
 
-// The names of the scores that validations have reported, in the order in which they came.
+/// The names of the scores that validations reported, in order of appearance.
 HEADLIGHT_API std::vector<std::string> ReadScoreNames(const std::string& folder);
 
 }  // namespace headlight

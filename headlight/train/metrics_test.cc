@@ -10,7 +10,7 @@
 namespace headlight::metrics_test {
 namespace {
 
-TEST(Metrics, LeavesOutWhatJsonCannotHold) {
+TEST(Metrics, LeavesOutNumbersThatAreNotFinite) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.File("out"));
   Metrics metrics(folder.File("out"), 0);
@@ -24,7 +24,7 @@ TEST(Metrics, LeavesOutWhatJsonCannotHold) {
             "{\"step\":3,\"epoch\":1,\"validation_loss\":800.0,\"best\":false}\n");
 }
 
-TEST(Metrics, AreNamedForWhatIsCounted) {
+TEST(Metrics, AreNamedAfterTheUnitThatIsCounted) {
   const TemporaryFolder folder;
   StepReport report;
   report.labels = 7;
@@ -39,7 +39,7 @@ TEST(Metrics, AreNamedForWhatIsCounted) {
   }
 }
 
-TEST(Metrics, OfALaterLineReplaceThoseOfItsStepAndLaterOnes) {
+TEST(Metrics, OfALaterLineReplaceThoseOfTheSameAndLaterSteps) {
   const TemporaryFolder folder;
   WriteFile(folder.File("metrics.jsonl"),
             "{\"step\":1,\"loss\":5}\n{\"step\":2,\"loss\":4}\n{\"step\":3,\"loss\":3}\n{\"step\":2,\"loss\":2}\n");
@@ -48,8 +48,8 @@ TEST(Metrics, OfALaterLineReplaceThoseOfItsStepAndLaterOnes) {
   EXPECT_EQ(series.values, (std::vector<double>{5, 2}));
 }
 
-// The writer of a line was killed.
-TEST(Metrics, LeaveOutATornLastLine) {
+// The writer of the last line was killed.
+TEST(Metrics, SkipAnIncompleteLastLine) {
   const TemporaryFolder folder;
   const std::string first = R"({"step":1,"loss":2.5})"
                             "\n",

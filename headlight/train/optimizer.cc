@@ -18,7 +18,8 @@
 namespace headlight {
 namespace {
 
-// Where a name has a number between dots, as in "encoder.layers.3.fc1.weight": what stands before it, and the number.
+// The parts of a name with a number between dots, such as "encoder.layers.3.fc1.weight": what precedes the number, and
+// the number.
 struct LayerName {
   std::string_view stack;
   std::int64_t index = -1;
@@ -34,12 +35,12 @@ LayerName LayerNameOf(std::string_view name) {
   return {};
 }
 
-// Each parameter's distance from the top, for layer_decay. What has no number is below the layers where it is looked up
-// or declared before those of its stack, as embeddings are, and otherwise above them.
+// For layer_decay, each parameter's distance from the top. Parameters without a layer number are below the layers if
+// they are looked up or declared before their stack's layers, as embeddings are, and otherwise above them.
 std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   std::vector<std::int64_t> layers;
-  std::set<std::string_view> parents;  // of the stacks so far, such as "encoder" of "encoder.layers"
-  std::size_t last_layer = 0;          // the last parameter of any layer
+  std::set<std::string_view> parents;  // prefixes of the stacks so far, such as "encoder" of "encoder.layers"
+  std::size_t last_layer = 0;          // index of the last parameter that belongs to a layer
   std::int64_t top = 0;
   for (std::size_t i = 0; i < parameters.all().size(); ++i)
     if (const auto [stack, index] = LayerNameOf(parameters.all()[i].names.front()); index >= 0) {
@@ -63,10 +64,10 @@ std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   return layers;
 }
 
-// The length of the longest text that is in both.
+// The length of the longest common substring.
 std::size_t LongestInBoth(std::string_view a, std::string_view b) {
   std::size_t longest = 0;
-  std::vector<std::size_t> ending(b.size() + 1);  // [i]: of those that end here in `a` and before b[i]
+  std::vector<std::size_t> ending(b.size() + 1);  // [i]: the longest common suffix of `a` so far and b[0, i)
   for (const char c : a)
     for (std::size_t i = b.size(); i > 0; --i) {
       ending[i] = b[i - 1] == c ? ending[i - 1] + 1 : 0;
@@ -75,7 +76,7 @@ std::size_t LongestInBoth(std::string_view a, std::string_view b) {
   return longest;
 }
 
-// The three names that have most in common with a pattern.
+// The three names that are most similar to a pattern.
 std::vector<std::string_view> NamesNear(const std::string& pattern, const Parameters& parameters) {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : parameters.all())
@@ -92,20 +93,21 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
   Check(adam.beta1 >= 0 && adam.beta1 < 1 && adam.beta2 >= 0 && adam.beta2 < 1 && adam.epsilon > 0 &&
             adam.weight_decay >= 0 && adam.clip_norm >= 0 && adam.clip_parameter_norm >= 0 && adam.average_decay >= 0 &&
             adam.average_decay < 1,
-        "Adam needs decays from 0 to below 1, an epsilon above 0, and a weight decay and clipping norms of 0 or more");
+        "Adam needs betas and an average decay from 0 to below 1, an epsilon above 0, and a weight decay and clipping "
+        "norms of 0 or more");
   Check(adam.layer_decay > 0 && adam.layer_decay <= 1, "the layer decay must be above 0 and at most 1, not {}",
         adam.layer_decay);
   for (const ParameterGroup& group : adam.groups) {
     Check(group.rate_factor >= 0 && group.decay_factor.value_or(0) >= 0, "the factors of {} cannot be negative",
           group.pattern);
     Check(std::ranges::any_of(parameters.all(), [&](const Parameter& p) { return Matches(p, group.pattern); }),
-          "no parameter's name matches '{}'; near it are {}", group.pattern,
+          "no parameter's name matches '{}'; similar names are {}", group.pattern,
           fmt::join(NamesNear(group.pattern, parameters), ", "));
     if (group.frozen) parameters.Freeze(group.pattern);
   }
-  Check(parameters.values().elements() > 0, "every parameter is frozen, and nothing is left to be trained");
+  Check(parameters.values().elements() > 0, "every parameter is frozen, so nothing can be trained");
   Check(sharing == nullptr || adam.clip_parameter_norm == 0,
-        "an optimizer that ranks share cannot clip the norms of single parameters, which may lie on several ranks");
+        "an optimizer that ranks share cannot clip the norms of single parameters, which several ranks may share");
   trained_ = parameters.values().elements();
   pieces_ = {{0, trained_, 0}};
   if (sharing != nullptr) {
@@ -138,7 +140,7 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
       segments_.push_back(segment);
     segments_.back().count = begin - segments_.back().begin;
   }
-  Ensure(begin == trained_, "segments of {} among {} trained numbers", begin, trained_);
+  Ensure(begin == trained_, "the segments have {} of {} trained numbers", begin, trained_);
 }
 
 void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t place)>& body) const {
@@ -150,7 +152,7 @@ void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t
     }
 }
 
-// The same bits however the pieces are cut, which begin with a block of the sum.
+// The bits do not depend on the pieces, which begin at block boundaries of the sum.
 double Optimizer::Norm(const Parameters& parameters) const {
   std::vector<double> own;
   ForOwn([&](const Piece& piece, std::int64_t) {
@@ -160,7 +162,7 @@ double Optimizer::Norm(const Parameters& parameters) const {
       own.insert(own.end(), sums.begin(), sums.end());
     });
   });
-  std::vector<std::vector<double>> sums = {own};  // of each rank's blocks
+  std::vector<std::vector<double>> sums = {own};  // of the blocks of each rank
   if (sharing_ != nullptr) {
     const std::string_view bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
     sums.clear();
@@ -186,7 +188,8 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
       if (!parameter.gradient.empty()) ClipNorm(parameter.gradient, options.clip_parameter_norm);
     clipped = Norm(parameters);
   }
-  // Averages begin short, so that the first values do not linger: decay (1 + t) / (10 + t) until it is reached.
+  // The effective decay starts small, so that the initial values are forgotten quickly: (1 + t) / (10 + t), up to
+  // `average_decay`.
   const auto t = static_cast<double>(step);
   const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));
   Dispatch(parameters.dtype(), [&]<typename T>(T) {

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The shortest of several runs, in seconds; fewer runs where they take long.
+// The shortest of several runs, in seconds. Long runs are repeated less often.
 template <typename Body>
 double Fastest(int runs, const Body& body) {
   constexpr double long_enough = 2;
@@ -68,7 +68,7 @@ double MeasureReads() {
   const double seconds = Fastest(10, [&] {
     ParallelFor(blocks, [&](std::int64_t index) {
       const auto* numbers = reinterpret_cast<const Numbers*>(from.matrix<float>().row(index));
-      Numbers a = {}, b = {}, c = {}, d = {};  // independent sums, so that additions overlap
+      Numbers a = {}, b = {}, c = {}, d = {};  // independent sums, so that the additions overlap
       for (std::int64_t i = 0; i < block / std::int64_t{sizeof(Numbers)}; i += 4) {
         a += numbers[i];
         b += numbers[i + 1];

@@ -10,20 +10,20 @@
 
 namespace headlight {
 
-// The peak rates of all threads together: the roofline.
+/// The peak rates of all threads together, as in a roofline model.
 struct MachineRates {
-  double operations = 0;  // FLOP/s of a large product
-  double bytes = 0;       // bytes/s read and written in memory beyond the caches
+  double operations = 0;  // FLOP/s of a large matrix product
+  double bytes = 0;       // bytes/s read from and written to memory beyond the caches
 };
 
-// Measures for about half a second.
+/// Takes about half a second.
 HEADLIGHT_API MachineRates MeasureMachine(Compute compute);
 
-// Bytes/s that all threads together read in memory beyond the caches.
+/// The read bandwidth of all threads together beyond the caches, in bytes/s.
 HEADLIGHT_API double MeasureReads();
 
-// A table of the time per step (of `steps`) and the share of the peak rates of each entry. Its last row is the part of
-// `seconds` that no entry accounts for.
+/// A table of each entry's time per step (out of `steps` steps) and its share of the peak rates. The last row is the
+/// rest of `seconds` that no entry accounts for.
 HEADLIGHT_API std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,
                                         const MachineRates& machine);
 

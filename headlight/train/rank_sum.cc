@@ -14,17 +14,17 @@
 namespace headlight {
 namespace {
 
-// Numbers on their way, in the type in which they are sent.
+// Numbers in the type in which they are sent.
 class Message {
  public:
-  // Of numbers that are sent: float64 and unrounded ones as they are, without a copy.
+  // A message to send. float64 and unrounded numbers are not copied.
   static Message Of(const Tensor& numbers, GradientType type) {
     Message message(numbers, type);
     for (std::size_t i = 0; i < message.halves_.size(); ++i)
       message.halves_[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(numbers.data<float>()[i]) >> 16);
     return message;
   }
-  // Room for numbers that are received into `numbers`.
+  // A buffer to receive numbers into `numbers`.
   static Message Into(const Tensor& numbers, GradientType type) { return {numbers, type}; }
 
   std::span<std::byte> bytes() {
@@ -49,8 +49,7 @@ class Message {
   std::vector<std::uint16_t> halves_;
 };
 
-// The tags of messages: of the sum of a piece, and of a rank's sums, of which there are at most twice as many as the
-// tree has levels.
+// Message tags: for the final sum of a piece, and below it for the partial sums of a rank, at most two per tree level.
 constexpr std::size_t kSum = 127;
 int TagOf(std::size_t piece, std::size_t index) { return static_cast<int>(1 + piece * (kSum + 1) + index); }
 
@@ -63,7 +62,8 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
     const std::int64_t first = std::max(bounds.back(), parts - left * most);
     const std::int64_t last = std::min(parts, bounds.back() + most);
     std::int64_t best = last;
-    for (std::int64_t bound = last; bound >= first; --bound)  // the rightmost of those that most twos divide
+    for (std::int64_t bound = last; bound >= first;
+         --bound)  // the rightmost bound that is divisible by the largest power of two
       if (bound > 0 &&
           std::countr_zero(static_cast<std::uint64_t>(bound)) > std::countr_zero(static_cast<std::uint64_t>(best)))
         best = bound;
@@ -74,8 +74,8 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
 }
 
 std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks) {
-  // Several for each rank, so that the last one to be known is small, but not more messages than needed.
-  constexpr std::int64_t of_rank = 8, most = 64;  // blocks of a piece: 4 MB
+  // Several pieces per rank, so that the last one to be completed is small, but no more messages than needed.
+  constexpr std::int64_t of_rank = 8, most = 64;  // blocks per piece: 4 MB
   const std::int64_t blocks = (numbers + kernels::kSquareSumBlock - 1) / kernels::kSquareSumBlock;
   const std::int64_t length = std::clamp<std::int64_t>(blocks / (of_rank * ranks), 1, most) * kernels::kSquareSumBlock;
   std::vector<Piece> pieces;
@@ -121,7 +121,7 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
   }
   try {
     thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {  // then all is done in Finish
+  } catch (const std::system_error&) {  // Finish does all the work
   }
 }
 
@@ -156,8 +156,8 @@ Tensor RankSum::Of(const Tensor& vector, std::size_t piece) const {
   return vector.ViewRows(pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin);
 }
 
-// Seldom, since each look takes from the processor and the caches of those that compute, but often while something is
-// sent, which moves on only when it is looked at.
+// Polls rarely, since polling takes CPU time and cache space from the computing threads. While something is being sent
+// it polls often, since sending progresses only when polled.
 void RankSum::Work() {
   const OneThread one;
   try {
@@ -191,11 +191,11 @@ void RankSum::Send(const Summand& summand, std::size_t piece) {
   const auto index = static_cast<std::size_t>(std::ranges::find(places_, summand.place) - places_.begin());
   const auto message = std::make_shared<Message>(Message::Of(summand.sum, type_));
   transfers_.Begin({pieces_[piece].owner, true, message->bytes(), TagOf(piece, index)}, [this, piece, message] {
-    if (--states_[piece].missing == 0) Await(piece);  // into the memory that is free now
+    if (--states_[piece].missing == 0) Await(piece);  // reuses the memory of what was sent
   });
 }
 
-// Receives the sum of a piece of another rank's.
+// Starts receiving the final sum of a piece that another rank owns.
 void RankSum::Await(std::size_t piece) {
   if (own_pieces_) return;
   const auto message = std::make_shared<Message>(Message::Into(Of(gradients_, piece), type_));

@@ -1,6 +1,6 @@
-// The sum of a step's gradients over ranks: the vector is cut into pieces, each of which has an owner, who receives the
-// others' sums of it, adds them up in the fixed tree, and sends the result to all. That happens while gradients are
-// still computed, piece by piece.
+// The sum of a step's gradients over ranks. The vector is cut into pieces, each owned by a rank. The owner receives the
+// other ranks' partial sums, adds them in the fixed order of GradientTree, and sends the result to all ranks. Pieces
+// are summed during the backward pass, as soon as they are complete.
 #pragma once
 
 #include <atomic>
@@ -18,37 +18,38 @@
 
 namespace headlight {
 
-// The parts that each rank computes: rank r those from [r] to before [r + 1]. None has more than ceil(parts / ranks),
-// and within that they begin where the tree has its largest sums, so that little is sent.
+/// Divides a step's parts among ranks: rank r computes parts [r] to [r + 1] - 1. No rank has more than ceil(parts /
+/// ranks). Within that limit, divisions are at the largest subtrees, so that little is sent.
 HEADLIGHT_API std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks);
 
-// Numbers from `begin` to before `end` of a vector, and the rank that owns them.
+/// The numbers [begin, end) of a vector, and the rank that owns them.
 struct Piece {
   std::int64_t begin = 0, end = 0;
   int owner = 0;
 };
 
-// The pieces of a vector of so many numbers, in its order. Owners take turns, so that all have something to do wherever
-// the gradient becomes known first.
+/// The pieces of a vector of `numbers` numbers, in order. Owners alternate, so that all ranks are busy whichever part
+/// of the gradient is completed first.
 HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 
-// Sends, receives and adds up beside the thread that computes the parts of this rank (DealParts).
+/// Communicates and sums on its own thread, while another thread computes the parts of this rank (DealParts).
 class HEADLIGHT_API RankSum {
  public:
-  // Of `gradients`, a vector, which becomes the sum of all parts, or its own pieces where `own_pieces` is set; the
-  // others then are undefined.
+  /// `gradients` is a vector, which becomes the sum of all parts. If `own_pieces` is set, only this rank's own pieces
+  /// are, and the others are undefined afterwards.
   RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients, bool own_pieces);
-  ~RankSum();  // gives up what is not finished
+  ~RankSum();  // abandons unfinished transfers
   RankSum(const RankSum&) = delete;
   RankSum& operator=(const RankSum&) = delete;
 
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  // A piece of the sum at `place`, one of GradientTree::PlacesOf this rank's parts: each once for each piece. `sum`,
-  // all of the vector, stays as it is in the piece until Finish; where it is `gradients`, it is the last one.
+  /// Adds a piece of the partial sum at `place`, one of GradientTree::PlacesOf this rank's parts. Must be called once
+  /// for each place and piece. The piece of `sum`, which is the whole vector, must not change until Finish. The last
+  /// `sum` must be `gradients` itself.
   void Add(GradientTree::Place place, std::size_t piece, const Tensor& sum);
 
-  // Waits for the others. Throws what Transfers::Wait throws.
+  /// Waits for the other ranks. Throws the errors of Transfers::Wait.
   void Finish();
 
  private:
@@ -56,15 +57,15 @@ class HEADLIGHT_API RankSum {
     GradientTree::Place place;
     Tensor sum;  // of a piece
   };
-  // A piece that this rank has a part in.
+  /// The progress of a piece.
   struct State {
-    std::size_t missing = 0;        // of an own one the sums of all ranks, of another the own ones that have to go
-    std::vector<Summand> summands;  // of an own one
+    std::size_t missing = 0;        // for an own piece the sums of all ranks, for another the own sums still to be sent
+    std::vector<Summand> summands;  // only for own pieces
   };
 
   Tensor Of(const Tensor& vector, std::size_t piece) const;
   void Work();
-  void Stop();  // the thread
+  void Stop();  // stops the thread
   void Take();
   void Send(const Summand& summand, std::size_t piece);
   void Await(std::size_t piece);
@@ -79,8 +80,8 @@ class HEADLIGHT_API RankSum {
   std::vector<GradientTree::Place> places_;  // of this rank
   std::vector<State> states_;                // of each piece
   Transfers transfers_;
-  std::mutex mutex_;              // of what is added and not yet taken
-  std::condition_variable wake_;  // of the thread
+  std::mutex mutex_;              // protects what was added and not yet taken
+  std::condition_variable wake_;  // wakes the thread
   struct Added {
     std::size_t piece = 0;
     Summand summand;
@@ -91,7 +92,7 @@ class HEADLIGHT_API RankSum {
   std::thread thread_;
 };
 
-// Fills the others' pieces of a vector, of which each rank has its own.
+/// Fills the other ranks' pieces of a vector, of which each rank has its own.
 HEADLIGHT_API void GatherPieces(Ranks& ranks, const Tensor& vector);
 
 }  // namespace headlight

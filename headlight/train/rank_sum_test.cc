@@ -22,9 +22,10 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-constexpr std::int64_t kNumbers = 5 * kernels::kSquareSumBlock + 20;  // pieces of two sizes, fewer than some ranks
+constexpr std::int64_t kNumbers =
+    5 * kernels::kSquareSumBlock + 20;  // pieces of two sizes, fewer than the larger rank counts
 
-// Numbers of very different sizes, so that every order of adding them rounds in its own way.
+// Numbers of very different magnitudes, so that each order of addition rounds differently.
 std::vector<Tensor> DrawGradients() {
   std::vector<Tensor> gradients;
   Random random(7);
@@ -41,7 +42,7 @@ Tensor PartGradient(std::int64_t part) {
   return gradients[static_cast<std::size_t>(part)].Clone();
 }
 
-// Adds up the parts of DealParts: the last one piece by piece, from the end, as a walk back meets them.
+// Adds the parts of DealParts. The last one is added piece by piece from the end, as in a backward pass.
 void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
@@ -67,7 +68,7 @@ void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor&
   sum.Finish();
 }
 
-// The sum as every one of so many ranks has it.
+// The sum on each rank, for this many ranks.
 std::vector<Numbers> SumOf(std::int64_t parts, int size, GradientType type) {
   std::vector<Numbers> sums(static_cast<std::size_t>(size));
   RunRanks(size, [&](Ranks& ranks) {
@@ -96,7 +97,7 @@ TEST(RankSum, HasTheSameBitsForAnyNumberOfRanks) {
     }
 }
 
-TEST(RankSum, Bfloat16RoundsToItsNumbersAndIsNearTheSum) {
+TEST(RankSum, Bfloat16RoundsAndIsCloseToTheSum) {
   constexpr std::int64_t parts = 8;
   const Numbers exact = SumOf(parts, 2, GradientType::float32).front(),
                 rounded = SumOf(parts, 2, GradientType::bfloat16).front();
@@ -123,7 +124,8 @@ TEST(RankSum, Bfloat16SendsHalf) {
     });
     return bytes;
   };
-  EXPECT_EQ(sent(GradientType::float32), kNumbers * std::int64_t{sizeof(float)});  // half a vector to, half from
+  EXPECT_EQ(sent(GradientType::float32),
+            kNumbers * std::int64_t{sizeof(float)});  // half of the vector in each direction
   EXPECT_EQ(sent(GradientType::bfloat16), sent(GradientType::float32) / 2);
 }
 
@@ -141,14 +143,14 @@ TEST(RankSum, DealsAllPartsEvenly) {
     }
 }
 
-TEST(RankSum, DealsWholeSumsWhereThereIsRoom) {
+TEST(RankSum, DealsWholeSubtreesIfPossible) {
   EXPECT_EQ(DealParts(8, 4), (std::vector<std::int64_t>{0, 2, 4, 6, 8}));
   EXPECT_EQ(DealParts(10, 4), (std::vector<std::int64_t>{0, 2, 4, 7, 10}));
 }
 
-TEST(RankSum, SendsWhatIsKnownBeforeTheRestIs) {
+TEST(RankSum, SendsCompletedPiecesEarly) {
   const auto mail = std::make_shared<ThreadMail>();
-  ThreadRanks ranks(mail, 0, 2);  // the other one does not answer
+  ThreadRanks ranks(mail, 0, 2);  // the other rank does not answer
   const Tensor gradients = PartGradient(0);
   RankSum sum(ranks, 2, GradientType::float32, gradients, /*own_pieces=*/false);
   const auto of_other = std::ranges::find(sum.pieces(), 1, &Piece::owner);
@@ -163,7 +165,7 @@ TEST(RankSum, SendsWhatIsKnownBeforeTheRestIs) {
   EXPECT_TRUE(sent);
 }
 
-TEST(RankSum, PiecesAreWholeBlocksOfAllRanks) {
+TEST(RankSum, PiecesAreWholeBlocksOwnedByAllRanks) {
   for (const std::int64_t numbers : {std::int64_t{16}, kNumbers, std::int64_t{60'000'000}})
     for (const int ranks : {1, 2, 64}) {
       const std::vector<Piece> pieces = PiecesOf(numbers, ranks);

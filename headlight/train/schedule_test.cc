@@ -9,7 +9,7 @@
 namespace headlight::schedule_test {
 namespace {
 
-TEST(Schedule, IsThePapers) {
+TEST(Schedule, MatchesThePaper) {
   const Schedule schedule;  // model 512, warm-up 4000
   for (const std::int64_t step : {1, 100, 3999, 4000, 4001, 100000}) {
     const auto t = static_cast<double>(step);
@@ -18,7 +18,7 @@ TEST(Schedule, IsThePapers) {
   }
 }
 
-TEST(Schedule, EachReachesItsPeakAtTheEndOfTheWarmUp) {
+TEST(Schedule, EachKindPeaksAtTheEndOfTheWarmUp) {
   for (const ScheduleKind kind :
        {ScheduleKind::paper, ScheduleKind::inverse_square_root, ScheduleKind::cosine, ScheduleKind::linear}) {
     const Schedule schedule{kind, 10, 0.5, 64, 110};
@@ -31,7 +31,7 @@ TEST(Schedule, EachReachesItsPeakAtTheEndOfTheWarmUp) {
   EXPECT_NEAR(LearningRate({ScheduleKind::inverse_square_root, 10, 0.5, 64}, 40), 0.25, 1e-12);
 }
 
-TEST(Schedule, ReachesZeroOnlyAfterTheLastStep) {
+TEST(Schedule, ReachesZeroAfterTheLastStep) {
   for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::linear}) {
     const Schedule schedule{kind, 10, 0.5, 64, 110};
     EXPECT_GT(LearningRate(schedule, 110), 1e-5);
@@ -39,7 +39,7 @@ TEST(Schedule, ReachesZeroOnlyAfterTheLastStep) {
   }
 }
 
-TEST(Schedule, FallsWithTheTimeWhereThatIsTheEnd) {
+TEST(Schedule, FollowsTheTimeIfTheRunEndsAfterATime) {
   const Schedule cosine{ScheduleKind::cosine, 10, 0.5}, linear{ScheduleKind::linear, 10, 0.5};
   CheckSchedule(cosine);
   EXPECT_DOUBLE_EQ(LearningRate(cosine, 5, 0.9), 0.25);  // still warming up
@@ -48,7 +48,7 @@ TEST(Schedule, FallsWithTheTimeWhereThatIsTheEnd) {
   EXPECT_NEAR(LearningRate(cosine, 50, 1), 0, 1e-12);
 }
 
-TEST(Schedule, RefusesWhatCannotBe) {
+TEST(Schedule, RefusesImpossibleSchedules) {
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 0}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 10, -1}), Error);
   EXPECT_THROW(CheckSchedule({ScheduleKind::paper, 10, std::nan("")}), Error);

@@ -10,15 +10,15 @@
 namespace headlight {
 namespace {
 
-constexpr int kSigns = 2;  // tag
+constexpr int kSigns = 2;  // message tag
 
-// Tells the other ranks that this one is still at its part, so that those that are done wait for it, however long its
-// part takes: a rank is lost when nothing has come of it for a time.
+// Heartbeats to the other ranks, which wait for this one as long as its part takes. A rank from which nothing arrives
+// for some time counts as lost.
 class Signs {
  public:
   explicit Signs(Ranks& ranks) : ranks_(ranks), sent_(ranks) {}
 
-  // At most once per second. From any thread.
+  // Sends a heartbeat, at most once per second. Thread-safe.
   void Working() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     const auto now = std::chrono::steady_clock::now();
@@ -28,7 +28,7 @@ class Signs {
     sent_.Poll();
   }
 
-  // Until all others are done, too.
+  // Waits until all other ranks are done.
   void Done() {
     const std::lock_guard lock(mutex_);
     Tell(kDone);
@@ -61,7 +61,7 @@ std::vector<std::string> SharedPass(
   if (watch.ranks == nullptr) return {body(0, 1, watch.cancelled)};
   Ranks& ranks = *watch.ranks;
   Signs signs(ranks);
-  std::string own(1, '-');  // cancelled; else + and what was found
+  std::string own(1, '-');  // '-' if cancelled; otherwise '+' and the result
   try {
     const std::string found = body(ranks.rank(), ranks.size(), [&] {
       signs.Working();
@@ -84,7 +84,7 @@ std::vector<std::vector<double>> SharedBlocks(
     const PassWatch& watch, std::int64_t examples, std::int64_t at_once,
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of) {
   const std::int64_t count = (examples + at_once - 1) / at_once;
-  // Each block's numbers after how many they are.
+  // Each block's number of values, then the values.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     std::vector<double> own;
     for (std::int64_t block = part; block < count; block += parts) {

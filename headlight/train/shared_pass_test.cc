@@ -14,14 +14,14 @@
 namespace headlight::shared_pass_test {
 namespace {
 
-// A block's numbers: the examples it has.
+// A block's numbers are the indices of its examples.
 std::vector<double> ExamplesOf(std::int64_t begin, std::int64_t end) {
   std::vector<double> examples;
   for (std::int64_t i = begin; i < end; ++i) examples.push_back(static_cast<double>(i));
   return examples;
 }
 
-TEST(SharedBlocks, EveryRankHasAllBlocksInTheirOrder) {
+TEST(SharedBlocks, EveryRankReturnsAllBlocksInOrder) {
   const std::vector<std::vector<double>> expected = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9}};
   EXPECT_EQ(SharedBlocks({}, 10, 3, ExamplesOf), expected);
   EXPECT_TRUE(SharedBlocks({}, 0, 3, ExamplesOf).empty());
@@ -47,7 +47,7 @@ TEST(SharedBlocks, EveryRankHasAllBlocksInTheirOrder) {
   }
 }
 
-TEST(SharedBlocks, OneThatIsCancelledEndsAll) {
+TEST(SharedBlocks, ACancelledRankEndsAll) {
   RunRanks(2, [](Ranks& ranks) {
     PassWatch watch = {.cancelled = [&] { return ranks.rank() == 1; }};
     watch.ranks = &ranks;
@@ -55,8 +55,8 @@ TEST(SharedBlocks, OneThatIsCancelledEndsAll) {
   });
 }
 
-// A rank that is done hears of the one that is not: no time-out counts from when it began to wait.
-TEST(SharedBlocks, ARankThatIsDoneHearsThatAnotherWorks) {
+// While a rank waits for another, that one's heartbeats prevent a time-out.
+TEST(SharedBlocks, AWaitingRankReceivesHeartbeats) {
   std::atomic<bool> heard{false};
   RunRanks(2, [&](Ranks& ranks) {
     double last = 0;

@@ -1,4 +1,4 @@
-// The parts of each step, made ahead on other threads. Of several ranks each makes those that it computes.
+// The micro-batches of each step, prepared ahead on other threads. Each rank makes only those that it computes.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace headlight {
 
 class HEADLIGHT_API StepBatches {
  public:
-  // Of the task's batches from a place on, `accumulation` in a step, or fewer at an epoch's end. `ranks`: null where
-  // there is but one. Parts are made on Threads() threads.
+  /// Batches of the task from a position on, `accumulation` per step, or fewer at an epoch's end. `ranks`: null for a
+  /// single process. Parts are made on Threads() threads.
   StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
 
-  // The batches of the next step as one; of its parts, those that DealParts gives to this rank are made.
+  /// The batches of the next step, joined into one. Only the parts that DealParts gives to this rank are made.
   TrainingBatch Next();
 
  private:
   struct Step {
     TrainingBatch batch;
-    std::int64_t begin = 0, end = 0;  // parts of this rank
+    std::int64_t begin = 0, end = 0;  // the parts of this rank
   };
-  // A part of a step, or none where the rank has none of its parts.
+  /// A part of a step, or empty if the rank has none of its parts.
   struct Item {
     std::shared_ptr<Step> step;
     TrainingPart part;
@@ -42,9 +42,9 @@ class HEADLIGHT_API StepBatches {
   std::int64_t accumulation_;
   std::size_t rank_ = 0;
   int size_ = 1;
-  std::shared_ptr<Step> planned_;  // whose next part is
+  std::shared_ptr<Step> planned_;  // the step of the next part
   std::int64_t next_ = 0;
-  Prefetch<Item> items_;  // last, so that all that its threads use is there when they start
+  Prefetch<Item> items_;  // last, so that all that its threads use is initialized before they start
 };
 
 }  // namespace headlight

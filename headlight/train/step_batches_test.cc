@@ -13,9 +13,9 @@
 namespace headlight::step_batches_test {
 namespace {
 
-constexpr std::int64_t kBatches = 5;  // of an epoch
+constexpr std::int64_t kBatches = 5;  // per epoch
 
-// Batches of one to three parts, each of which is its number; counts those that are made.
+// Batches of one to three parts, each of which is its own number. Counts the parts that are made.
 TrainingTask NumbersTask(std::atomic<int>& made) {
   TrainingTask task;
   task.batches = [&made](BatchPosition place) {
@@ -34,7 +34,7 @@ TrainingTask NumbersTask(std::atomic<int>& made) {
   return task;
 }
 
-TEST(StepBatches, JoinsTheBatchesOfAStepAndEndsItWithTheEpoch) {
+TEST(StepBatches, JoinsTheBatchesOfAStepAndEndsStepsWithTheEpoch) {
   const int before = Threads();
   for (const int threads : {1, 3}) {
     SetThreads(threads);
@@ -56,7 +56,7 @@ TEST(StepBatches, JoinsTheBatchesOfAStepAndEndsItWithTheEpoch) {
   SetThreads(before);
 }
 
-TEST(StepBatches, ARankMakesItsOwnPartsAlone) {
+TEST(StepBatches, ARankMakesOnlyItsOwnParts) {
   for (const int size : {2, 4}) {
     std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(size));
     RunRanks(size, [&](Ranks& ranks) {
@@ -70,12 +70,12 @@ TEST(StepBatches, ARankMakesItsOwnPartsAlone) {
             found[static_cast<std::size_t>(ranks.rank())].push_back(100 * step + part.As<std::int64_t>());
             ++own;
           }
-      EXPECT_LE(made, own + Threads() + 3) << "parts of others are made";
+      EXPECT_LE(made, own + Threads() + 3) << "parts of other ranks were made";
     });
     std::vector<std::int64_t> all;
     for (const auto& of_rank : found) all.insert(all.end(), of_rank.begin(), of_rank.end());
     std::ranges::sort(all);
-    EXPECT_EQ(std::ranges::adjacent_find(all), all.end()) << "two ranks have made the same part";
+    EXPECT_EQ(std::ranges::adjacent_find(all), all.end()) << "two ranks made the same part";
     std::atomic<int> made = 0;
     const TrainingTask task = NumbersTask(made);
     StepBatches alone(task, {}, 2, nullptr);

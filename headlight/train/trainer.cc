@@ -34,9 +34,9 @@ void CheckTrainingOptions(const TrainingOptions& options) {
   Check(options.epochs >= 0 && options.steps >= 0 && options.minutes >= 0 && std::isfinite(options.minutes),
         "epochs, steps and minutes cannot be negative");
   Check(options.epochs > 0 || options.steps > 0 || options.minutes > 0,
-        "a training needs an end: epochs, steps or minutes");
+        "a training run needs a limit: epochs, steps or minutes");
   Check(options.accumulation >= 1, "a step needs at least one batch, not {}", options.accumulation);
-  Check(options.clip_part_norm >= 0, "the norm to which a part's gradient is clipped cannot be negative");
+  Check(options.clip_part_norm >= 0, "the norm to which a micro-batch's gradient is clipped cannot be negative");
   Check(options.average_last >= 1, "at least one validation is averaged, not {}", options.average_last);
   Check(options.validate_every >= 0 && options.patience >= 0 && options.log_every >= 0,
         "validation intervals, patience and log intervals cannot be negative");
@@ -59,7 +59,7 @@ class Training {
     CheckSchedule(options.schedule);
     CheckTrainingOptions(options);
     Check(!FallsToZero(options.schedule.kind) || options.schedule.total > 0 || options.minutes > 0,
-          "a learning rate that falls to zero needs an end: steps or minutes");
+          "a learning rate that falls to zero needs a limit: steps or minutes");
     std::vector<std::string> metrics = {"loss", "perplexity"};
     metrics.insert(metrics.end(), task.scores.begin(), task.scores.end());
     Check(options.validate_metric.empty() || std::ranges::find(metrics, options.validate_metric) != metrics.end(),
@@ -93,7 +93,7 @@ class Training {
     try {
       end = Loop();
       if (end != TrainingEnd::stopped) Finish();
-    } catch (const Cancelled&) {  // in a validation, which changes nothing until its report is there
+    } catch (const Cancelled&) {  // a cancelled validation changes nothing
       end = TrainingEnd::stopped;
     }
     if (end == TrainingEnd::stopped) Save();
@@ -125,7 +125,7 @@ class Training {
     return options_.validate_every > 0 ? optimizer_.step % options_.validate_every == 0 : state_.position.batch == 0;
   }
 
-  // One update of the parameters, of `accumulation` batches, or fewer at an epoch's end.
+  // One update of the parameters from `accumulation` batches, or fewer at an epoch's end.
   StepNews Step(StepBatches& batches) {
     const Clock::time_point begin = Clock::now();
     const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
@@ -171,7 +171,7 @@ class Training {
     return news;
   }
 
-  // Of numbers that are the same on all ranks: the gradient's norm, and some values, others after each step.
+  // A digest of numbers that must be equal on all ranks: the gradient's norm, and some values, others after each step.
   std::uint64_t Bits() const {
     if (!ranks_.several()) return 0;
     constexpr std::int64_t most = std::int64_t{1} << 14;
@@ -185,7 +185,7 @@ class Training {
     return hash.value();
   }
 
-  // Of the next step.
+  // The weight decay of the next step.
   double WeightDecay() const {
     const double first = options_.adam.weight_decay;
     const std::int64_t total = options_.schedule.total;
@@ -232,7 +232,7 @@ class Training {
     return std::min(progress, 1.0);
   }
 
-  // Of the last step, from 1.
+  // The epoch of the last step, from 1.
   std::int64_t Epoch() const { return state_.position.epoch + (state_.position.batch == 0 ? 0 : 1); }
 
   bool OutOfPatience() const { return options_.patience > 0 && state_.validations_since_best >= options_.patience; }
@@ -258,7 +258,7 @@ class Training {
 
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
-    // Where a moving average is kept, it is what is validated and kept as the model.
+    // If there is a moving average of the values, it is what is validated and kept as the model.
     optimizer_.GatherAverage();
     WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;
@@ -267,14 +267,14 @@ class Training {
       if (static_cast<std::int64_t>(state_.snapshots.size()) > options_.average_last) state_.snapshots.pop_front();
     }
     state_.seconds = seconds_before_ + SecondsSince(begin_);
-    // Rank 0's on all, as the next learning rate may follow them.
+    // All ranks use rank 0's time, since the next learning rate may depend on it.
     if (ranks_.several()) Broadcast(*ranks_.ranks(), BytesOf(std::span(&state_.seconds, 1)));
     Save();
-    log_begin_ += Clock::now() - begin;  // what validation takes is not the training's speed
+    log_begin_ += Clock::now() - begin;  // training speed excludes validation time
     if (OutOfPatience()) Note(fmt::format("stopped after {} validations without improvement", options_.patience));
   }
 
-  // Keeps the model where it is the best so far.
+  // Validates, and keeps the model if it is the best so far.
   void ValidateNow() {
     const PassWatch watch = {.cancelled = observer_.stop, .ranks = ranks_.several() ? ranks_.ranks() : nullptr};
     const Clock::time_point begin = Clock::now();
@@ -292,14 +292,14 @@ class Training {
   }
 
   void Finish() {
-    if (state_.validated_step != optimizer_.step) ValidateAndKeep();  // the end came between two validations
+    if (state_.validated_step != optimizer_.step) ValidateAndKeep();  // the run ended between two validations
     if (options_.average_last > 1 && state_.snapshots.size() > 1) {
       Note(fmt::format("averaging the last {} validations' values", state_.snapshots.size()));
       WithState(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters(), ranks_.ranks()), [&] { ValidateNow(); });
     }
   }
 
-  // Runs body with this in the place of Parameters::state, unless it is empty.
+  // Runs body with `values` in place of Parameters::state, unless it is empty.
   template <typename Body>
   void WithState(const Tensor& state, const Body& body) {
     if (state.empty()) return body();
@@ -341,7 +341,7 @@ class Training {
   TrainingState state_;
   double gradient_norm_ = 0;
   std::int64_t batches_in_epoch_ = 0;
-  std::int64_t saved_step_ = 0;  // of the checkpoint that there is
+  std::int64_t saved_step_ = 0;  // the step of the last checkpoint
   Clock::time_point begin_, last_save_, log_begin_;
   double seconds_before_ = 0;
   std::int64_t log_labels_ = 0;

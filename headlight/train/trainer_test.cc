@@ -1,5 +1,4 @@
-// The trainer knows no payload: here a batch is points in a plane. What holds for every task: when it validates, logs,
-// stops and resumes.
+// The training loop on a minimal task: when it validates, logs, stops and resumes.
 #include "headlight/train/trainer.h"
 
 #include <gmock/gmock.h>
@@ -46,13 +45,13 @@ struct Setting {
   std::vector<float> Values() const { return model.parameters().values().ToVector<float>(); }
 };
 
-TEST(Trainer, LearnsFromAnyPayload) {
+TEST(Trainer, TrainsOnAnyPayload) {
   Setting setting;
   setting.Run(SidesTask(setting.model), PointOptions(60));
   EXPECT_LT(setting.last.loss, 0.2);
 }
 
-TEST(Trainer, ARunResumesWithNothingElseAndNothingLess) {
+TEST(Trainer, ARunResumesOnlyWithTheSameSettings) {
   Setting setting;
   const auto train = [&](Json::Object run, int steps) {
     TrainingKeep keep = setting.Keep();
@@ -60,18 +59,18 @@ TEST(Trainer, ARunResumesWithNothingElseAndNothingLess) {
     Train(SidesTask(setting.model), PointOptions(steps), keep, /*resume=*/true, setting.observer);
   };
   train({{"seed", 1}, {"gradient_type", "bfloat16"}}, 4);
-  EXPECT_THAT(ErrorOf([&] { train({{"seed", 1}}, 8); }), HasSubstr("began with gradient_type \"bfloat16\", not none"));
+  EXPECT_THAT(ErrorOf([&] { train({{"seed", 1}}, 8); }), HasSubstr("gradient_type \"bfloat16\", not none"));
   EXPECT_THAT(ErrorOf([&] {
                 train({{"seed", 1}, {"gradient_type", "bfloat16"}, {"more", 2}}, 8);
               }),
-              HasSubstr("began with more none, not 2"));
+              HasSubstr("more none, not 2"));
   train({{"seed", 1}, {"gradient_type", "bfloat16"}}, 8);
 }
 
-TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
+TEST(Trainer, ALossThatIsNotASumHasOnePartPerBatch) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
-  // Each point finds its turned copy among those of all others of the batch (InfoNCE).
+  // Each point must match its rotated copy among those of the whole batch (InfoNCE).
   task.batches = [](BatchPosition) {
     return [random = Random(9)]() mutable {
       const Points points = Draw(random, 16);
@@ -98,7 +97,7 @@ TEST(Trainer, ALossThatIsNoSumHasTheWholeBatchAsItsPart) {
   EXPECT_LT(losses.back(), 0.7 * losses.front());
 }
 
-TEST(Trainer, ValidatesTheLastStepThoughABestOneWasFoundBefore) {
+TEST(Trainer, ValidatesTheLastStepEvenIfAnEarlierOneIsBest) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
   task.validate = [loss = 1.0](const PassWatch&) mutable {
@@ -109,10 +108,10 @@ TEST(Trainer, ValidatesTheLastStepThoughABestOneWasFoundBefore) {
   setting.Run(task, PointOptions(7));
   EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));
   setting.Run(task, PointOptions(7), /*resume=*/true);
-  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // once each
+  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // each once
 }
 
-TEST(Trainer, LogsNothingWhereTheIntervalIsZero) {
+TEST(Trainer, LogsNothingIfTheIntervalIsZero) {
   Setting setting;
   TrainingOptions options = PointOptions(4);
   options.log_every = 0;
@@ -123,7 +122,7 @@ TEST(Trainer, LogsNothingWhereTheIntervalIsZero) {
   EXPECT_THAT(setting.logged, ElementsAre(3));
 }
 
-TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
+TEST(Trainer, StopsDuringAValidationAndResumesWithTheSameBits) {
   TrainingOptions options = PointOptions(9);
   options.average_last = 3;
   options.adam.average_decay = 0.5;
@@ -137,7 +136,7 @@ TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
     ++asked_in_validation;
     return plain(watch);
   };
-  // Each validation is cut off once: the stop is heard in it.
+  // Each validation is interrupted once.
   for (int validations = 1; validations <= 6; ++validations) {
     const int before = asked_in_validation;
     const std::vector<std::int64_t> validated = cut.validated;
@@ -152,13 +151,13 @@ TEST(Trainer, StopsInAValidationAndEndsWithTheSameBits) {
   EXPECT_EQ(cut.Values(), whole.Values());
 }
 
-// A teacher whose weights are an average of the student's.
+// The task has a teacher whose weights are an average of the student's.
 TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
   const auto run = [](const std::vector<std::int64_t>& stops) {
     Setting setting;
     Tensor teacher;
     for (const std::int64_t stop : stops) {
-      teacher = setting.model.parameters().values().Clone();  // as a new process begins
+      teacher = setting.model.parameters().values().Clone();  // as in a new process
       TrainingTask task = SidesTask(setting.model);
       task.state = {{"teacher", teacher}};
       task.after_step = [&](std::int64_t, std::int64_t) {
@@ -176,7 +175,7 @@ TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
   EXPECT_EQ(run({3, 8, 100}), run({100}));
 }
 
-TEST(Trainer, MovesTheWeightDecayToItsEnd) {
+TEST(Trainer, ChangesTheWeightDecayToItsFinalValue) {
   const auto run = [](std::optional<double> last, const std::vector<std::int64_t>& stops) {
     Setting setting;
     TrainingOptions options = PointOptions(12);
@@ -197,13 +196,13 @@ TEST(Trainer, MovesTheWeightDecayToItsEnd) {
   EXPECT_EQ(run(5, {3, 8, 100}), run(5, {100}));
 }
 
-TEST(Trainer, TakesTheLastModelForTheBestWhereItsTaskSaysSo) {
+TEST(Trainer, KeepsTheLastModelAsTheBestIfTheTaskSaysSo) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
   double loss = 1;
   task.validate = [&](const PassWatch&) {
     ValidationReport report;
-    report.loss = loss += 1;  // worse and worse
+    report.loss = loss += 1;  // increases at every validation
     return report;
   };
   task.last_is_best = true;
@@ -219,7 +218,7 @@ TEST(Trainer, RefusesACheckpointOfAnotherVersion) {
   ASSERT_NE(version, std::string::npos);
   WriteFile(path, state.replace(version, 12, "\"version\": 2"));
   EXPECT_THAT(ErrorOf([&] { setting.Run(SidesTask(setting.model), PointOptions(8), true); }),
-              HasSubstr("a checkpoint of version 2, where this program reads version 4"));
+              HasSubstr("version 2, but this program"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A part of a step of training.
+// A micro-batch of a training step.
 #pragma once
 
 #include <any>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// What goes through the model at a time, of a type that its task knows. One that takes time to make, as images do that
-/// are decoded and augmented, may be made later: on any thread, the same each time.
+/// The payload of a micro-batch, of a type that its task defines. If it takes time to make, such as images that are
+/// decoded and augmented, it can be made later. Making it must be thread-safe and deterministic.
 class TrainingPart {
  public:
   TrainingPart() = default;
   template <typename T>
   requires(!std::is_same_v<T, TrainingPart>) explicit TrainingPart(T value) : value_(std::move(value)) {}
-  /// A part that is the result of make().
+  /// A part that make() creates later.
   template <typename Make>
   static TrainingPart Later(Make make) {
     TrainingPart part;
@@ -30,7 +30,7 @@ class TrainingPart {
     make_ = nullptr;
   }
   template <typename T>
-  const T& As() const {  // of a part that is made
+  const T& As() const {  // the part must have been made
     return std::any_cast<const T&>(value_);
   }
 
@@ -39,7 +39,7 @@ class TrainingPart {
   std::function<std::any()> make_;
 };
 
-/// The part, made.
+/// Makes the part if that was deferred.
 inline TrainingPart Made(TrainingPart part) {
   part.MakeNow();
   return part;

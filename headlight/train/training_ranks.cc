@@ -45,7 +45,7 @@ StepNews TrainingRanks::Agree(StepNews own, std::int64_t step) {
   busy_.resize(size);
   for (std::size_t rank = 0; rank < size; ++rank) {
     Check(all[rank].bits == all.front().bits,
-          "{} has other numbers than rank 0 after step {}: their processors or libraries differ, or one of them fails",
+          "{} has other numbers than rank 0 after step {}: their processors or libraries differ, or one is faulty",
           ranks_->Name(static_cast<int>(rank)), step);
     busy_[rank] += all[rank].busy_seconds;
     own.stop = own.stop || all[rank].stop;
@@ -59,14 +59,14 @@ std::optional<std::string> TrainingRanks::SlowRank() {
   if (!several() || busy_.empty()) return {};
   std::vector<double> sorted = busy_;
   std::ranges::sort(sorted);
-  const double median = sorted[(sorted.size() - 1) / 2];  // the lower one of two
+  const double median = sorted[(sorted.size() - 1) / 2];  // the lower median
   const auto slowest = std::ranges::max_element(busy_);
   const double seconds = *slowest;
   const auto rank = static_cast<int>(slowest - busy_.begin());
   std::ranges::fill(busy_, 0);
   if (seconds < 1.5 * median || seconds < 0.1) return {};
   if (std::exchange(slow_, rank) == rank) return {};
-  return fmt::format("{} is slow: its steps take {:.1f} times as long as others'", ranks_->Name(rank),
+  return fmt::format("{} is slow: its steps take {:.1f} times as long as the median rank's", ranks_->Name(rank),
                      seconds / std::max(1e-9, median));
 }
 

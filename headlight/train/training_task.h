@@ -1,4 +1,4 @@
-// A task as the trainer knows it: batches, the loss of a part of one, and a validation.
+// The interface between the training loop and a task: batches, the loss of a micro-batch, and a validation.
 #pragma once
 
 #include <cstdint>
@@ -14,68 +14,69 @@
 
 namespace headlight {
 
-// A batch of whatever a task learns from, such as token ids, pixels or pairs of both.
+/// A batch of any kind of training data, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
-  // They go through the model one at a time, each with activations of its own. The loss of a batch is the sum of those
-  // of its parts; where it is not (contrastive losses, matching within the batch), the batch is one part.
+  /// Parts (micro-batches) pass through the model one at a time, so that only one part's activations exist. The loss of
+  /// a batch is the sum over its parts. If it is not (contrastive losses, matching within the batch), the batch is one
+  /// part.
   std::vector<TrainingPart> parts;
-  std::int64_t labels = 0;  // a step's loss is the mean over so many
-  BatchPosition next;       // the place after this batch; next.batch is 0 after an epoch's last
+  std::int64_t labels = 0;  // a step's loss is the mean over this many labels
+  BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last
   std::int64_t batches_in_epoch = 0;
 };
 
 struct ValidationReport {
   std::int64_t step = 0, epoch = 0;  // epoch: of the last step, from 1
-  double loss = 0;                   // of a label, without label smoothing
-  double perplexity = 0;             // exp(loss), where that is a negative log-probability; else 0. May be infinite.
-  double score = 0;                  // the higher, the better; where a task has none but the loss, 0
-  std::string score_name;            // empty where there is none
+  double loss = 0;                   // per label, without label smoothing
+  double perplexity = 0;             // exp(loss) if that is a negative log-probability, else 0. May be infinite.
+  double score = 0;                  // higher is better; 0 if the task has only the loss
+  std::string score_name;            // empty if there is no score
   struct Score {
     std::string name;
     double value = 0;
   };
-  std::vector<Score> more_scores;  // reported, but not what the best model is chosen by
+  std::vector<Score> more_scores;  // reported, but not used to select the best model
   bool best = false;
   double seconds = 0;
   struct Sample {
     std::string input, reference, output;
   };
   std::vector<Sample> samples;  // three
-  std::int64_t labels = 0;      // that the loss is the mean of
+  std::int64_t labels = 0;      // the loss is the mean over these
   struct Class {
     std::string name;
     double precision = 0, recall = 0, f1 = 0;  // per cent
-    std::int64_t count = 0;                    // how many are right
+    std::int64_t count = 0;                    // true members of the class
   };
-  std::vector<Class> classes;  // where a task has classes: of each
+  std::vector<Class> classes;  // for each class, if the task has classes
 };
 
-// Asked again and again during long work, which throws Cancelled where it says yes; may be empty.
+/// Called regularly during long work, which throws Cancelled if it returns true; may be empty.
 using CancelCheck = std::function<bool()>;
 
-// Who watches a pass over a validation set, and who shares it.
+/// Who observes a pass over a validation set, and which ranks divide it.
 struct PassWatch {
   CancelCheck cancelled = {};
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};  // of examples; may be empty
-  Ranks* ranks = nullptr;  // each of which makes the pass (train/shared_pass.h); null: there is but one
+  Ranks* ranks = nullptr;  // all of which make the pass (train/shared_pass.h); null: a single process
 };
 
-// A model, and what it learns.
+/// A model, and the task that it is trained on.
 struct TrainingTask {
   Model* model = nullptr;
-  // The batches from a place on, one with each call: called on a thread of its own.
+  /// The batches from a position on, one per call. Called on a separate thread.
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
-  // Of the model as it is: its parameters are packed. A report is the best by its score, then by its loss. Ranks divide
-  // the pass, and all have the report.
+  /// Validates the model with its current values (packed parameters). Reports are ranked by score, then by loss. Ranks
+  /// divide the pass, and all of them get the report.
   std::function<ValidationReport(const PassWatch& watch)> validate;
-  // The names of the scores that validations report besides loss and perplexity, of which
-  // TrainingOptions::validate_metric is one.
+  /// The names of the scores that validations report besides loss and perplexity, the choices of
+  /// TrainingOptions::validate_metric.
   std::vector<std::string> scores = {};
 
-  // Where a task has more that changes in training, such as a teacher whose weights are an average of the student's:
-  // called after each update of the model, with how many there have been and will be (Schedule::total), and what of it
-  // a checkpoint keeps, by name; a resumed run fills these.
+  /// For tasks with more state that changes in training, such as a teacher whose weights are an average of the
+  /// student's. `after_step` is called after each update of the model with the number of updates so far and in total
+  /// (Schedule::total). `state` is what a checkpoint keeps by name, and a resumed run restores.
   std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;
@@ -83,10 +84,10 @@ struct TrainingTask {
   };
   std::vector<State> state = {};
 
-  // float64, contiguous: what the loss of each part adds to, and `after_step` finds the sum of over a step's parts.
+  /// float64, contiguous: the loss of each part adds to it, and `after_step` reads its sum over a step's parts.
   Tensor part_sums = {};
 
-  // Set where validations do not tell which model is the better one: then every one is the best so far.
+  /// Set if validations cannot tell which model is better: then each one counts as the best so far.
   bool last_is_best = false;
 };
 

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The images as the model reads them.
+// The images as model inputs.
 std::vector<Tensor> ValuesOf(const ImageProcessor& processor, const ImageTextSet& images,
                              std::span<const std::int64_t> which) {
   std::vector<Tensor> values(which.size());
@@ -34,7 +34,7 @@ Memory MemoryOf(const CaptionModel& model, Context& context, std::span<const Ten
 
 using Example = TokenizedCaptions::Example;
 
-// The batch of examples whose texts are there.
+// Adds the images of a batch's examples to their texts.
 CaptionBatch WithImages(TokenBatch texts, const ImageProcessor& processor, const TokenizedCaptions& captions,
                         std::span<const std::int64_t> examples) {
   std::vector<std::int64_t> images;
@@ -61,14 +61,14 @@ Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& b
   return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.images), batch.texts, label_smoothing, scale);
 }
 
-// From begin to before end.
+// The indices begin, ..., end - 1.
 std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> range;
   for (std::int64_t i = begin; i < end; ++i) range.push_back(i);
   return range;
 }
 
-// BLEU takes as many sets of references as any image has captions: an image with fewer has its first again.
+// BLEU needs the same number of references for every image, so an image with fewer captions repeats its first.
 double BleuOf(const std::vector<std::string>& written, const ImageTextSet& images) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -83,7 +83,7 @@ double BleuOf(const std::vector<std::string>& written, const ImageTextSet& image
 }
 
 void CheckCaptions(const CaptionModel& model, const TokenizedCaptions& captions, const char* purpose) {
-  Check(model.uses().captions, "{}: this model writes no captions", model.parameters().source());
+  Check(model.uses().captions, "{}: this model does not generate captions", model.parameters().source());
   Check(captions.images != nullptr && !captions.examples.empty(), "there is no caption to {}", purpose);
 }
 
@@ -92,7 +92,7 @@ void CheckCaptions(const CaptionModel& model, const TokenizedCaptions& captions,
 TokenizedCaptions TokenizeCaptions(const CaptionModel& model, const ImageTextSet& images,
                                    const std::function<std::vector<std::int32_t>(const std::string& text)>& encode) {
   TokenizedCaptions captions{.images = &images, .examples = {}};
-  const std::int64_t most = model.limits().positions - 1;  // an end follows
+  const std::int64_t most = model.limits().positions - 1;  // an end token follows
   for (std::int64_t image = 0; image < images.size(); ++image)
     for (const std::string& text : images.texts(image)) {
       captions.examples.push_back({image, encode(text)});
@@ -112,7 +112,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
-  PassWatch first_pass = watch;  // of two
+  PassWatch first_pass = watch;  // the first of two passes
   first_pass.progress = {};
   const auto blocks =
       SharedBlocks(first_pass, std::ssize(valid.examples), at_once, [&](std::int64_t begin, std::int64_t end) {
@@ -138,7 +138,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   const ImageTextSet& images = *valid.images;
   std::vector<std::string> written;
   const std::int64_t count = validated < 0 ? images.size() : std::min(images.size(), validated);
-  // Of each image how many ids its caption has, and these.
+  // For each image, the number of ids of its caption, then the ids.
   const auto captions = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     Context context;
     const Memory memory = MemoryOf(model, context, ValuesOf(processor, images, IndexRange(begin, end)));
@@ -175,7 +175,7 @@ TrainingTask CaptionTask(CaptionModel& model, const ImageProcessor& processor, c
                          const std::function<std::string(std::span<const std::int32_t> ids)>& decode,
                          const CaptionTrainingOptions& options) {
   CheckLabelSmoothing(options.label_smoothing);
-  CheckCaptions(model, train, "learn from");
+  CheckCaptions(model, train, "train on");
   CheckCaptions(model, valid, "validate on");
   const ImageSize size = FixedSize(processor);
   const auto prepare = [&model, processor, &train, size](const BatchPlan& plan) {

@@ -27,7 +27,7 @@ std::vector<double> NamedWeights(std::string_view rule, const std::vector<std::s
     Check(error == std::errc() && end == number.data() + number.size() && weight > 0 && std::isfinite(weight),
           "`class_weights`: the weight of {} must be a number above 0, not {}", Quoted(label), Quoted(number));
     const auto found = static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
-    Check(found < labels.size(), "`class_weights`: {} is none of the labels: {}", Quoted(label),
+    Check(found < labels.size(), "`class_weights`: {} is not one of the labels: {}", Quoted(label),
           fmt::join(labels.begin(), labels.begin() + std::min<std::ptrdiff_t>(10, std::ssize(labels)), ", "));
     Check(!named[found], "`class_weights`: {} has two weights", Quoted(label));
     named[found] = true;

@@ -11,10 +11,11 @@
 
 namespace headlight {
 
-// A weight for each label, by which its cross-entropy is multiplied: of "balanced" in inverse proportion to how often
-// it is asked for, or of "LABEL=WEIGHT,...", where labels that are not named weigh 1. They are scaled so that their
-// mean over all labels that are asked for is 1: the loss of all texts together is PyTorch's CrossEntropyLoss(weight),
-// and the learning rate keeps its meaning. Throws Error for a rule that is none of these or names other labels.
+/// Returns for each label the weight of its cross-entropy. The rule "balanced" makes a weight inversely proportional to
+/// the label's frequency in `texts`. A rule "LABEL=WEIGHT,..." gives weights, and labels that are not named have weight
+/// 1. The weights are scaled so that their mean over the labels of all texts is 1. The loss of all texts together then
+/// equals PyTorch's CrossEntropyLoss(weight), and the learning rate keeps its meaning. Throws Error for any other rule
+/// and for unknown labels.
 HEADLIGHT_API std::vector<double> ClassWeights(std::string_view rule, const std::vector<std::string>& labels,
                                                const std::vector<TextExample>& texts);
 

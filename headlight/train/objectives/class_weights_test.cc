@@ -16,23 +16,23 @@ const std::vector<std::string> kLabels = {"O", "x=y", "none"};
 
 std::vector<double> Weights(std::string_view rule) {
   TextExample text;
-  text.labels = {0, 0, 0, 1, -1};  // none has the third label
+  text.labels = {0, 0, 0, 1, -1};  // no text has the third label
   return ClassWeights(rule, kLabels, {text, {}});
 }
 
-TEST(ClassWeights, AreBalancedAsScikitLearnHasIt) {
-  // texts / (classes * count), of the classes that there are.
+TEST(ClassWeights, BalancedOnesMatchScikitLearn) {
+  // texts / (classes * count), over the classes that occur.
   EXPECT_THAT(Weights("balanced"),
               ElementsAre(DoubleNear(4.0 / (2 * 3), 1e-12), DoubleNear(4.0 / (2 * 1), 1e-12), DoubleNear(2.0, 1e-12)));
 }
 
-TEST(ClassWeights, AreGivenByLabelAndScaledToAMeanOfOne) {
-  // 3 labels of weight 1 and one of 5: a mean of 2.
+TEST(ClassWeights, GivenOnesAreScaledToAMeanOfOne) {
+  // Three labels of weight 1 and one of weight 5 have a mean of 2.
   EXPECT_THAT(Weights("x=y=5"), ElementsAre(0.5, 2.5, 0.5));
   EXPECT_THAT(Weights("x=y=2.5,O=0.5"), ElementsAre(0.5, 2.5, 1));
 }
 
-TEST(ClassWeights, RefuseAnyOtherRule) {
+TEST(ClassWeights, RefuseOtherRules) {
   const auto refused = [](std::string_view rule) { return ErrorOf([&] { Weights(rule); }); };
   EXPECT_EQ(refused("even"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not 'even'");
   EXPECT_EQ(refused("O=1,"), "");

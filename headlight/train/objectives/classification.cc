@@ -14,7 +14,8 @@
 namespace headlight {
 namespace {
 
-// [texts, labels]: 1 for a label that a text has, else 0; or its numbers. A batch's labels are the texts' indices.
+// Targets [texts, labels]: 1 for each label that a text has and 0 otherwise, or the text's numbers. The batch's labels
+// are indices of texts.
 Tensor TargetsOf(const TokenBatch& batch, const std::vector<TextExample>& texts, std::int64_t labels) {
   const Tensor targets = Tensor::Empty({std::ssize(batch.labels), labels});
   std::ranges::fill(targets.span<float>(), 0.0F);
@@ -27,7 +28,7 @@ Tensor TargetsOf(const TokenBatch& batch, const std::vector<TextExample>& texts,
   return targets;
 }
 
-// scale times the sum of the texts' losses.
+// `scale` times the sum of the texts' losses.
 Tensor LossOf(Problem problem, const Tensor& logits, const Tensor& targets, double scale) {
   const double of_each = scale / static_cast<double>(logits.columns());
   if (problem == Problem::several_labels) return ops::SigmoidCrossEntropy(logits, targets, of_each);
@@ -51,7 +52,7 @@ EncoderHead HeadOf(const TextEncoder& model, const std::vector<TextExample>& tex
   return head;
 }
 
-// With one class a batch's labels are the classes, else the texts' indices.
+// The batch's labels are the classes if each text has one class, and otherwise the indices of the texts.
 TokenExamples ExamplesFor(const TextEncoder& model, const std::vector<TextExample>& texts) {
   if (model.heads().problem == Problem::one_label) return ExamplesOf(texts, AppendTextAndLabels);
   return ExamplesOf(texts, [&texts](const TextExample& text, Random&, TokenBatch& batch) {
@@ -78,7 +79,7 @@ void CheckClasses(const TextEncoder& model, const std::vector<TextExample>& text
   }
 }
 
-// Every element of rows.
+// All elements of `rows`, as doubles.
 std::vector<double> AllOf(const Tensor& rows) {
   const std::span<const float> all = rows.span<float>();
   return {all.begin(), all.end()};
@@ -99,7 +100,7 @@ void SetScores(std::span<const ClassCounts> classes, const std::vector<std::stri
   report.more_scores = {{"macro_f1", 100 * macro}};
 }
 
-// `found`: [texts, labels]
+// `found`: [texts, labels], the predictions.
 void SetCorrelations(std::span<const double> found, const std::vector<TextExample>& texts, std::size_t labels,
                      ValidationReport& report) {
   double pearson = 0, spearman = 0;
@@ -117,7 +118,7 @@ void SetCorrelations(std::span<const double> found, const std::vector<TextExampl
   report.more_scores = {{"spearman", spearman}};
 }
 
-// Of several labels, or of numbers.
+// Validates a model that predicts several labels or numbers.
 ValidationReport ValidateTargets(const TextEncoder& model, const std::vector<TextExample>& texts,
                                  const PassWatch& watch) {
   const std::vector<std::string>& labels = model.heads().labels;
@@ -175,11 +176,10 @@ ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<Tex
 
 TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                 const std::vector<double>& class_weights) {
-  CheckClasses(model, texts.train, "learn from");
+  CheckClasses(model, texts.train, "train on");
   CheckClasses(model, texts.valid, "validate on");
   const Problem problem = model.heads().problem;
-  Check(class_weights.empty() || problem == Problem::one_label,
-        "`class_weights` are for texts that have one class each");
+  Check(class_weights.empty() || problem == Problem::one_label, "`class_weights` need texts with one class each");
   std::vector<std::string> scores = {"accuracy", "macro_f1"};
   if (problem == Problem::several_labels) scores = {"micro_f1", "macro_f1"};
   if (problem == Problem::number) scores = {"pearson", "spearman"};

@@ -1,4 +1,4 @@
-// Classification: a class of each text, several, or numbers.
+// Text classification and regression: one class, several labels, or numbers per text.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace headlight {
 
-/// What a model's head asks of a text.
+/// The kind of labels that the model's head is trained on.
 HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
 
-// The loss, a mean over texts, is that of Transformers' models for the head's problem: the cross-entropy; of several
-// labels the mean binary cross-entropy of the labels; of numbers their mean squared error. A validation's score is the
-// accuracy, next to it the macro F1, the mean of the classes' F1; of several labels, which count from a probability of
-// 0.5, the micro and the macro F1 of all labels; all in per cent. Of numbers it is the mean of Pearson's correlations
-// with them, next to it Spearman's. Its loss has no class weights, which are for one label of each text. Throws Error
-// for a text that is longer than the model or has no class of it.
+/// The loss is the mean over texts, defined for each problem as in Transformers: the cross-entropy for one class; the
+/// mean binary cross-entropy for several labels; the mean squared error for numbers. Scores are in per cent, except for
+/// numbers. One class: the accuracy, and also the macro F1 (the mean of the classes' F1). Several labels: micro and
+/// macro F1 of all labels, at a probability threshold of 0.5. Numbers: the mean of their Pearson correlations, and also
+/// Spearman's. The loss of a validation has no class weights, which need one label per text. Throws Error for a text
+/// that is longer than the model's positions or has no class of the model.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 

@@ -23,19 +23,18 @@
 namespace headlight {
 namespace {
 
-constexpr double kLargestScale = 100;  // of CLIP's logits (section 2.5)
-constexpr std::int64_t kAmong = 10;    // first ones, for the wider recall
+constexpr double kLargestScale = 100;  // limit of e^logit_scale in CLIP (section 2.5)
+constexpr std::int64_t kAmong = 10;    // top k of the second recall
 
 using TextIds = std::vector<std::int32_t>;
 
-// Images [height, width, 3] as the model reads them, and the ids of a text of each; then those of texts that are of
-// none of them.
+// Images [height, width, 3] as model inputs, and the ids of a text for each, followed by the texts of hard negatives.
 struct PairBatch {
   std::vector<Tensor> images;
   std::vector<TextIds> texts;
 };
 
-// The vectors of pairs [begin, end).
+// The image vectors of pairs [begin, end).
 Tensor ImageVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
                       std::int64_t end) {
   return model.ImageVectors(context, std::span(pairs.images.begin() + begin, pairs.images.begin() + end));
@@ -53,25 +52,25 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
   return model.TextVectors(context, ids, PackedSequences(lengths));
 }
 
-// The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must stay until the tape is
-// walked.
+// The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must outlive the backward pass.
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
   const std::int64_t all = std::ssize(pairs.images);
   const auto vectors = [&](std::int64_t count, auto compute) {
-    // Near misses count to their pair.
+    // Hard negatives are computed together with their pairs.
     return Recomputed(context, count, std::min(part, all) * count / all,
                       [&model, &pairs, compute](Context& own, std::int64_t begin, std::int64_t end) {
                         return compute(model, own, pairs, begin, end);
                       });
   };
   const Tensor images = vectors(std::ssize(pairs.images), ImageVectorsOf),
-               texts = vectors(std::ssize(pairs.texts), TextVectorsOf);  // in this order, as dropout is drawn
+               texts = vectors(std::ssize(pairs.texts),
+                               TextVectorsOf);  // in this order, which fixes the random numbers of dropout
   return ContrastiveLoss(context, model, images, texts, FirstOfEqual(pairs.texts), scale);
 }
 
-// Of each image its texts as ids, and the near miss of each, which is empty where there is none.
+// For each image, the ids of its texts and the hard negative of each text, which is empty if there is none.
 struct TextsOfImage {
-  std::vector<TextIds> texts, near_misses;
+  std::vector<TextIds> texts, hard_negatives;
 };
 
 std::vector<TextsOfImage> IdsOf(const WholeTexts& read, const ImageTextSet& pairs, const char* purpose) {
@@ -86,12 +85,12 @@ std::vector<TextsOfImage> IdsOf(const WholeTexts& read, const ImageTextSet& pair
     TextsOfImage& own = ids[static_cast<std::size_t>(image)];
     for (const std::string& text : pairs.texts(image)) own.texts.push_back(ids_of(text, image));
     for (const std::string& text : pairs.near_misses(image))
-      own.near_misses.push_back(text.empty() ? TextIds() : ids_of(text, image));
+      own.hard_negatives.push_back(text.empty() ? TextIds() : ids_of(text, image));
   });
   return ids;
 }
 
-// The batch of a plan.
+// Prepares the batch of a plan.
 class Preparation {
  public:
   Preparation(const ImageProcessor& processor, const WholeTexts& texts, const ImageTextSet& pairs,
@@ -99,7 +98,7 @@ class Preparation {
       : processor_(processor),
         pairs_(pairs),
         options_(options),
-        ids_(std::make_shared<std::vector<TextsOfImage>>(IdsOf(texts, pairs, "learn from"))) {
+        ids_(std::make_shared<std::vector<TextsOfImage>>(IdsOf(texts, pairs, "train on"))) {
     augmentation_.filter = processor.filter;
     if (options.least_share >= 1) return;
     augmentation_.size = FixedSize(processor);
@@ -109,7 +108,7 @@ class Preparation {
   TrainingBatch operator()(const BatchPlan& plan) const {
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
-    // One part, as all pairs are compared; a rank decodes those of its own batches alone.
+    // One part, since all pairs are compared. A rank decodes only the images of its own batches.
     batch.parts.emplace_back(TrainingPart::Later([self = *this, plan] { return self.Part(plan); }));
     return batch;
   }
@@ -117,18 +116,18 @@ class Preparation {
  private:
   PairBatch Part(const BatchPlan& plan) const {
     PairBatch pairs;
-    std::vector<TextIds> near_misses;
+    std::vector<TextIds> hard_negatives;
     for (const std::uint32_t example : plan.examples) {
       Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
       const auto& [texts, misses] = (*ids_)[example];
       const std::size_t drawn = random.Below(texts.size());
       pairs.texts.push_back(texts[drawn]);
-      if (!misses[drawn].empty()) near_misses.push_back(misses[drawn]);
+      if (!misses[drawn].empty()) hard_negatives.push_back(misses[drawn]);
       const Image image = pairs_[example];
       pairs.images.push_back(
           processor_.Values(augmentation_.share ? Augment(image, augmentation_, random) : processor_.Fit(image)));
     }
-    std::ranges::move(near_misses, std::back_inserter(pairs.texts));
+    std::ranges::move(hard_negatives, std::back_inserter(pairs.texts));
     return pairs;
   }
 
@@ -152,13 +151,13 @@ std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs) {
 ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                const ImageTextSet& valid, const PassWatch& watch) {
   const std::vector<TextsOfImage> ids = IdsOf(texts, valid, "validate on");
-  // The first texts of images [begin, end), then their near misses.
+  // The first texts of images [begin, end), then their hard negatives.
   const auto texts_of = [&](std::int64_t begin, std::int64_t end) {
     std::vector<TextIds> some, misses;
     for (std::int64_t i = begin; i < end; ++i) {
       const TextsOfImage& own = ids[static_cast<std::size_t>(i)];
       some.push_back(own.texts.front());
-      if (!own.near_misses.front().empty()) misses.push_back(own.near_misses.front());
+      if (!own.hard_negatives.front().empty()) misses.push_back(own.hard_negatives.front());
     }
     std::ranges::move(misses, std::back_inserter(some));
     return some;
@@ -233,7 +232,7 @@ ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& p
 
 TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                              const ImageTextSet& train, const ImageTextSet& valid, const ContrastiveOptions& options) {
-  Check(model.logit_scale() != nullptr, "a model of one tower compares no pairs");
+  Check(model.logit_scale() != nullptr, "a model with one tower cannot compare pairs");
   CheckPairOptions(options.batches, options.part);
   TrainingTask task;
   task.model = &model;

@@ -1,5 +1,5 @@
-// Contrastive training of images with texts (CLIP: Radford et al., 2021; SigLIP: Zhai et al., 2023): within a batch
-// each image is to find its own text, and each text its own image.
+// Contrastive training on images with texts (CLIP: Radford et al., 2021; SigLIP: Zhai et al., 2023): within a batch,
+// the model matches each image with its text and each text with its image.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,29 @@
 namespace headlight {
 
 struct ContrastiveOptions {
-  BatchOptions batches;     // its size is in pairs; a batch is what is compared
-  std::int64_t part = 256;  // pairs whose activations exist at a time; a larger batch is computed twice
-  double least_share = 1;   // of an image's area, of a random region that is learned from; 1: all of it
+  BatchOptions batches;     // batch_size is in pairs, all of which are compared
+  std::int64_t part = 256;  // pairs whose activations exist at the same time; a larger batch is computed twice
+  double least_share = 1;   // smallest area of the random crop, as a share of the image; 1: no cropping
 };
 
-// In each epoch an image is learned with one of its texts, which is drawn, and every image of the batch must tell
-// the near misses of these texts from its own, too (Yuksekgonul et al., "When and Why Vision-Language Models Behave
-// like Bags-of-Words", 2023); a text that equals an image's own is no other to it. The temperature is learned; of
-// CLIP's loss e^logit_scale stays at most 100. A validation's scores are in per cent, among blocks of 1,000 pairs of an
-// image and its first text: how many images find their own text first ("text_recall"), how many texts their own
-// image
-// ("image_recall"), and the mean of both, "recall", which is the score; and how many are found among the first ten
-// ("text_recall_at_10", "image_recall_at_10"). Near misses of the first texts are among those to choose from. Equal
-// texts count as one. Model, processor and sets must outlive the task. Throws Error for a model of one tower.
+/// In each epoch an image is trained with one of its texts, chosen at random. The hard negatives of these texts are
+/// additional negatives for every image of the batch (Yuksekgonul et al., "When and Why Vision-Language Models Behave
+/// like Bags-of-Words", 2023). A text equal to an image's own is not a negative of it. The temperature is trained; for
+/// CLIP's loss e^logit_scale is limited to 100.
+///
+/// A validation compares blocks of 1,000 pairs, each an image and its first text, and the hard negatives of these
+/// texts. Equal texts count as one. Its scores are in per cent: "text_recall", the recall at 1 of each image's text;
+/// "image_recall", that of each text's image; their mean "recall", which selects the best model; and
+/// "text_recall_at_10" and "image_recall_at_10". The model, the processor and the sets must outlive the task. Throws
+/// Error for a model with one tower.
 HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                            const ImageTextSet& train, const ImageTextSet& valid,
                                            const ContrastiveOptions& options);
 
-// How many of the images' texts are longer than `texts` reads, which leaves out their ends.
+/// The number of the images' texts that `texts` truncates because they are too long.
 HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs);
 
-/// The recalls on `valid`, which are the task's validation; the loss is that of the blocks.
+/// The recalls on `valid`, as in the task's validation; the loss is that of the blocks.
 HEADLIGHT_API ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor,
                                              const WholeTexts& texts, const ImageTextSet& valid,
                                              const PassWatch& watch = {});

@@ -64,7 +64,7 @@ std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random&
 
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options) {
-  TokenExamples train = ExamplesOf(model, texts.train, corruption, "learn from");
+  TokenExamples train = ExamplesOf(model, texts.train, corruption, "train on");
   const auto validate = [&model,
                          valid = ExamplesOf(model, texts.valid, corruption, "validate on")](const PassWatch& watch) {
     const ReferenceLoss loss = LossOfPairs(model, valid, watch);

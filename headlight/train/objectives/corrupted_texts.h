@@ -1,4 +1,4 @@
-// Shared by span corruption and denoising: pairs that are made of texts, others in each epoch.
+// Shared by span corruption and denoising: source-target pairs made from texts, different ones in each epoch.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,32 @@
 
 namespace headlight {
 
-// The special tokens around every text that is read; those before it begin every text that is written.
+/// The special tokens around every source text. Those before it also start every target text.
 struct AroundTexts {
   std::vector<std::int32_t> before, after;
 };
 
 std::vector<std::int32_t> Surrounded(const AroundTexts& around, std::span<const std::int32_t> ids);
 
-// Throws Error for impossible options.
+/// Throws Error if an option is out of range.
 void CheckHiding(double share, double mean_length);
 
-// How many tokens of a text are hidden: at least one.
+/// The number of tokens of a text to hide: at least one.
 std::size_t HiddenTokens(std::size_t tokens, double share);
 
-// How many items stand before the first of so many dividers, between each two and behind the last. Every arrangement is
-// as likely.
+/// Divides `items` items by `dividers` dividers, uniformly over all arrangements. Returns how many items precede the
+/// first divider, are between each two, and follow the last one.
 std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random& random);
 
-// How texts become pairs.
+/// How texts become pairs.
 struct Corruption {
-  std::function<std::size_t(std::size_t tokens)> longest;  // the longer side that a text of so many tokens gives
+  std::function<std::size_t(std::size_t tokens)>
+      longest;  // the length of the longer side of a pair made from this many tokens
   std::function<SequenceExample(std::span<const std::int32_t> text, Random& random)> make;
 };
 
-// Pairs made anew in each epoch, and the same ones at every validation, whose score is the loss alone. Throws Error for
-// a text that is longer than the model.
+/// Pairs are different in each epoch, and the same at every validation, which reports only the loss. Throws Error for a
+/// text that is longer than the model's positions.
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options);
 

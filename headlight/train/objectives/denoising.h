@@ -12,18 +12,18 @@ namespace headlight {
 
 struct NoiseOptions {
   double share = 0.3;                            // of the tokens that are hidden, in spans
-  double mean_length = 3;                        // of a span, by Poisson's distribution: some have no token at all
-  std::int32_t mask_id = 0;                      // stands for each span
-  std::vector<std::int32_t> sentence_ends = {};  // tokens, in ascending order, behind which a sentence ends
+  double mean_length = 3;                        // of a span's Poisson-distributed length, which can be 0
+  std::int32_t mask_id = 0;                      // replaces each span
+  std::vector<std::int32_t> sentence_ends = {};  // tokens that end a sentence, in ascending order
 };
 
-// The text's sentences in another order, with a mask for each span. At least one token is hidden, there are no more
-// spans than hidden tokens, and every way to place them is as likely.
+/// Permutes the text's sentences and replaces spans by masks. At least one token is hidden, there are no more spans
+/// than hidden tokens, and the spans' positions are uniformly distributed.
 HEADLIGHT_API std::vector<std::int32_t> AddNoise(std::span<const std::int32_t> text, const NoiseOptions& noise,
                                                  Random& random);
 
-// Learns to write the text of which a noised one is read. The texts are ids alone. Throws Error for a text that is
-// longer than the model.
+/// The model is trained to reconstruct a text from its noised version. The texts have only ids. Throws Error for a text
+/// that is longer than the model's positions.
 HEADLIGHT_API TrainingTask DenoisingTask(EncoderDecoder& model, const TextSets& texts, const AroundTexts& around,
                                          const NoiseOptions& noise, const TeacherForcingOptions& options);
 

@@ -18,10 +18,10 @@
 namespace headlight {
 namespace {
 
-// Pixels of the images whose activations exist at the same time.
+// Limit on the pixels of a micro-batch, whose activations exist at the same time.
 constexpr std::int64_t kPixelsOfPart = 1 << 20;
 
-// As shares of the image, without crowds and what lies outside of it.
+// Boxes relative to the image size, without crowds and without parts outside the image.
 TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
   TrueObjects objects;
   for (const LabelledBox& one : boxes) {
@@ -38,7 +38,7 @@ TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
   return objects;
 }
 
-// DETR's sizes, which are those for a shorter side of 800, for another one.
+// DETR's sizes, scaled from its shorter side of 800 to that of the rule.
 ScaleAndCrop SizesFor(const ResizeRule& rule) {
   ScaleAndCrop sizes;
   const auto scale = [&](std::int64_t& side) { side = std::max<std::int64_t>(1, (side * rule.edge + 400) / 800); };
@@ -50,14 +50,14 @@ ScaleAndCrop SizesFor(const ResizeRule& rule) {
   return sizes;
 }
 
-// The sizes of a set's images. Each is read once: a rank needs those of whole batches, and would otherwise open the
-// files of others' images in every epoch.
+// Caches the image sizes of a set. A rank needs the sizes of whole batches, and would otherwise open the files of other
+// ranks' images in every epoch.
 class ImageSizes {
  public:
   ImageSizes(const DetectionSet& set, ImageSizeReader read)
       : set_(set), read_(std::move(read)), known_(set.examples.size()) {}
 
-  // From any thread.
+  // Thread-safe.
   ImageSize operator[](std::size_t example) {
     {
       const std::lock_guard lock(mutex_);
@@ -76,8 +76,8 @@ class ImageSizes {
   std::vector<ImageSize> known_;
 };
 
-// The batch of a plan. Its parts and the sums of its objects follow from the images' sizes, so that a rank decodes
-// the images of its own parts alone.
+// Prepares the batch of a plan. Its parts and its loss sums depend only on the images' sizes, so that a rank decodes
+// only the images of its own parts.
 class DetectionPreparation {
  public:
   DetectionPreparation(const DetectionModel& model, const ImageProcessor& processor, const DetectionSet& set,
@@ -123,7 +123,7 @@ class DetectionPreparation {
   }
 
  private:
-  // The example's augmentation and its resizing to the model's input.
+  // The example's augmentation, and the resizing to the model's input size.
   BoxedChange ChangeOf(const BatchPlan& plan, std::uint32_t example, ImageSize image) const {
     Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
     if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)
@@ -140,7 +140,7 @@ class DetectionPreparation {
   DetectionTrainingOptions options_;
 };
 
-// The losses of all layers.
+// The summed losses of all decoder layers.
 Tensor LossOf(const DetectedImages& found, const std::vector<TrueObjects>& objects, const DetectionLossSums& sums,
               const DetectionLossOptions& options, double scale) {
   Tensor loss;
@@ -155,7 +155,7 @@ void CheckSet(const DetectionModel& model, const DetectionSet& set, const char* 
   Check(!set.examples.empty(), "there is no image to {}", purpose);
   for (const DetectionExample& example : set.examples)
     for (const LabelledBox& box : example.boxes)
-      Check(box.label >= 0 && box.label < std::ssize(model.labels()), "{}: class {} is none of the model's {}",
+      Check(box.label >= 0 && box.label < std::ssize(model.labels()), "{}: class {} is not one of the model's {}",
             example.image, box.label, model.labels().size());
 }
 
@@ -204,7 +204,7 @@ DetectionEvaluation EvaluateDetection(const DetectionModel& model, const ImagePr
   constexpr std::int64_t at_once = 16;
   const std::int64_t count = std::ssize(valid.examples);
   DetectionMatches matches(static_cast<std::int32_t>(model.labels().size()));
-  // Of each image its loss, how many boxes are found, and these.
+  // For each image, its loss, the number of detected boxes, and the boxes.
   const auto blocks = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Tensor> images(static_cast<std::size_t>(end - begin));
     std::vector<ImageSize> sizes(images.size());
@@ -260,7 +260,7 @@ DetectionEvaluation EvaluateDetection(const DetectionModel& model, const ImagePr
 TrainingTask DetectionTask(DetectionModel& model, const ImageProcessor& processor, const DetectionSet& train,
                            const DetectionSet& valid, const ImageReader& read, const ImageSizeReader& read_size,
                            const DetectionTrainingOptions& options) {
-  CheckSet(model, train, "learn from");
+  CheckSet(model, train, "train on");
   CheckSet(model, valid, "validate on");
   CheckProcessor(processor);
   TrainingTask task;

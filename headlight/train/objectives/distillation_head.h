@@ -1,5 +1,5 @@
-// The head of self-distillation (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021,
-// section 3.1 and appendix C), which is discarded after the training.
+// The projection head of self-distillation (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
+// 2021, section 3.1 and appendix C), which is discarded after training.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace headlight {
 
 struct DistillationHeadConfig {
   std::int64_t hidden = 2048, bottleneck = 256;
-  std::int64_t prototypes = 65536;  // the numbers of its output
+  std::int64_t prototypes = 65536;  // the output size
 };
 
-// Three linear layers with GELU between them, the unit vector of what they give, and its cosine to each of the
-// prototypes: the weight-normed last layer of the paper with its norms fixed at 1.
+/// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines are the
+/// paper's weight-normalized last layer with its norms fixed at 1.
 class HEADLIGHT_API DistillationHead {
  public:
-  // Declares its parameters among the model's, whose states have `inputs` numbers. They are not saved with it.
+  /// Declares its parameters among those of the model, whose states have size `inputs`. They are not saved.
   DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config);
 
-  // states [rows, inputs] to [rows, prototypes]. Unless `prototypes_learn`, the prototypes get no gradient.
+  /// Maps states [rows, inputs] to [rows, prototypes]. Unless `prototypes_learn`, the prototypes get no gradient.
   Tensor operator()(Context& context, const Tensor& states, bool prototypes_learn = true) const;
 
  private:

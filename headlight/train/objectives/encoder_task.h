@@ -1,4 +1,4 @@
-// Shared by the tasks of text encoders: logits by a head, their loss, and a pass over the validation set.
+// Shared by the tasks of text encoders: logits of a head, their loss, and a pass over the validation set.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,43 @@ namespace headlight {
 
 struct EncoderHead {
   std::function<Tensor(Context& context, const TokenBatch& batch)> logits;
-  // [1]: `scale` times the sum over the labels that are not negative.
+  /// Computes [1]: `scale` times the sum over the labels that are not negative.
   std::function<Tensor(const Tensor& logits, const TokenBatch& batch, double scale)> loss;
 };
 
-// Throws Error where a text is empty or longer than the model.
+/// Throws Error if a text is empty or longer than the model's positions.
 void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
 
-// Adds an encoder's input for a text: these ids, and the text's segments.
+/// Appends these ids and the text's segments to the batch, as the encoder's input.
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
-// The same with the text's own ids and labels.
+/// Appends the text's own ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
 
-// hidden [source tokens, model] of a batch. A model that does not tell segments apart has one type for all.
+/// Hidden states [source tokens, model]. A model without segment embeddings gets one type for all tokens.
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
 
-// The labels that are not negative.
+/// The labels that are not negative.
 std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
 
-// `scores`: those of `validate`, as TrainingTask::scores.
+/// `scores`: the names of the scores that `validate` reports, as in TrainingTask::scores.
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
                          std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores);
 
-// A report of the mean loss over the validation set, and numbers of each batch's logits, which are added up as by
-// ForBatches.
+/// Reports the mean loss over the validation set, and passes each batch's logits to a function whose numbers are summed
+/// as by ForBatches.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&
         numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
-// The scores of one class in a report, and of all of them in order; without those that are neither right nor found.
+/// A report's scores of one class, or of all classes in order, without those that neither occur nor are predicted.
 ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
 HEADLIGHT_API std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels,
                                                              const ClassScores& scores);
 
-// The place of the largest number of a row; of every row.
+/// The argmax of one row; of every row.
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row);
 std::vector<double> LargestOfRows(const Tensor& rows);
 

@@ -20,18 +20,18 @@
 namespace headlight {
 namespace {
 
-// Cells of an alignment that are held, a byte each: a batch holds several, and several batches are made ahead.
+// Limit on the cells of an alignment, one byte each. A batch has several alignments, and batches are prepared ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 
-// One of TrainingBatch::parts: a crop of a chain, and the choices of each pass over its alignment. The features, which
-// take a hundred times the memory, are made of these when they are needed.
+// The payload of one of TrainingBatch::parts: a crop of a chain, and the random choices of each pass over its
+// alignment. The features are computed from these when needed, since they take a hundred times the memory.
 struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
   std::vector<TemplateFeatures> templates;  // of all passes
-  Tensor covariation;                       // likewise
-  std::int64_t first = 0;                   // of the chain's residues
-  FoldingLabels labels;                     // but for the letters
+  Tensor covariation;                       // of all passes
+  std::int64_t first = 0;                   // index of the crop's first residue
+  FoldingLabels labels;                     // without the letters
 };
 
 AlignmentTable TableOf(const ChainExample& example) {
@@ -41,7 +41,7 @@ AlignmentTable TableOf(const ChainExample& example) {
                             {.alignment = {.query = letters}, .most_cells = kMostCells});
 }
 
-// Residues [first, first + count) of a chain in so many passes.
+// Residues [first, first + count) of a chain, for this many passes.
 FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& sampling, int passes, std::int64_t first,
                    std::int64_t count, Random& random) {
   FoldingPart part;
@@ -54,7 +54,7 @@ FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& samplin
   return part;
 }
 
-// The outputs of the last pass, and its labels.
+// The outputs and the labels of the last pass.
 struct FoldedPart {
   FoldingOutputs outputs;
   FoldingLabels labels;
@@ -78,7 +78,7 @@ FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& 
   return folded;
 }
 
-// The crop of these of a chain's templates.
+// The chosen templates, cropped like the chain.
 std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span<const std::int64_t> chosen,
                                           const FoldingPart& part) {
   std::vector<TemplateFeatures> templates;
@@ -88,7 +88,7 @@ std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span
   return templates;
 }
 
-// Of the chains that have an alignment; empty where a model does not read it.
+// The covariation features of chains with an alignment; empty if the model does not read them.
 std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) {
   if (!plan.covariation) return {};
   std::vector<Tensor> all(set.examples.size());
@@ -98,8 +98,8 @@ std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) 
   return all;
 }
 
-// Random ones of `count` templates: a number from none to all, but `most` at most (Jumper et al., "Highly accurate
-// protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
+// A random subset of `count` templates, whose size is uniform from 0 to all, but at most `most` (Jumper et al., "Highly
+// accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
 std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, Random& random) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -112,7 +112,7 @@ std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, R
   return order;
 }
 
-// The first templates, which are the best.
+// The first templates, which are the best ones.
 std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(std::min(count, most)));
   std::iota(order.begin(), order.end(), 0);
@@ -122,9 +122,9 @@ std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) 
 void CheckChains(const FoldingPlan& plan, const ChainSet& set) {
   for (const ChainExample& example : set.examples) {
     Check(!plan.covariation || example.alignment.empty() || std::ssize(example.residues) <= kMostCovarying,
-          "{}: {} residues, where covariation is read of at most {}", example.name, example.residues.size(),
+          "{}: it has {} residues, and covariation is limited to {}", example.name, example.residues.size(),
           kMostCovarying);
-    Check(plan.templates > 0 || example.templates.empty(), "{}: has templates, where this model reads none",
+    Check(plan.templates > 0 || example.templates.empty(), "{}: it has templates, and this model reads none",
           example.name);
   }
 }
@@ -143,7 +143,7 @@ class FoldingPreparation {
 
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
-    // A stream of its own: that of an example that there is not.
+    // A separate random stream: that of an example index that does not exist.
     Random of_batch = RandomOfExample(options_.batches.seed, batch.place.epoch, -1 - batch.place.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)
@@ -234,10 +234,10 @@ ValidationReport MeanScores(std::span<const FoldedScores> chains) {
 
 TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
                          const FoldingTrainingOptions& options) {
-  Check(!train.examples.empty(), "there is no chain to learn from");
+  Check(!train.examples.empty(), "there is no chain to train on");
   Check(!valid.examples.empty(), "there is no chain to validate on");
   for (const ChainSet* const set : {&train, &valid}) CheckChains(model.plan(), *set);
-  Check(options.crop >= 1, "crops of {} residues", options.crop);
+  Check(options.crop >= 1, "a crop must have at least 1 residue, not {}", options.crop);
   TrainingTask task;
   task.model = &model;
   task.batches =

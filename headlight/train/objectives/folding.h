@@ -1,4 +1,4 @@
-// Training of models of protein structures.
+// Training of structure prediction models.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,39 @@
 
 namespace headlight {
 
-inline constexpr double kClampedShare = 0.9;  // of the authors' training
+inline constexpr double kClampedShare = 0.9;  // as in AlphaFold's training
 
 struct FoldingTrainingOptions {
-  BatchOptions batches;            // its size is in chains
-  std::int64_t crop = 256;         // residues: of a longer chain so many in a row are drawn
-  double clamped = kClampedShare;  // the probability that a chain's frame-aligned errors of backbones are
+  BatchOptions batches;            // batch_size is in chains
+  std::int64_t crop = 256;         // residues: a random contiguous crop of longer chains
+  double clamped = kClampedShare;  // the probability that a chain's backbone frame-aligned errors are
   FoldingLossWeights weights = {};
 };
 
-// The loss is the mean of the chains' (protein/nn/folding_loss.h). Drawn anew in each epoch: the crop, the alignment's
-// rows and masked letters for each pass, of n templates from none to n but at most as many as the model reads, whether
-// the backbone's errors are clamped, and, for all chains of a batch, how many passes there are, from 1 to the model's
-// (FoldingPlan). Alignments are read when they are needed.
-//
-// A validation folds whole chains in all passes, without masks, with the first templates. Its scores are the means over
-// the chains of FoldedScores. Model and sets must outlive the task. Throws Error where a set has no chain, and for
-// templates that the model does not read.
+/// The loss is the mean over chains (protein/nn/folding_loss.h). Sampled again in each epoch: the crop; the alignment's
+/// rows and masked letters for each pass; the number of templates, from 0 to all but at most the model's maximum;
+/// whether the backbone's errors are clamped; and for each batch the number of passes, from 1 to the model's maximum
+/// (FoldingPlan). Alignments are read when they are needed.
+///
+/// A validation predicts whole chains with all passes, without masks, with the first templates. Its scores are the
+/// means of FoldedScores over the chains. The model and the sets must outlive the task. Throws Error if a set has no
+/// chain, or has templates that the model does not read.
 HEADLIGHT_API TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
                                        const FoldingTrainingOptions& options);
 
-// Of one chain, from 0 to 1, against the atoms that are known.
+/// The scores of one chain against its known atoms, from 0 to 1.
 struct FoldedScores {
-  double lddt_ca = 0, tm_score = 0;         // of the C alphas
-  std::optional<double> contact_precision;  // of long-range contacts (protein/contacts.h), by the logits of distances
+  double lddt_ca = 0, tm_score = 0;         // of C alpha atoms
+  std::optional<double> contact_precision;  // of long-range contacts (protein/contacts.h), from the logits of distances
   double loss = 0;
 };
 
-/// The loss and the scores of each chain of `valid`; their means are the task's validation. Throws Error if there is
-/// no chain.
+/// The loss and the scores of each chain of `valid`; their means are the task's validation. Throws Error if there is no
+/// chain.
 HEADLIGHT_API std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
                                                      const FoldingLossWeights& weights, const PassWatch& watch = {});
 
-// Its means; of contact_precision over the chains that have one, 0 where none has.
+/// The means; contact_precision is averaged over the chains that have one, and is 0 if none has.
 HEADLIGHT_API ValidationReport MeanScores(std::span<const FoldedScores> chains);
 
 }  // namespace headlight

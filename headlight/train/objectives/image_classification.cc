@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-// Rows of the model whose activations exist at the same time: more makes no product faster, but takes more memory.
+// Limit on the encoder's rows whose activations exist at the same time. More would take memory without gaining speed.
 constexpr std::int64_t kPatchesOfPart = 2560;
 
 std::vector<Tensor> ImagesOf(const Tensor& values) {
@@ -41,7 +41,7 @@ void CheckClasses(const ImageEncoder& model, const ImageSet& images, const char*
           classes);
 }
 
-// The batch of a plan.
+// Prepares the batch of a plan.
 class ImagePreparation {
  public:
   ImagePreparation(const ImageEncoder& model, const ImageProcessor& processor, const ImageSet& images,
@@ -62,11 +62,11 @@ class ImagePreparation {
   }
 
  private:
-  // The images from `begin` to before `end` of a batch.
+  // Images [begin, end) of a batch.
   ImageBatch Part(const BatchPlan& plan, std::int64_t begin, std::int64_t end) const {
     const ImageSize size = options_.augmentation.size;
     const auto all = std::ssize(plan.examples), classes = std::ssize(model_.labels());
-    // Each is mixed with the one before it, the first with the batch's last.
+    // Each image is mixed with the previous one, and the first one with the batch's last.
     const bool mixes = options_.mix.mixup > 0 || options_.mix.cutmix > 0;
     const std::int64_t more = mixes && end - begin < all ? 1 : 0, count = end - begin + more;
     const Tensor values = Tensor::Empty({count, size.height, size.width, 3}), targets = Tensor::Empty({count, classes});
@@ -81,7 +81,7 @@ class ImagePreparation {
       values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
       targets.matrix<float>().row(i)[images_.label(example)] += static_cast<float>(1 - smoothing);
     }
-    // The batch's own stream: that of an example that there is not.
+    // The batch's own random stream: that of an example index that does not exist.
     Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, -1 - plan.place.batch);
     Mix(values, targets, options_.mix, random);
     return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};
@@ -100,7 +100,7 @@ ImageSize FixedSize(const ImageProcessor& processor) {
   const ResizeRule& rule = processor.resize;
   if (rule.kind == ResizeRule::Kind::exact) return rule.size;
   Check(rule.kind == ResizeRule::Kind::cropped,
-        "the model's preprocessor_config.json gives images of sizes that depend on the image; for this training it "
+        "the model's preprocessor_config.json gives sizes that depend on the image; for this training it "
         "must give one size");
   return {rule.edge, rule.edge};
 }
@@ -151,7 +151,7 @@ ValidationReport ValidateImageClasses(const ImageEncoder& model, const ImageProc
 
 TrainingTask ImageClassificationTask(ImageEncoder& model, const ImageProcessor& processor, const ImageSet& train,
                                      const ImageSet& valid, const ImageClassificationOptions& options) {
-  CheckClasses(model, train, "learn from");
+  CheckClasses(model, train, "train on");
   CheckClasses(model, valid, "validate on");
   return {.model = &model,
           .batches = PreparedBatches(train.size(), options.batches, ImagePreparation(model, processor, train, options)),

@@ -24,7 +24,7 @@ namespace {
 struct Part {
   FeatureMaps pixels;
   std::uint64_t seed = 0;  // of the Gumbel noise
-  std::int64_t batch = 0;  // how many came before
+  std::int64_t batch = 0;  // the number of batches before
 };
 
 std::int64_t ImagesOfPart(const ImageCoder& model, std::int64_t images) {
@@ -33,7 +33,7 @@ std::int64_t ImagesOfPart(const ImageCoder& model, std::int64_t images) {
   return (images + parts - 1) / parts;
 }
 
-// From `first` to `last` in `batches` steps, and then `last`.
+// A cosine from `first` to `last` over `batches` steps, then constant.
 double Annealed(double first, double last, std::int64_t batch, std::int64_t batches) {
   if (batch >= batches) return last;
   const double done = static_cast<double>(batch) / static_cast<double>(batches);
@@ -46,7 +46,7 @@ Tensor GumbelNoise(const Shape& shape, DType dtype, std::uint64_t seed) {
   return noise;
 }
 
-// An image's numbers are the channels of its pixels.
+// The number of values of an image: its pixels times channels.
 double NumbersOf(const FeatureMaps& pixels) {
   return static_cast<double>(pixels.rows.elements()) / static_cast<double>(pixels.grids.size());
 }
@@ -66,7 +66,7 @@ Tensor LossOf(const ImageCoder& model, Context& context, const Part& part, doubl
   return ops::Add(loss, ops::UniformDivergence(scores.rows, scale * divergence_weight));
 }
 
-// [pixels, 3] of images, from 0 to 1.
+// The images' pixels [pixels, 3], from 0 to 1.
 FeatureMaps PixelsOfImages(std::span<const Image> images, const ImageProcessor& processor) {
   std::vector<Tensor> values(images.size());
   ParallelFor(std::ssize(images), [&](std::int64_t i) {
@@ -94,14 +94,15 @@ ValidationReport ValidateImageCodes(const ImageCoder& model, const ImageSet& val
     const Tensor decoded = model.Decode(context, WeightsOf(model, codes, scores.grids)).rows;
     const Tensor seen = PixelsOf(model, decoded);
     const auto numbers = static_cast<std::int64_t>(NumbersOf(pixels));
-    double ratios = 0;  // of signal to noise, in decibels
+    double ratios = 0;  // sum of signal-to-noise ratios, in decibels
     for (std::int64_t image = 0; image < std::ssize(images); ++image) {
       double squares = 0;
       for (std::int64_t i = image * numbers; i < (image + 1) * numbers; ++i) {
         const double error = static_cast<double>(seen.data<float>()[i] - pixels.rows.data<float>()[i]);
         squares += error * error;
       }
-      // An image without an error has no ratio: as if each of its pixels were off by a thousandth of a step.
+      // A perfect reconstruction has an infinite ratio, so limit the squared error from below: (1e-3 of a step)^2 per
+      // value.
       constexpr double least = 1e-6 / (255.0 * 255.0);
       ratios -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
     }
@@ -137,7 +138,7 @@ ValidationReport ValidateImageCodes(const ImageCoder& model, const ImageSet& val
 TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const ImageSet& valid,
                             const ImageCodesOptions& options) {
   Check(train.size() > 0 && valid.size() > 0, "there is no image to {}",
-        train.size() == 0 ? "learn from" : "validate on");
+        train.size() == 0 ? "train on" : "validate on");
   const auto prepare = [&model, &train, options](const BatchPlan& plan) {
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const auto of_part = static_cast<std::size_t>(ImagesOfPart(model, result.labels));
@@ -152,7 +153,7 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
         }
         Part part = {.pixels = PixelsOfImages(images, processor),
                      .batch = plan.place.epoch * plan.batches_in_epoch + plan.place.batch};
-        // A stream of its own: that of an example that there is not.
+        // A separate random stream: that of an example index that does not exist.
         part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
         return part;
       }));

@@ -1,6 +1,6 @@
-// Training of a discrete VAE (variational autoencoder; Ramesh et al., "Zero-Shot Text-to-Image
-// Generation", 2021, section 2.1 and appendix A.2): codes are drawn by a relaxation of the categorical distribution
-// (Jang et al., "Categorical Reparameterization with Gumbel-Softmax", 2017) that a temperature sharpens.
+// Training of a discrete VAE (variational autoencoder; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021,
+// section 2.1 and appendix A.2). Codes are sampled from a relaxation of the categorical distribution (Jang et al.,
+// "Categorical Reparameterization with Gumbel-Softmax", 2017), whose temperature decreases during training.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 namespace headlight {
 
 struct ImageCodesOptions {
-  BatchOptions batches;  // its size is in images
-  bool flip = false;     // half of the images are mirrored, left to right
-  // Of the Gumbel-softmax: from the first to the last by a cosine over so many batches.
+  BatchOptions batches;  // batch_size is in images
+  bool flip = false;     // half of the images are flipped horizontally
+  /// The temperature of the Gumbel-softmax: from the first to the last value by a cosine over this many batches.
   double first_temperature = 1, temperature = 1.0 / 16;
   std::int64_t temperature_batches = 150'000;
-  // Of the divergence of a cell's codes from the uniform distribution: likewise.
+  /// The weight of the divergence of a cell's codes from the uniform distribution, with the same kind of schedule.
   double first_divergence_weight = 0, divergence_weight = 0;
   std::int64_t divergence_batches = 5'000;
 };
 
-// The loss of an image is that of its pixels (ImageCoder's distribution) and channels plus divergence_weight times
-// the divergence of its cells, both divided by the number of pixels times channels. A report's score is `psnr`, the
-// mean peak signal-to-noise ratio in dB of images decoded from their likeliest codes; it has `codes_used`, how many
-// codes the images have, and `code_perplexity`, 2 to the entropy of the codes. Model and sets must outlive the task.
-// Throws Error where there are no images.
+/// The loss of an image is that of its pixels and channels (by ImageCoder's distribution) plus divergence_weight times
+/// the divergence of its cells, both divided by the number of pixels times channels. A validation's score is `psnr`,
+/// the mean peak signal-to-noise ratio in dB of images decoded from their likeliest codes. It also reports
+/// `codes_used`, the number of distinct codes of the images, and `code_perplexity`, 2 to the entropy of the codes. The
+/// model and the sets must outlive the task. Throws Error if there are no images.
 HEADLIGHT_API TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const ImageSet& valid,
                                           const ImageCodesOptions& options);
 

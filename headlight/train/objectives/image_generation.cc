@@ -18,14 +18,14 @@ void CheckImages(const LanguageModel& model, const ColourImages& images, const c
   const std::string& source = model.parameters().source();
   const LanguageModel::Limits& limits = model.limits();
   Check(images.pixels() <= limits.positions,
-        "{}: images to {} have {} x {} pixels, and the model generates at most {} pixels", source, purpose,
+        "{}: the images to {} have {} x {} pixels, and the model generates at most {} pixels", source, purpose,
         images.size.width, images.size.height, limits.positions);
   const std::uint16_t last = *std::ranges::max_element(images.colours);
-  Check(last < limits.vocabulary - 1, "{}: images to {} have colour {}, and the model has {}, counted from 0", source,
-        purpose, last, limits.vocabulary - 1);
+  Check(last < limits.vocabulary - 1, "{}: the images to {} have colour {}, and the model has {}, counted from 0",
+        source, purpose, last, limits.vocabulary - 1);
 }
 
-// The images as examples; `flip` as in ImageGenerationOptions.
+// The images as examples; `flip` is that of ImageGenerationOptions.
 TokenExamples ExamplesOf(const ColourImages& images, const LanguageModel& model, bool flip) {
   return {.size = images.count(),
           .length =
@@ -76,7 +76,7 @@ ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& 
 
 TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                  const ImageGenerationOptions& options) {
-  CheckImages(model, images.train, "learn from");
+  CheckImages(model, images.train, "train on");
   CheckImages(model, images.valid, "validate on");
   return {.model = &model,
           .batches = BatchesOf(ExamplesOf(images.train, model, options.flip), options.batches),

@@ -1,5 +1,5 @@
-// Generation of images: each pixel's colour from those before it, row by row (Chen et al., "Generative Pretraining
-// from Pixels", 2020, section 2.1).
+// Autoregressive image generation: predicts each pixel's colour from the previous ones, row by row (Chen et al.,
+// "Generative Pretraining from Pixels", 2020, section 2.1).
 #pragma once
 
 #include "headlight/base/export.h"
@@ -9,25 +9,26 @@
 
 namespace headlight {
 
-// The images of a training and of its validations. They must outlive the task.
+/// The images of training and validation. They must outlive the task.
 struct ColourSets {
   ColourImages train, valid;
 };
 
 struct ImageGenerationOptions {
-  BatchOptions batches;  // its size is in images
-  bool flip = false;     // half of the images are mirrored, left to right
+  BatchOptions batches;  // batch_size is in images
+  bool flip = false;     // half of the images are flipped horizontally
 };
 
-// The model reads its last token, the start, and the colours of all pixels but the last. A report has bits_per_pixel.
-// Throws Error where there are no images, they have more pixels than the model positions, or other colours.
+/// The model's input is its last token (the start) and the colours of all pixels except the last. A report has
+/// bits_per_pixel. Throws Error if there are no images, if they have more pixels than the model has positions, or
+/// colours that it does not have.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                                const ImageGenerationOptions& options);
 
-// A baseline: bits per pixel by the frequencies of the colours alone.
+/// A baseline: bits per pixel if only the colours' frequencies are known.
 HEADLIGHT_API double ColourEntropy(const ColourImages& images);
 
-// The loss of a pixel's colour, and in bits bits_per_pixel. Throws Error likewise.
+/// The loss of a pixel's colour, also in bits as bits_per_pixel. Throws the same errors as the task.
 HEADLIGHT_API ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& images,
                                               const PassWatch& watch = {});
 

@@ -18,33 +18,33 @@
 namespace headlight {
 namespace {
 
-// The three things that are learned.
+// The three training objectives.
 enum Goal : std::size_t { words, regions, alignment };
 constexpr std::array<const char*, 3> kScores = {"accuracy_words", "accuracy_regions", "accuracy_alignment"};
 
-// Which rows a head reads, and what it should say of each.
+// The rows that a head reads, and their labels.
 struct Asked {
   std::vector<std::int32_t> rows, labels;
 };
 
-// One of TrainingBatch::parts.
+// The payload of one of TrainingBatch::parts.
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Asked, 3> asked;
-  // Of each goal's sum, so that all parts together have its mean times pairs.
+  // Factors of the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
   std::array<double, 3> weights = {};
 };
 
-// A pair with masks.
+// A pair with masked words and regions.
 struct MaskedPair {
   MaskedText text;
   std::span<const std::int32_t> types;
   ImageRegions image;
-  std::vector<std::int32_t> region_labels;  // -1 of those that are not masked
+  std::vector<std::int32_t> region_labels;  // -1 for regions that are not masked
   bool aligned = true;
 };
 
-// Which regions are masked: at least one of those whose class is known.
+// The regions to mask: at least one of those with a known class.
 std::vector<std::int32_t> MaskedRegions(const ImageRegions& image, double share, Random& random) {
   std::vector<std::int32_t> known, labels(image.classes.size(), -1);
   for (std::size_t i = 0; i < image.classes.size(); ++i)
@@ -121,7 +121,7 @@ std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::
   return parts;
 }
 
-// The scores of the rows that are asked for; empty where there are none.
+// The logits of the rows that have labels; empty if there are none.
 std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context, const PretrainingPart& part) {
   const EncodedPairs encoded = EncodePairs(model, context, part.pairs);
   std::array<Tensor, 3> logits;
@@ -136,7 +136,7 @@ std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context,
 void CheckPairs(const RegionTextEncoder& model, const ImageTextPairs& set, const char* purpose) {
   Check(model.heads().masked_words && model.pair_heads().regions && model.pair_heads().alignment,
         "the model does not have the heads for words, regions and alignment");
-  Check(model.limits().tasks == 0, "the model has tokens for tasks, with which it is not pre-trained");
+  Check(model.limits().tasks == 0, "a model with task tokens cannot be pre-trained");
   Check(!set.pairs.empty(), "there is no text with an image to {}", purpose);
   CheckRegions(model, set.images);
   for (const ImageRegions& image : set.images) {
@@ -163,7 +163,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const ImageTextPairs& 
       Random random(1, static_cast<std::uint64_t>(i));
       pairs.push_back(Mask(valid, static_cast<std::size_t>(i), options, model.limits().vocabulary, random));
     }
-    std::vector<double> numbers(9);  // of each goal its loss, how many are right and how many asked
+    std::vector<double> numbers(9);  // for each objective: its loss, correct predictions and labels
     for (const PretrainingPart& part : PartsOf(pairs, model.limits().aligned)) {
       Context context;
       const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
@@ -201,7 +201,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const ImageTextPairs& 
 
 TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs& train, const ImageTextPairs& valid,
                                   const PretrainingOptions& options) {
-  CheckPairs(model, train, "learn from");
+  CheckPairs(model, train, "train on");
   CheckPairs(model, valid, "validate on");
   return {
       .model = &model,

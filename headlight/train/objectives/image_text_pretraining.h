@@ -17,27 +17,27 @@ namespace headlight {
 
 struct ImageText {
   TextExample text;
-  std::size_t image = 0;  // of ImageTextPairs::images
+  std::size_t image = 0;  // index in ImageTextPairs::images
 };
 
 struct ImageTextPairs {
-  std::vector<ImageRegions> images;  // with the classes of their regions
+  std::vector<ImageRegions> images;  // with the regions' classes
   std::vector<ImageText> pairs;
 };
 
 struct PretrainingOptions {
-  BatchOptions batches;  // its size is in pairs
+  BatchOptions batches;  // batch_size is in pairs
   MaskingOptions masking;
-  double region_share = 0.15;  // of the regions whose class is known: their features become 0, 9 times in 10
-  // Of the pairs, whose text is replaced by that of another image: from them alignment alone is learned.
+  double region_share = 0.15;  // share of masked regions among those with a known class; 9 in 10 get zero features
+  /// The share of pairs whose text is replaced by another image's; these train only the alignment.
   double other_share = 0.5;
 };
 
-// The sum of three means: of the negative log-probability of masked words and of the classes of masked regions, both of
-// the pairs that belong together, and of whether a text and an image do. A validation masks the same at every time;
-// its score is the mean of the three accuracies, accuracy_words, accuracy_regions and accuracy_alignment, in per cent.
-// Model and sets must outlive the task. Throws Error for a model without these heads, for regions of other widths, and
-// for a class that the model does not know.
+/// The loss is the sum of three means: the negative log-probability of masked words, that of the classes of masked
+/// regions (both only for pairs that belong together), and that of whether a text belongs to its image. A validation
+/// uses the same masks every time. Its score is the mean of three accuracies in per cent: accuracy_words,
+/// accuracy_regions and accuracy_alignment. The model and the sets must outlive the task. Throws Error for a model
+/// without these heads, for regions of other widths, and for a class that the model does not have.
 HEADLIGHT_API TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs& train,
                                                 const ImageTextPairs& valid, const PretrainingOptions& options);
 

@@ -16,7 +16,7 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
   const LanguageModel::Limits limits = model.limits();
   const std::int32_t begin = limits.begin_id >= 0 ? limits.begin_id : limits.end_id;
   const bool begins = begin >= 0, ends = limits.end_id >= 0;
-  for (const auto& [set, purpose] : {std::pair(&texts.train, "learn from"), std::pair(&texts.valid, "validate on")})
+  for (const auto& [set, purpose] : {std::pair(&texts.train, "train on"), std::pair(&texts.valid, "validate on")})
     CheckTexts(*set, purpose, begins ? 1 : 2, limits.positions - (begins ? 1 : 0));
   const AppendText append = [=](const TextExample& text, Random&, TokenBatch& batch) {
     std::vector<std::int32_t> inputs = text.ids, labels = text.ids;

@@ -6,9 +6,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kNone = -1;  // beyond a text's ends
+constexpr std::int32_t kNone = -1;  // outside the text
 
-// How often tokens follow from each of many contexts.
+// Counts of tokens for each of many contexts.
 class Counts {
  public:
   void Add(std::uint64_t context, std::int32_t token) {
@@ -35,7 +35,7 @@ class Counts {
   }
 
  public:
-  static constexpr std::uint64_t kTokens = std::uint64_t{1} << 21;  // of a vocabulary at most, with kNone
+  static constexpr std::uint64_t kTokens = std::uint64_t{1} << 21;  // largest vocabulary, kNone included
   static std::uint64_t ContextOf(std::int32_t one, std::int32_t other) {
     return static_cast<std::uint64_t>(one + 1) * kTokens + static_cast<std::uint64_t>(other + 1);
   }
@@ -45,7 +45,7 @@ class Counts {
   std::unordered_map<std::uint64_t, std::int64_t> pairs_;
 };
 
-// Of tokens by their neighbours in a text.
+// The counts of tokens given their neighbours in a text.
 struct Neighbours {
   std::int32_t left, right;
 };

@@ -1,4 +1,4 @@
-// What the counts of tokens tell of masked ones: baselines that a model of masked words or residues must beat.
+// Count-based baselines that a masked language model must beat.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace headlight {
 
-// Bits, the mean of -log2 p, of the tokens that the mask hides in a validation of `valid` (ValidateMaskedWords).
+/// Mean -log2 p, in bits, of the tokens that a validation of `valid` masks (ValidateMaskedWords).
 struct MaskBaselines {
-  double by_frequency = 0;   // by how often a token stands in `train`
-  double by_neighbours = 0;  // by what stands there between the same two neighbours, a trigram
+  double by_frequency = 0;   // p is the token's frequency in `train`
+  double by_neighbours = 0;  // p is the frequency between the same two neighbours, a trigram
 };
 
-// Counts are smoothed as Witten and Bell do ("The zero-frequency problem", 1991): after neighbours seen n times with t
-// different tokens, t / (n + t) of the probability is that by one neighbour, the mean of left and right, each smoothed
-// likewise by the frequencies, to which every token of the vocabulary adds one. A neighbour that is hidden too is the
-// mask, which `train` does not have.
+/// Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991). After a context seen n
+/// times with t different tokens, the shorter context gets the probability t / (n + t). The shorter context of two
+/// neighbours is the mean of the left and the right neighbour. Each of these backs off in the same way to the
+/// frequencies, where every token of the vocabulary has one extra count. A neighbour that is masked too is the mask
+/// token, which does not occur in `train`.
 HEADLIGHT_API MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train,
                                                const std::vector<TextExample>& valid, const MaskingOptions& masking,
                                                std::int64_t vocabulary);

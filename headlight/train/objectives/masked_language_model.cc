@@ -15,9 +15,9 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// Which places of a text are predicted: at least one of those that may be.
+// The positions to predict in a text: at least one of the eligible ones.
 std::vector<std::size_t> MaskedPlaces(const TextExample& text, const MaskingOptions& masking, Random& random) {
-  std::vector<std::vector<std::size_t>> units;  // that are masked together
+  std::vector<std::vector<std::size_t>> units;  // groups of positions that are masked together
   std::int32_t last_word = -1;
   std::size_t places = 0;
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
@@ -58,9 +58,9 @@ void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& text
   Check(model.heads().masked_words, "the model has no head for masked words");
   CheckTexts(model, texts, purpose);
   for (const TextExample& text : texts) {
-    Ensure(text.words.size() == text.ids.size(), "{} words of {} ids", text.words.size(), text.ids.size());
+    Ensure(text.words.size() == text.ids.size(), "a text has {} words and {} ids", text.words.size(), text.ids.size());
     Check(std::ranges::any_of(text.words, [](std::int32_t word) { return word >= 0; }),
-          "a text without a word has nothing to hide");
+          "a text without a word has nothing to mask");
   }
   Check(std::cmp_less(masking.special_ids.size(), model.limits().vocabulary), "all {} tokens are special",
         model.limits().vocabulary);
@@ -95,10 +95,10 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                      const MaskingOptions& masking, const PassWatch& watch) {
   CheckMasking(model, texts, "validate on", masking);
-  double right = 0, masks = 0, loss = 0;  // loss: of the masks
+  double right = 0, masks = 0, loss = 0;  // of masked tokens
   const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
     double own_right = 0, own_masks = 0;
-    Ids of_masks;  // the labels of rows whose tokens the model sees as masks, and else -1
+    Ids of_masks;  // labels of rows whose tokens were replaced by the mask, -1 for other rows
     for (std::size_t token = 0; token < batch.labels.size(); ++token) {
       const std::int32_t label = batch.labels[token];
       if (label < 0) continue;
@@ -125,7 +125,7 @@ ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector
 
 TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts, const MaskingOptions& masking,
                                      const BatchOptions& batches) {
-  CheckMasking(model, texts.train, "learn from", masking);
+  CheckMasking(model, texts.train, "train on", masking);
   CheckMasking(model, texts.valid, "validate on", masking);
   return EncoderTask(model, ExamplesOf(texts.train, AppendMasked(model, masking)), batches, HeadOf(model),
                      [&model, &texts, masking](const PassWatch& watch) {

@@ -1,4 +1,4 @@
-// Batches whose examples take time to prepare, as images do that are decoded and augmented.
+// Batches whose examples take time to prepare, such as images that are decoded and augmented.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace headlight {
 
-// The parts and labels of a plan's batch. Called from several threads at once; all that is random in it follows from
-// the plan and from RandomOfExample.
+/// Makes the parts and labels of a plan's batch. Called from several threads at once. Randomness must come only from
+/// the plan and RandomOfExample.
 using PrepareBatch = std::function<TrainingBatch(const BatchPlan& plan)>;
 
-// TrainingTask::batches of so many examples, each of which counts as 1 of BatchOptions::batch_size: whole batches are
-// made ahead on Threads() threads, and come in order.
+/// TrainingTask::batches for `examples` examples, each of which counts as 1 in BatchOptions::batch_size. Whole batches
+/// are prepared ahead on Threads() threads and returned in order.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> PreparedBatches(
     std::int64_t examples, const BatchOptions& options, PrepareBatch prepare);
 

@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// The text of a span; empty where the model declines to answer.
+// The text of a span; empty if the model may and does decline to answer.
 std::string_view AnswerOf(const AskedQuestion& asked, const FoundAnswers& found, bool may_decline) {
   if (found.answers.empty() || (may_decline && found.declines())) return {};
   const TextSpan bytes = found.best()->bytes;
@@ -46,7 +46,7 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
   ValidationReport report = ValidateEncoder(
       ExamplesOf(texts.texts.texts, AppendTextAndLabels), SpanHeadOf(model), watch,
       [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
-        std::vector<double> numbers;  // of each window its FoundAnswers, with empty answers after them
+        std::vector<double> numbers;  // for each window its FoundAnswers, padded with empty answers
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
           const auto [question, window] = windows[first + i];
@@ -90,7 +90,7 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
 
 TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches) {
   Check(model.heads().question_spans, "the model has no head for answers");
-  CheckTexts(model, texts.train.texts.texts, "learn from");
+  CheckTexts(model, texts.train.texts.texts, "train on");
   CheckTexts(model, texts.valid.texts.texts, "validate on");
   return EncoderTask(model, ExamplesOf(texts.train.texts.texts, AppendTextAndLabels), batches, SpanHeadOf(model),
                      [&model, &texts](const PassWatch& watch) { return ValidateAnswers(model, texts.valid, watch); },

@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-// More makes no product faster, but takes more memory.
+// Limit on the rows of a micro-batch. More would take memory without gaining speed.
 constexpr std::size_t kRowsOfPart = 2560;
 
 }  // namespace
@@ -52,7 +52,7 @@ void CheckRegions(const RegionTextEncoder& model, const std::vector<ImageRegions
     Check(regions.features.shape().rank() == 2 && regions.features.rows() > 0 &&
               regions.features.columns() == limits.features &&
               regions.boxes.shape() == Shape({regions.features.rows(), limits.box_numbers}),
-          "regions have the shapes {} and {}, and must have [regions, {}] and [regions, {}]",
+          "regions must have the shapes [regions, {}] and [regions, {}], not {} and {}",
           ToString(regions.features.shape()), ToString(regions.boxes.shape()), limits.features, limits.box_numbers);
 }
 

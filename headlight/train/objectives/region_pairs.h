@@ -1,4 +1,4 @@
-// Shared by the tasks on texts with regions of images: packed pairs, in parts.
+// Shared by the tasks on texts with image regions: packed pairs in micro-batches.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,32 @@
 
 namespace headlight {
 
-// The regions of one image, as Regions has them.
+/// The regions of one image, in the layout of Regions.
 struct ImageRegions {
   Tensor features, boxes;
-  std::vector<std::int32_t> classes = {};  // what each region shows, where a task asks for it; -1: not known
+  std::vector<std::int32_t> classes = {};  // the class of each region, if a task needs it; -1: unknown
 };
 
-// Texts with their images, packed.
+/// Packed texts with their images.
 struct PackedPairs {
   std::vector<std::int32_t> ids, types;
   Sequences texts;
   Regions regions;
 };
 
-// A text and an image of a pair.
+/// A text and an image of a pair.
 struct PairRows {
   std::span<const std::int32_t> ids, types;
   const ImageRegions* image;
 };
 PackedPairs PackPairs(std::span<const PairRows> pairs);
 
-// Cuts `count` pairs into parts, in their order, whose activations exist at the same time: body(first, end). `rows` is
-// how many tokens and regions a pair has.
+/// Divides `count` pairs into consecutive micro-batches that fit into memory, and calls body(first, end) for each.
+/// `rows` returns the number of tokens and regions of a pair.
 void ForPairParts(std::size_t count, const std::function<std::size_t(std::size_t pair)>& rows,
                   const std::function<void(std::size_t first, std::size_t end)>& body);
 
-// Throws Error unless all regions are as the model reads them.
+/// Throws Error unless all regions have the sizes that the model reads.
 void CheckRegions(const RegionTextEncoder& model, const std::vector<ImageRegions>& images);
 
 EncodedPairs EncodePairs(const RegionTextEncoder& model, Context& context, const PackedPairs& pairs);

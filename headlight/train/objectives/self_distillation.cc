@@ -19,7 +19,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kGlobalCrops = 2;
-// Tokens whose activations exist at the same time: more makes no product faster, but takes more memory.
+// Limit on the tokens of a micro-batch. More would take memory without gaining speed.
 constexpr std::int64_t kViewPatchesOfPart = 4096;
 constexpr std::int64_t kNeighbours = 20;
 
@@ -27,7 +27,7 @@ Tensor FeaturesOf(const ImageEncoder& encoder, Context& context, std::span<const
   return encoder.Features(encoder.Encode(context, images));
 }
 
-// How many of the images' crops a part has, where each has such crops.
+// The number of images in a micro-batch if each has crops of these sizes.
 std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, std::span<const Tensor> crops, std::int64_t images) {
   if (limits.batch_statistics) return images;
   std::int64_t tokens = 0;
@@ -37,7 +37,7 @@ std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, std::span<const Te
 
 }  // namespace
 
-// Crop c of image p is crops[c * images + p], so that the global ones come first.
+// Crop c of image p is crops[c * images + p], so that the global crops come first.
 struct SelfDistillation::Part {
   std::int32_t images = 0;
   std::vector<Tensor> crops;
@@ -52,7 +52,7 @@ struct SelfDistillation::Part {
 void CheckSelfDistillation(const SelfDistillationOptions& options) {
   const DistillationHeadConfig& head = options.head;
   Check(head.hidden >= 1 && head.bottleneck >= 1 && head.prototypes >= 2,
-        "a head needs hidden layers, a bottleneck and two prototypes at least, not {}, {} and {}", head.hidden,
+        "a head needs at least 1 hidden unit, a bottleneck of 1 and 2 prototypes, not {}, {} and {}", head.hidden,
         head.bottleneck, head.prototypes);
   Check(options.student_temperature > 0 && options.teacher_temperature > 0 && options.first_teacher_temperature > 0,
         "temperatures must be above 0");
@@ -82,7 +82,7 @@ SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher,
   teacher.parameters().Unpack();  // its values change
 }
 
-// The part of images, of each of which the crops are given.
+// Makes a part from the crops of each image.
 SelfDistillation::Part SelfDistillation::PartOf(std::span<const std::vector<Tensor>> crops, std::int64_t epoch) {
   Part part{static_cast<std::int32_t>(crops.size()), {}, epoch};
   for (std::size_t c = 0; c < crops.front().size(); ++c)
@@ -97,12 +97,12 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
          done * (options_.teacher_temperature - options_.first_teacher_temperature);
 }
 
-// The teacher's outputs for the global crops, sharpened and centred: softmax((outputs - centre) / temperature) (section
-// 3.1, "Avoiding collapse"). Where it `learns`, the outputs count towards the next centre.
+// The teacher's outputs for the global crops, centred and sharpened: softmax((outputs - centre) / temperature) (section
+// 3.1, "Avoiding collapse"). If it `learns`, the outputs also update the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
-  // Batch norm takes the batch's statistics in the teacher, too, as in DINO's code. The teacher's running averages
-  // follow the student's, as its weights do.
+  // As in DINO's code, the teacher's batch norm uses the batch's statistics too. The teacher's running averages are
+  // averages of the student's, like its weights.
   std::vector<BatchStatistic> unused;
   if (learns && teacher_.limits().batch_statistics) context.training = {.statistics = &unused};
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
@@ -128,7 +128,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   if (context.training) context.training->drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
-  // The target of every crop is the teacher's output for every other global one (eq. 3).
+  // The target of every crop is the teacher's output for each other global crop (eq. 3).
   std::vector<ops::DistillationPair> pairs;
   for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
     for (std::int32_t global = 0; global < kGlobalCrops; ++global)
@@ -138,7 +138,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   return ops::DistillationLoss(outputs, targets, pairs, options_.student_temperature, scale / of_image);
 }
 
-// The teacher's weights and the centre follow.
+// Updates the teacher's weights and the centre.
 void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
   double momentum = options_.teacher_momentum;
   if (steps > 0) {
@@ -174,7 +174,7 @@ ValidationReport SelfDistillation::Validate(const DistilledImages& valid, const 
       crops[static_cast<std::size_t>(i)] = valid.crops(begin + i, 0);
       if (!whole.empty()) whole[static_cast<std::size_t>(i)] = valid.whole(begin + i);
     });
-    std::vector<double> numbers = {0};  // the loss, and the features
+    std::vector<double> numbers = {0};  // the loss, then the features
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), crops.front(), count));
     for (std::size_t first = 0; first < crops.size(); first += most) {
       const Part part = PartOf(std::span(crops).subspan(first, std::min(most, crops.size() - first)), /*epoch=*/0);
@@ -203,7 +203,7 @@ ValidationReport SelfDistillation::Validate(const DistilledImages& valid, const 
 
 TrainingTask SelfDistillation::Task(const DistilledImages& train, const DistilledImages& valid) {
   Check(train.count >= 1 && valid.count >= 1, "there are no images to {}",
-        train.count < 1 ? "learn from" : "validate on");
+        train.count < 1 ? "train on" : "validate on");
   Check(valid.classes.empty() || std::ssize(valid.classes) == valid.count, "{} images have {} classes", valid.count,
         valid.classes.size());
   TrainingTask task;
@@ -211,7 +211,7 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
   task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
     TrainingBatch batch{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const std::int64_t epoch = plan.place.epoch;
-    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // for their sizes
+    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only their sizes are needed
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), first, batch.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {
       const std::size_t end = std::min(plan.examples.size(), begin + most);

@@ -1,6 +1,6 @@
 // Self-distillation without labels, DINO (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021): a student that sees crops of an image is trained to predict the output of its teacher, a moving average of
-// the student, for the large ones.
+// 2021). A student sees crops of an image and is trained to predict the teacher's output for the large crops. The
+// teacher is a moving average of the student.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,12 @@
 
 namespace headlight {
 
-// Images to learn from, or to validate on. The functions give the same for the same numbers, and may be called from
-// several threads at once.
+/// The images of a training or a validation. The functions must be deterministic and thread-safe.
 struct DistilledImages {
   std::int64_t count = 0;
-  // The crops [height, width, channels] of an image in an epoch, the two global ones first.
+  /// The crops [height, width, channels] of an image in an epoch, the two global ones first.
   std::function<std::vector<Tensor>(std::int64_t image, std::int64_t epoch)> crops;
-  // To validate on: the whole image, and where they have classes, each one's.
+  /// For validation: the whole image, and its class if there are classes.
   std::function<Tensor(std::int64_t image)> whole = {};
   std::vector<std::int32_t> classes = {};
 };
@@ -29,28 +28,28 @@ struct DistilledImages {
 struct SelfDistillationOptions {
   DistillationHeadConfig head;
   double student_temperature = 0.1;
-  double teacher_temperature = 0.04;        // at the end of its warm-up
-  double first_teacher_temperature = 0.04;  // from where it rises linearly
+  double teacher_temperature = 0.04;        // after the warm-up
+  double first_teacher_temperature = 0.04;  // at the start of the linear warm-up
   std::int64_t warmup_epochs = 0;           // of the teacher's temperature
   double centre_momentum = 0.9;
-  double teacher_momentum = 0.996;  // at the start; a cosine leads to 1 at the end, where that is known
-  std::int64_t frozen_epochs = 1;   // at the start, in which the prototypes do not learn
+  double teacher_momentum = 0.996;  // at the start; increases by a cosine to 1 at the end, if the end is known
+  std::int64_t frozen_epochs = 1;   // first epochs in which the prototypes are not trained
   double drop_path = 0.1;           // of the student (TrainingPass::drop_path)
-  BatchOptions batches = {};        // its size is in images
+  BatchOptions batches = {};        // batch_size is in images
 };
 
-// Throws Error naming the option and the rule.
+/// Throws Error naming the option and its range.
 HEADLIGHT_API void CheckSelfDistillation(const SelfDistillationOptions& options);
 
-// The student, whose parameters gain a head, and its teacher, which begins as it does and is the model that is kept.
+/// The student, whose parameters gain a head, and its teacher, which starts as a copy and is the model that is kept.
 class HEADLIGHT_API SelfDistillation {
  public:
-  // Two encoders of the same sizes, whose parameters have values. They must outlive this.
+  /// Takes two initialized encoders of the same configuration, which must outlive this object.
   SelfDistillation(ImageEncoder& student, ImageEncoder& teacher, const SelfDistillationOptions& options);
 
-  // A validation's loss is that of the images' crops of epoch 0. Where the images to validate on have classes its
-  // score is "knn_accuracy": of each by its nearest neighbours among the others, in the teacher's features. Without
-  // that the last model is the best. The task refers to this.
+  /// A validation's loss is that of the images' crops of epoch 0. If the validation images have classes, the score is
+  /// "knn_accuracy": leave-one-out k-nearest-neighbour accuracy on the teacher's features. Otherwise the last model
+  /// counts as the best. The task refers to this object.
   TrainingTask Task(const DistilledImages& train, const DistilledImages& valid);
 
  private:
@@ -67,7 +66,7 @@ class HEADLIGHT_API SelfDistillation {
   SelfDistillationOptions options_;
   DistillationHead student_head_, teacher_head_;
   Tensor centre_;   // [prototypes]: a moving average of the teacher's outputs
-  Tensor outputs_;  // float64, [prototypes + 1]: their sum over a step's parts, and of how many rows it is
+  Tensor outputs_;  // float64, [prototypes + 1]: sum of outputs over a step's parts, then the number of rows
 };
 
 }  // namespace headlight

@@ -22,7 +22,7 @@
 namespace headlight {
 namespace {
 
-// A text's vector has the length 1: of its first token's state, or of the mean of all.
+// The unit vectors of texts: from the first token's state, or from the mean of all states.
 Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Encoding> texts, bool first_token) {
   std::vector<std::int32_t> ids, types, lengths;
   for (const Encoding& text : texts) {
@@ -44,7 +44,7 @@ Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Enc
   return ops::UnitRows(ops::WeightedRows(hidden, rows, weights, terms));
 }
 
-// The texts of a batch, one after another: texts, their matches in the same order, negatives.
+// The texts of a batch, concatenated: texts, then their matches in the same order, then negatives.
 struct SentenceBatch {
   std::vector<Encoding> texts;
   std::int64_t pairs = 0;
@@ -71,7 +71,7 @@ class SentenceReader {
 Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBatch& batch,
                     const SentenceVectorOptions& options, double scale) {
   const std::int64_t all = std::ssize(batch.texts), pairs = batch.pairs;
-  // Of a pair there are two texts and its negatives.
+  // Each pair has two texts, and its negatives.
   const std::int64_t at_once = std::min(options.part, pairs) * all / pairs;
   const Tensor vectors = Recomputed(
       context, all, at_once,
@@ -140,7 +140,7 @@ ValidationReport Validate(const TextEncoder& model, const SentenceReader& read, 
 TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tokenizer,
                                 const std::vector<SimilarTexts>& train, const std::vector<SimilarTexts>& valid,
                                 const SentenceVectorOptions& options) {
-  Check(!train.empty() && !valid.empty(), "there are no texts to {}", train.empty() ? "learn from" : "validate on");
+  Check(!train.empty() && !valid.empty(), "there are no texts to {}", train.empty() ? "train on" : "validate on");
   CheckPairOptions(options.batches, options.part);
   const SentenceReader read(tokenizer, options);
   TrainingTask task;

@@ -1,7 +1,6 @@
-// Contrastive training of an encoder of texts (Reimers and Gurevych, "Sentence-BERT", 2019; Henderson et al.,
-// "Efficient Natural Language Response Suggestion for Smart Reply", 2017, section 4.4): within a batch each text is to
-// find its match among the matches of all and the hard negatives of all, but for those equal to it, and each match its
-// text.
+// Contrastive training of a text encoder (Reimers and Gurevych, "Sentence-BERT", 2019; Henderson et al., "Efficient
+// Natural Language Response Suggestion for Smart Reply", 2017, section 4.4). Within a batch, each text must be matched
+// with its own among all matches and all hard negatives, and each match with its text. Equal texts are not negatives.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@
 namespace headlight {
 
 struct SentenceVectorOptions {
-  BatchOptions batches;        // its size is in pairs; a batch is what is compared
-  std::int64_t part = 256;     // pairs whose activations exist at a time; a larger batch is computed twice
-  double scale = 20;           // of the cosines: the inverse of a temperature, which is not learned
-  bool first_token = false;    // a vector is the first token's state, not the mean of all
-  std::int64_t longest = 512;  // tokens of a text, of which the end is left out
-  std::string prompt = {};     // before every text
+  BatchOptions batches;        // batch_size is in pairs, all of which are compared
+  std::int64_t part = 256;     // pairs whose activations exist at the same time; a larger batch is computed twice
+  double scale = 20;           // factor of the cosines: the inverse temperature, which is not trained
+  bool first_token = false;    // use the first token's state as the vector, not the mean of all
+  std::int64_t longest = 512;  // tokens of a text; longer texts are truncated
+  std::string prompt = {};     // prepended to every text
 };
 
-// A validation's score is in per cent, "recall": among blocks of 1,000 pairs, how many texts find their own match
-// first. Model, tokenizer and pairs must outlive the task.
+/// A validation's score is the "recall" at 1 in per cent: the share of texts that rank their own match first among
+/// blocks of 1,000 pairs. The model, the tokenizer and the pairs must outlive the task.
 HEADLIGHT_API TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tokenizer,
                                               const std::vector<SimilarTexts>& train,
                                               const std::vector<SimilarTexts>& valid,

@@ -66,7 +66,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
     report.score = PerCent(right, std::ssize(found));
     return report;
   };
-  TrainingTask task = TeacherForcingTask(model, ExamplesOf(model, sets.train, "learn from"), options, validate);
+  TrainingTask task = TeacherForcingTask(model, ExamplesOf(model, sets.train, "train on"), options, validate);
   task.scores = {"exact"};
   return task;
 }

@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// No span touches another: there are at most as many as that leaves room for.
+// The number of spans, limited so that no two spans are adjacent.
 std::size_t SpansOf(std::size_t tokens, const SpanOptions& spans) {
   const std::size_t hidden = HiddenTokens(tokens, spans.share);
   const auto wanted = static_cast<std::size_t>(std::lround(static_cast<double>(hidden) / spans.mean_length));
@@ -20,7 +20,7 @@ std::size_t SpansOf(std::size_t tokens, const SpanOptions& spans) {
 SequenceExample HideSpans(std::span<const std::int32_t> text, const SpanOptions& spans, Random& random) {
   const std::size_t hidden = HiddenTokens(text.size(), spans.share), count = SpansOf(text.size(), spans);
   Ensure(count < spans.sentinels.size(), "{} spans and an end, of {} sentinels", count, spans.sentinels.size());
-  // Each span has one token at least, and so has the text between two.
+  // Each span and each text between two spans has at least one token.
   const std::vector<std::size_t> lengths = Divide(hidden - count, count - 1, random),
                                  between = Divide(text.size() - hidden - (count - 1), count, random);
   SequenceExample pair;
@@ -46,8 +46,8 @@ TrainingTask SpanCorruptionTask(EncoderDecoder& model, const TextSets& texts, co
   const auto longest = [around, spans](std::size_t tokens) {
     const std::size_t hidden = HiddenTokens(tokens, spans.share), count = SpansOf(tokens, spans);
     Check(count < spans.sentinels.size(),
-          "a text of {} tokens has {} hidden spans, each with a sentinel, and one more at its end; the tokenizer has "
-          "{}: shorter texts (`positions`), longer spans or more sentinels are needed",
+          "a text of {} tokens needs {} sentinels for its spans and one for the end; the tokenizer has "
+          "{}: use shorter texts (`positions`), longer spans or more sentinels",
           tokens, count, spans.sentinels.size());
     return std::max(tokens - hidden + count + around.before.size() + around.after.size(), hidden + count + 2);
   };

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-using Tags = std::vector<std::vector<std::int32_t>>;  // of each sentence's words; negative: not known
+using Tags = std::vector<std::vector<std::int32_t>>;  // for each sentence's words; negative: unknown
 
 EncoderHead TaggingHeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
   return {
@@ -31,10 +31,11 @@ void CheckTags(const TextEncoder& model, const TaggedTexts& texts, const char* p
   CheckTexts(model, texts.texts.texts, purpose);
   const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
   for (const TextExample& text : texts.texts.texts)
-    for (const std::int32_t label : text.labels) Check(label < classes, "a token has class {} of {}", label, classes);
+    for (const std::int32_t label : text.labels)
+      Check(label < classes, "a token has class {}, and the model has {}", label, classes);
 }
 
-// Gives a report the scores of tags.
+// Adds the scores of tags to a report.
 void ScoreTags(const std::vector<std::string>& labels, const Tags& right, const Tags& found, ValidationReport& report) {
   const bool spans = AreSpanTags(labels);
   const auto outside = static_cast<std::int32_t>(std::ranges::find(labels, "O") - labels.begin());
@@ -94,7 +95,7 @@ ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts
 
 TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
                          const std::vector<double>& class_weights) {
-  CheckTags(model, texts.train, "learn from");
+  CheckTags(model, texts.train, "train on");
   CheckTags(model, texts.valid, "validate on");
   using Names = std::vector<std::string>;
   return EncoderTask(

@@ -23,9 +23,9 @@ void CheckLabelSmoothing(double label_smoothing) {
 
 void CheckTeacherForcing(const TeacherForcingOptions& options) {
   CheckLabelSmoothing(options.label_smoothing);
-  Check(options.r_drop >= 0 && std::isfinite(options.r_drop), "the weight of R-Drop cannot be negative, as {} is",
+  Check(options.r_drop >= 0 && std::isfinite(options.r_drop), "the weight of R-Drop must be 0 or more, not {}",
         options.r_drop);
-  Check(options.r_drop_after >= 0, "R-Drop cannot begin after {} epochs", options.r_drop_after);
+  Check(options.r_drop_after >= 0, "R-Drop cannot start after {} epochs", options.r_drop_after);
 }
 
 std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
@@ -57,8 +57,8 @@ Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, cons
   if (bias.empty() || bias.node() == nullptr)
     return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale,
                                        r_drop);
-  Ensure(r_drop == 0, "R-Drop of a model whose output bias learns");
-  // Where a bias learns, the logits are stored.
+  Ensure(r_drop == 0, "R-Drop does not support a trained output bias");
+  // With a trained bias, the logits are stored.
   const Tensor logits = ops::Linear(hidden, model.OutputWeight(context), bias);
   if (label_smoothing == 0) return ops::CrossEntropy(logits, batch.labels, scale);
   const Tensor targets = Tensor::Empty(logits.shape(), logits.dtype());
@@ -92,7 +92,7 @@ ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pair
 
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<const std::vector<std::int32_t>> sources,
                           std::span<const std::vector<std::int32_t>> targets, const PassWatch& watch) {
-  Ensure(sources.size() == targets.size(), "{} sources and {} targets are no pairs", sources.size(), targets.size());
+  Ensure(sources.size() == targets.size(), "there are {} sources, but {} targets", sources.size(), targets.size());
   const EncoderDecoder::Limits limits = model.limits();
   const auto append = [&](std::int64_t pair, Random&, TokenBatch& batch) {
     std::vector<std::int32_t> source = sources[static_cast<std::size_t>(pair)];
@@ -106,7 +106,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
   using TokenIds = std::vector<std::int32_t>;
-  // The targets of the sources part, part + parts, and so on, each after its length.
+  // The targets of the sources part, part + parts, ..., each preceded by its length.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
         .search = {.beam_size = 1},
@@ -116,7 +116,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
     for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
       own.push_back(sources[i]);
     TokenIds numbers;
-    // In small batches, since the keys and values of each token are kept.
+    // Small batches, since the keys and values of each token are kept.
     for (const auto& hypotheses : DecodeInBatches(model, own, decoding, /*batch_tokens=*/1024)) {
       const TokenIds& ids = hypotheses.front().ids;
       numbers.push_back(static_cast<std::int32_t>(ids.size()));

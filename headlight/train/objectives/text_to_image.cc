@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-// Tokens whose activations exist at the same time: more makes no product faster, but takes more memory.
+// Limit on the tokens of a micro-batch. More would take memory without gaining speed.
 constexpr std::int64_t kPairTokensOfPart = 2560;
 
 // "We weight the cross-entropy losses for the text and image tokens by 1/8 and 7/8" (section 2.2).
@@ -32,7 +32,7 @@ void CheckPairs(const TextToImageModel& model, const DrawnTexts& pairs, const ch
   Check(pairs.count() > 0, "there is no image with a text to {}", purpose);
   const std::int64_t cells = model.drawing().grid.cells();
   Check(pairs.cells == cells && std::ssize(pairs.codes) == cells * pairs.count(),
-        "images to {} have {} codes, and the model draws {}", purpose, pairs.cells, cells);
+        "the images to {} have {} codes, and the model generates {}", purpose, pairs.cells, cells);
 }
 
 std::span<const std::int32_t> CodesOf(const DrawnTexts& pairs, std::int64_t image) {
@@ -50,7 +50,7 @@ Losses LossesOf(const TextToImageModel& model, Context& context, const DrawingBa
   const auto positions = static_cast<std::int32_t>(model.limits().positions);
   const std::int32_t of_text = model.drawing().text_positions;
   Sequences texts;
-  std::vector<std::int32_t> text_rows, code_rows;  // that predict a text's token, or a code
+  std::vector<std::int32_t> text_rows, code_rows;  // rows that predict a text token, or a code
   for (std::int32_t begin = 0; begin < std::ssize(batch.ids); begin += positions) {
     texts.push_back({begin, positions});
     for (std::int32_t i = 0; i < positions; ++i) (i < of_text ? text_rows : code_rows).push_back(begin + i);
@@ -112,7 +112,7 @@ ValidationReport ValidateTextToImage(const TextToImageModel& model, const DrawnT
 
 TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs, const BatchOptions& batches,
                              double drop_text) {
-  CheckPairs(model, pairs.train, "learn from");
+  CheckPairs(model, pairs.train, "train on");
   CheckPairs(model, pairs.valid, "validate on");
   Check(drop_text >= 0 && drop_text <= 1, "`drop_text` must be from 0 to 1, not {}", drop_text);
   const auto prepare = [&model, &train = pairs.train, seed = batches.seed, drop_text](const BatchPlan& plan) {

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// Labels whose activations exist at the same time: more makes no product faster, but takes more memory.
+// Limit on the labels of a micro-batch. More would take memory without gaining speed.
 constexpr std::int64_t kTokensOfPart = 2560;
 constexpr std::size_t kRowsOfValidation = 2048;
 

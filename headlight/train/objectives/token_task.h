@@ -1,4 +1,4 @@
-// Shared by the tasks on token ids: batches in parts, passes over a validation set, and their reports.
+// Shared by the tasks on token ids: batches of micro-batches, passes over a validation set, and their reports.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,37 @@
 
 namespace headlight {
 
-// The texts of a training and of its validations. They must outlive the task.
+/// The texts of training and validation. They must outlive the task.
 struct TextSets {
   std::vector<TextExample> train, valid;
 };
 
-// Throws Error where there are no texts, or one has fewer or more tokens than that; `purpose` is "learn from" or
-// "validate on".
+/// Throws Error if there are no texts, or if a text has fewer than `least` or more than `longest` tokens. `purpose` is
+/// "train on" or "validate on".
 void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std::int64_t least, std::int64_t longest);
 
-// Adds a text to a batch.
+/// Appends a text to a batch.
 using AppendText = std::function<void(const TextExample& text, Random& random, TokenBatch& batch)>;
 
-// The texts, which must outlive the result, as examples of which a batch is bounded by their tokens.
+/// The texts as examples, whose tokens bound the size of a batch. The texts must outlive the result.
 TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText append);
 
-// TrainingTask::batches of examples. Their parts are TokenBatch.
+/// TrainingTask::batches of examples. The payload of their parts is TokenBatch.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const BatchOptions& options);
 
-// What is random about an example in each validation.
+/// The random stream of an example in every validation.
 Random RandomOfValidation(std::int64_t example);
 
-// A pass over a validation set that ranks divide: packs the examples into batches, in their order and the same ones at
-// each call, computes numbers_of(batch, first), and adds those of all batches on every rank; `first` is the number of a
-// batch's first example. Throws Cancelled.
+/// A pass over a validation set that ranks divide. Packs the examples into batches in their order, the same ones at
+/// each call, and computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every
+/// rank then calls `add` for all batches. Throws Cancelled.
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
-// The sum of the losses of a validation set, and how many labels it has.
+/// The summed loss of a validation set, and its number of labels.
 struct LabelLoss {
   double sum = 0;
   std::int64_t labels = 0;
@@ -51,10 +51,10 @@ struct LabelLoss {
 LabelLoss LossOfBatches(const TokenExamples& examples, const PassWatch& watch,
                         const std::function<Tensor(Context& context, const TokenBatch& batch)>& loss_of);
 
-// A report of the mean negative log-probability of so many labels.
+/// A report with the mean negative log-probability of this many labels.
 ValidationReport LossReport(double loss_sum, std::int64_t labels);
 
-// `part` in per cent of `whole`; 0 of 0.
+/// `part` as a percentage of `whole`; 0 if both are 0.
 double PerCent(std::int64_t part, std::int64_t whole);
 
 }  // namespace headlight

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// One of TrainingBatch::parts.
+// The payload of one of TrainingBatch::parts.
 struct QuestionPart {
   PackedPairs pairs;
   std::vector<std::int32_t> answers;
@@ -37,7 +37,7 @@ QuestionPart PartOf(const VisualQuestions& set, std::span<const std::uint32_t> q
   return part;
 }
 
-// Calls body(part) for parts of the questions, in their order.
+// Calls body(part) for the micro-batches of the questions, in order.
 template <typename Body>
 void ForParts(const VisualQuestions& set, std::span<const std::uint32_t> questions, const Body& body) {
   ForPairParts(
@@ -63,7 +63,7 @@ void CheckQuestions(const RegionTextEncoder& model, const VisualQuestions& set, 
   }
 }
 
-// "accuracy_how_many" of the kind "how many", which comes from a file.
+// For example "accuracy_how_many" for the kind "how many", which comes from a file.
 std::string ScoreOf(const std::string& kind) {
   std::string name = "accuracy_" + kind;
   for (char& c : name)
@@ -84,7 +84,7 @@ ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const V
   constexpr std::int64_t at_once = 512;
   std::size_t next = 0;
   const auto blocks = SharedBlocks(watch, std::ssize(all), at_once, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> numbers = {0};  // the loss, and the answer to each question
+    std::vector<double> numbers = {0};  // the loss, then the answer to each question
     const auto questions = static_cast<std::size_t>(end - begin);
     ForParts(valid, std::span(all).subspan(static_cast<std::size_t>(begin), questions), [&](const QuestionPart& part) {
       Context context;
@@ -113,10 +113,10 @@ ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const V
 
 TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train, const VisualQuestions& valid,
                                 const BatchOptions& batches) {
-  CheckQuestions(model, train, "learn from");
+  CheckQuestions(model, train, "train on");
   CheckQuestions(model, valid, "validate on");
   for (const VisualQuestion& question : train.questions)
-    Check(question.answer >= 0, "a question to learn from has an answer that the model does not know");
+    Check(question.answer >= 0, "a question to train on has an answer that the model does not have");
   std::vector<std::string> scores = {"accuracy"};
   for (const std::string& kind : valid.kinds) scores.push_back(ScoreOf(kind));
   return {.model = &model,

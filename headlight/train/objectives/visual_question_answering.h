@@ -1,4 +1,4 @@
-// Answers to questions about images: one of the answers that the model knows (Antol et al., "VQA: Visual Question
+// Visual question answering as classification over a fixed set of answers (Antol et al., "VQA: Visual Question
 // Answering", 2015; Lu et al., "ViLBERT", 2019, section 3.2).
 #pragma once
 
@@ -17,21 +17,21 @@ namespace headlight {
 
 struct VisualQuestion {
   std::vector<std::int32_t> ids, types;  // [tokens]
-  std::size_t image = 0;                 // of VisualQuestions::images
-  std::int32_t answer = 0;               // by number; -1: none that the model knows, which is never right
-  std::size_t kind = 0;                  // of VisualQuestions::kinds
+  std::size_t image = 0;                 // index in VisualQuestions::images
+  std::int32_t answer = 0;  // index of the answer; -1: not one of the model's, which always counts as wrong
+  std::size_t kind = 0;     // index in VisualQuestions::kinds
 };
 
 struct VisualQuestions {
   std::vector<ImageRegions> images;
   std::vector<VisualQuestion> questions;
-  std::vector<std::string> kinds;  // the names of kinds of questions, of which each has a score
+  std::vector<std::string> kinds;  // kinds of questions, each of which has its own score
 };
 
-// The negative log-probability of the right answer. A validation's score is the accuracy in per cent, beside it that of
-// each kind, called "accuracy_KIND", with _ for all but letters and digits. Model and sets must outlive the task;
-// BatchOptions::batch_size is in questions. Throws Error for a model without a head for answers, for a question that it
-// cannot read and for regions of other widths.
+/// The loss is the negative log-probability of the correct answer. A validation's score is the accuracy in per cent,
+/// and it also reports that of each kind as "accuracy_KIND", with _ for characters other than letters and digits. The
+/// model and the sets must outlive the task; BatchOptions::batch_size is in questions. Throws Error for a model without
+/// an answer head, for a question that it cannot read, and for regions of other widths.
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
 
