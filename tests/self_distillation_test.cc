@@ -242,7 +242,7 @@ TEST(SelfDistillation, RefusesImpossibleOptions) {
   };
   using testing::HasSubstr;
   EXPECT_EQ(refusal([](auto&) {}), "");
-  EXPECT_THAT(refusal([](auto& options) { options.head.prototypes = 1; }), HasSubstr("two prototypes"));
+  EXPECT_THAT(refusal([](auto& options) { options.head.prototypes = 1; }), HasSubstr("2 prototypes"));
   EXPECT_THAT(refusal([](auto& options) { options.teacher_temperature = 0; }), HasSubstr("above 0"));
   EXPECT_THAT(refusal([](auto& options) { options.teacher_momentum = 1; }), HasSubstr("below 1"));
 }

@@ -289,7 +289,7 @@ TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
   few.sentinels.resize(2);
   SpanCorruptionTask(*t5, texts, around, few, kTeacherForcing);
   EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, longer, around, few, kTeacherForcing); }),
-              HasSubstr("a text of 75 tokens has 4 hidden spans"));
+              HasSubstr("75 tokens needs 4 sentinels"));
   EXPECT_THAT(ErrorOf([&] { SpanCorruptionTask(*t5, texts, around, Spans(1), kTeacherForcing); }),
               HasSubstr("share of hidden tokens"));
   EXPECT_THAT(

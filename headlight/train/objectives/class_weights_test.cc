@@ -8,6 +8,7 @@
 namespace headlight::class_weights_test {
 namespace {
 
+using testing::AllOf;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -34,14 +35,13 @@ TEST(ClassWeights, GivenOnesAreScaledToAMeanOfOne) {
 
 TEST(ClassWeights, RefuseOtherRules) {
   const auto refused = [](std::string_view rule) { return ErrorOf([&] { Weights(rule); }); };
-  EXPECT_EQ(refused("even"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not 'even'");
+  EXPECT_THAT(refused("even"), HasSubstr("not 'even'"));
   EXPECT_EQ(refused("O=1,"), "");
-  EXPECT_EQ(refused("O=1,,"), "`class_weights` must be 'balanced' or LABEL=WEIGHT,..., not ''");
-  EXPECT_EQ(refused("P=1"), "`class_weights`: 'P' is none of the labels: O, x=y, none");
-  EXPECT_EQ(refused("O=1,O=2"), "`class_weights`: 'O' has two weights");
+  EXPECT_THAT(refused("O=1,,"), HasSubstr("not ''"));
+  EXPECT_THAT(refused("P=1"), AllOf(HasSubstr("'P'"), HasSubstr("O, x=y, none")));
+  EXPECT_THAT(refused("O=1,O=2"), HasSubstr("'O' has two weights"));
   for (const char* number : {"0", "-1", "nan", "inf", "1e999", "", "1x"})
-    EXPECT_THAT(refused(std::string("O=") + number),
-                HasSubstr("`class_weights`: the weight of 'O' must be a number above 0"));
+    EXPECT_THAT(refused(std::string("O=") + number), HasSubstr("the weight of 'O'"));
 }
 
 }  // namespace
