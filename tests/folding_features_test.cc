@@ -222,7 +222,7 @@ TEST(AlignmentTable, OfASequenceIsItsOnlyRow) {
   const AlignmentChoices choices = DrawChoices(table, {}, random);
   EXPECT_EQ(FeaturesOf(table, choices).alignment.rows(), 3);
   EXPECT_THAT(ErrorOf([] { TableOfSequence(""); }), HasSubstr("without residues"));
-  EXPECT_THAT(ErrorOf([] { TableOfSequence("M1"); }), HasSubstr("is no letter"));
+  EXPECT_THAT(ErrorOf([] { TableOfSequence("M1"); }), HasSubstr("is not a letter"));
 }
 
 // Against OpenFold: tools/make_confidence_goldens.py.

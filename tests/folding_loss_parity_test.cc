@@ -243,7 +243,7 @@ TEST(FoldingLoss, RefusesLabelsThatDoNotFit) {
   EXPECT_THAT(ErrorOf([] {
                 ViolationLoss(Tensor::Zeros({2, 3 * kAtom14}), std::vector<ResidueLabels>(3));
               }),
-              HasSubstr("atoms of shape [2, 42] of 3 residues"));
+              HasSubstr("[2, 42] for 3 residues"));
   FoldingOutputs outputs;
   outputs.single = Tensor::Zeros({2, 1});
   outputs.letters = Tensor::Zeros({4, 23});
@@ -251,7 +251,7 @@ TEST(FoldingLoss, RefusesLabelsThatDoNotFit) {
   EXPECT_THAT(ErrorOf([&] {
                 LossesOf(outputs, {.residues = std::vector<ResidueLabels>(3), .letters = {1, 2}}, {});
               }),
-              HasSubstr("labels of 3 residues and 2 letters for outputs of 2 and 4"));
+              HasSubstr("labels have 3 residues"));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_F(ProteinChains, RefuseWhatIsNone) {
   EXPECT_THAT(error(Index("structures/two.cif\tA\t\tstructures/notes.txt\n")), HasSubstr("notes.txt"));
   EXPECT_THAT(error(Index("structures/two.cif\tA\t\t\tmore\n")), HasSubstr("not 5 columns"));
   EXPECT_THAT(error(Index("structures/two.cif\tX\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("no chain 'X'")));
-  EXPECT_THAT(error(Index("structures/two.cif\t\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("must be chosen")));
+  EXPECT_THAT(error(Index("structures/two.cif\t\n")), AllOf(HasSubstr("index.tsv:1: "), HasSubstr("choose one")));
   EXPECT_THAT(error(Index("structures/deep/one.pdb\tB\n")),
               AllOf(HasSubstr("index.tsv:1: "), HasSubstr("fewer than 3 C alpha")));
   EXPECT_THAT(error(Index("structures/two.cif\tC\tmar.a3m\n")),

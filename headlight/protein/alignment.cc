@@ -20,7 +20,7 @@ constexpr std::size_t kMostHeldLetters = std::size_t{1} << 30;
 bool IsStockholmGap(char c) { return c == '-' || c == '.' || c == '_' || c == '~'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 
-// Numbers from 1 to kMost with commas between; none for another text.
+// Parses numbers from 1 to kMost separated by commas; empty for any other text.
 std::vector<std::int64_t> NumbersOf(std::string_view text) {
   constexpr std::int64_t kMost = 1 << 20;
   std::vector<std::int64_t> numbers;
@@ -61,8 +61,8 @@ AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions optio
   Fail("{}: no alignment: the file is empty", name());
 }
 
-// HHblits and ColabFold begin their files with such lines. ColabFold's #LENGTHS<tab>COPIES says of which chains the
-// query consists, "#12,8<tab>1,1" or "#20<tab>2".
+// HHblits and ColabFold begin their files with such lines. ColabFold's #LENGTHS<tab>COPIES describes the chains of the
+// query, such as "#12,8<tab>1,1" or "#20<tab>2".
 void AlignmentReader::ReadComment(std::string_view line) const {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return;
@@ -103,13 +103,13 @@ void AlignmentReader::ReadStockholm() {
     const std::string_view text = Trimmed(*line);
     if (text.empty() || text.starts_with('#')) continue;
     const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
-    if (ended) Fail("{}: after the // that ends an alignment there is more; a file holds one", place());
+    if (ended) Fail("{}: there is text after the // that ends the alignment; a file holds one", place());
     if (text == "//") {
       ended = true;
       continue;
     }
     const std::size_t name_end = text.find_first_of(" \t");
-    if (name_end == std::string_view::npos) Fail("{}: a line of Stockholm is a name, spaces and letters", place());
+    if (name_end == std::string_view::npos) Fail("{}: a Stockholm line must be a name, spaces and letters", place());
     const std::string row_name(text.substr(0, name_end));
     const std::string_view part = Trimmed(text.substr(name_end));
     const auto found = rows.find(row_name);
@@ -124,7 +124,7 @@ void AlignmentReader::ReadStockholm() {
     if (held_[row].letters.size() + part.size() > kMostResidues)
       Fail("{}: {} has more than {} letters", place(), Quoted(row_name), kMostResidues);
     if (letters > kMostHeldLetters)
-      Fail("{}: the alignment has more than {} letters; fewer rows can be asked for", place(), kMostHeldLetters);
+      Fail("{}: the alignment has more than {} letters; ask for fewer rows", place(), kMostHeldLetters);
     held_[row].letters += part;
   }
   Check(ended, "{}: the alignment ends without the line // : the file is truncated", name());
@@ -143,7 +143,7 @@ std::optional<AlignmentReader::Text> AlignmentReader::NextText() {
   return std::move(held_[static_cast<std::size_t>(rows_)]);
 }
 
-// `aligned`: the first row's columns, upper-case letters and -.
+// `aligned`: the first row's columns, which are upper-case letters and '-'.
 void AlignmentReader::TakeQuery(const std::string& aligned, const Text& text) {
   std::string letters;
   kept_.reserve(aligned.size());
@@ -154,17 +154,18 @@ void AlignmentReader::TakeQuery(const std::string& aligned, const Text& text) {
   columns_ = static_cast<std::int64_t>(letters.size());
   Check(columns_ > 0, "{}: the query, {}, has no residues", text.place, Quoted(text.name));
   if (options_.query.empty()) return;
-  Check(letters.size() == options_.query.size(), "{}: the alignment's query, {}, has {} residues, the sequence {}",
-        text.place, Quoted(text.name), letters.size(), options_.query.size());
+  Check(letters.size() == options_.query.size(),
+        "{}: the alignment's query, {}, has {} residues, but the sequence has {}", text.place, Quoted(text.name),
+        letters.size(), options_.query.size());
   for (std::size_t i = 0; i < letters.size(); ++i) {
     Check(letters[i] == UpperCase(options_.query[i]),
-          "{}: the alignment's query, {}, has {} as residue {}, the sequence {}", text.place, Quoted(text.name),
+          "{}: the alignment's query, {}, has {} as residue {}, but the sequence has {}", text.place, Quoted(text.name),
           letters[i], i + 1, options_.query[i]);
   }
 }
 
 AlignmentRow AlignmentReader::Parse(const Text& text) {
-  // Columns of the file, and the insertions before each.
+  // The columns of the file, and the insertions before each.
   std::string aligned;
   std::vector<std::int32_t> inserted;
   std::int32_t pending = 0;
@@ -190,7 +191,7 @@ AlignmentRow AlignmentReader::Parse(const Text& text) {
   }
   if (rows_ == 0) TakeQuery(aligned, text);
   if (aligned.size() != kept_.size())
-    Fail("{}: {} has {} columns, where the query has {}", text.place, Quoted(text.name), aligned.size(), kept_.size());
+    Fail("{}: {} has {} columns, but the query has {}", text.place, Quoted(text.name), aligned.size(), kept_.size());
   AlignmentRow row{text.name, {}, {}};
   row.residues.reserve(static_cast<std::size_t>(columns_));
   row.deletions.reserve(static_cast<std::size_t>(columns_));

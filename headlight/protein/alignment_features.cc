@@ -15,10 +15,10 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kTarget = 1 + kResidueTypes;
-constexpr std::int64_t kCell = kFeatureLetters + 2;                // of a further row
-constexpr std::int64_t kCentreCell = kCell + kFeatureLetters + 1;  // of a centre
+constexpr std::int64_t kCell = kFeatureLetters + 2;                // numbers per cell of an extra row
+constexpr std::int64_t kCentreCell = kCell + kFeatureLetters + 1;  // numbers per cell of a centre
 
-// Numbers from 1 on in random order.
+// A random permutation of 1, ..., rows - 1.
 std::vector<std::int32_t> Shuffled(std::int64_t rows, Random& random) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows - 1));
   std::iota(order.begin(), order.end(), 1);
@@ -32,14 +32,15 @@ std::uint8_t OfProfile(std::span<const float> shares, double place) {
     sum += static_cast<double>(shares[letter]);
     if (place < sum) return static_cast<std::uint8_t>(letter);
   }
-  // The shares add up to slightly less than 1: the last letter that there is.
+  // Rounding can make the shares' sum slightly less than 1: then take the last letter with a positive share.
   const auto last = std::find_if(shares.rbegin(), shares.rend(), [](float share) { return share > 0; });
   return static_cast<std::uint8_t>(shares.rend() - last - 1);
 }
 
 float Squashed(float deletions) { return std::atan(deletions / 3) * static_cast<float>(2 / std::numbers::pi); }
 
-// In how many letters two rows agree. Counted in bytes, which compilers vectorise, for as many columns as a byte holds.
+// The number of equal letters of two rows. Counted in bytes, so that compilers vectorise, in blocks whose counts fit a
+// byte.
 std::int64_t Agreement(const std::uint8_t* centre, const std::uint8_t* row, std::int64_t residues) {
   std::int64_t sum = 0;
   constexpr std::int64_t kBlock = 255;
@@ -53,13 +54,13 @@ std::int64_t Agreement(const std::uint8_t* centre, const std::uint8_t* row, std:
   return sum;
 }
 
-// For each centre the rows of its cluster.
+// For each centre, the rows of its cluster.
 std::vector<std::vector<std::int32_t>> Clusters(const AlignmentTable& table, const AlignmentChoices& choices) {
   const std::int64_t rows = std::ssize(table.rows), residues = table.residues(), centres = std::ssize(choices.centres);
   std::vector<std::int32_t> nearest(static_cast<std::size_t>(rows), -1);
   std::vector<std::uint8_t> is_centre(static_cast<std::size_t>(rows));
   for (const std::int32_t centre : choices.centres) is_centre[static_cast<std::size_t>(centre)] = 1;
-  constexpr std::int64_t kChunk = 64;  // rows a task
+  constexpr std::int64_t kChunk = 64;  // rows per task
   ParallelFor((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
     for (std::int64_t row = chunk * kChunk; row < std::min((chunk + 1) * kChunk, rows); ++row) {
       if (is_centre[static_cast<std::size_t>(row)]) continue;
@@ -79,7 +80,7 @@ std::vector<std::vector<std::int32_t>> Clusters(const AlignmentTable& table, con
   return clusters;
 }
 
-// Columns [first, first + count) of a row's cells, `step` numbers apart: letters and deletions.
+// Fills columns [first, first + count) of a row's cells, which are `step` numbers apart: letters and deletions.
 void FillCells(const AlignmentTable::Row& row, const std::uint8_t* letters, std::int64_t first, std::int64_t count,
                float* cells, std::int64_t step) {
   for (std::int64_t i = 0; i < count; ++i) cells[i * step + letters[first + i]] = 1;
@@ -97,10 +98,10 @@ void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) 
   const std::size_t cells = choices.centres.size() * static_cast<std::size_t>(table.residues());
   Check(!choices.centres.empty() && choices.centres.front() == 0 && choices.letters.size() == cells &&
             choices.replaced.size() == cells,
-        "choices of {} centres with {} letters, of which {} are marked, for {} residues: the query is the first",
+        "{} centres with {} letters and {} marks do not fit {} residues, or the query is not the first centre",
         choices.centres.size(), choices.letters.size(), choices.replaced.size(), table.residues());
   for (const std::vector<std::int32_t>* const part : {&choices.centres, &choices.extra})
-    for (const std::int32_t row : *part) Check(row >= 0 && row < rows, "row {} of {} is chosen", row, rows);
+    for (const std::int32_t row : *part) Check(row >= 0 && row < rows, "row {} was chosen of {}", row, rows);
   for (const std::uint8_t letter : choices.letters)
     Check(letter < kFeatureLetters, "letter {} of {}", letter, kFeatureLetters);
 }
@@ -108,7 +109,7 @@ void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) 
 }  // namespace
 
 AlignmentChoices DrawChoices(const AlignmentTable& table, const AlignmentSampling& sampling, Random& random) {
-  Check(sampling.rows >= 1 && sampling.extra >= 0, "{} centres and {} extra rows are drawn: the least is 1 and 0",
+  Check(sampling.rows >= 1 && sampling.extra >= 0, "there must be at least 1 centre and 0 extra rows, not {} and {}",
         sampling.rows, sampling.extra);
   const double kept = sampling.uniform + sampling.profile + sampling.same;
   Check(sampling.masked >= 0 && sampling.masked <= 1 && sampling.uniform >= 0 && sampling.profile >= 0 &&

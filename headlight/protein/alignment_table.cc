@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Distinct rows are told apart by hashes of 128 bits, which take the same memory for any length.
+// Duplicates are found by 128-bit hashes, whose memory does not depend on the rows' lengths.
 struct RowHash {
   std::uint64_t first = 0, second = 0;
   bool operator==(const RowHash&) const = default;
@@ -51,7 +51,8 @@ class TableBuilder {
       const auto residues = static_cast<std::int64_t>(row.residues.size());
       counts_.resize(static_cast<std::size_t>(residues * kAlignmentLetters));
       held_ = options_.most_cells / residues;
-      Check(held_ >= 2, "{}: an alignment of {} residues, where at most {} are held: too few for the query and a row",
+      Check(held_ >= 2,
+            "{}: an alignment of {} residues does not fit: at most {} are held, too few for the query and another row",
             reader.name(), residues, options_.most_cells);
     }
     for (std::size_t column = 0; column < row.residues.size(); ++column)
@@ -60,8 +61,8 @@ class TableBuilder {
       table_.rows.push_back(Compact(std::move(row)));
       return;
     }
-    // Each distinct row but the query stays with equal probability (Vitter, "Random Sampling with a Reservoir", 1985,
-    // algorithm R).
+    // Reservoir sampling: each distinct row except the query is kept with equal probability (Vitter, "Random Sampling
+    // with a Reservoir", 1985, algorithm R).
     const std::uint64_t place = random_.Below(static_cast<std::uint64_t>(table_.distinct - 1));
     if (place < static_cast<std::uint64_t>(held_ - 1)) table_.rows[place + 1] = Compact(std::move(row));
   }
@@ -81,7 +82,7 @@ class TableBuilder {
   AlignmentTable table_;
   std::unordered_set<RowHash, HashOfRow> seen_;
   std::vector<std::int64_t> counts_;  // [residues, kAlignmentLetters]
-  std::int64_t held_ = 0;             // rows at most
+  std::int64_t held_ = 0;             // maximum number of rows
 };
 
 }  // namespace
@@ -94,9 +95,8 @@ AlignmentTable ReadAlignmentTable(std::span<const std::string> paths, const Alig
     bool first = true;
     while (std::optional<AlignmentRow> row = reader.Next()) {
       if (std::exchange(first, false) && !builder.table().rows.empty())
-        Check(row->residues == builder.table().rows.front().residues,
-              "{}: its query, {}, is another sequence than that of {}", reader.name(), Quoted(row->name),
-              paths.front());
+        Check(row->residues == builder.table().rows.front().residues, "{}: its query, {}, differs from that of {}",
+              reader.name(), Quoted(row->name), paths.front());
       builder.Add(reader, std::move(*row));
     }
   }

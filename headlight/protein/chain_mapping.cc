@@ -15,10 +15,10 @@ constexpr double kLeastIdentity = 0.5, kIdentityTolerance = 0.05, kScoreToleranc
 constexpr std::int64_t kMostSteps = 200'000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// [chains of the reference] the model's chain, or kNone.
+// [chains of the reference] index of the model's chain, or kNone.
 using Assignment = std::vector<std::size_t>;
 
-// Two chains that may be paired, and the CA positions of their pairs of residues.
+// Two chains that may be paired, and the CA positions of their paired residues.
 struct Candidate {
   std::size_t model = 0, reference = 0;
   std::vector<Vector3> moving, fixed;
@@ -60,7 +60,7 @@ std::vector<Candidate> AlikeChains(const Structure& model, const Structure& refe
   return candidates;
 }
 
-// The best assignment of alike chains.
+// Finds the best assignment of similar chains.
 class Assigning {
  public:
   Assigning(const Structure& model, const Structure& reference, std::vector<Candidate> candidates)
@@ -96,7 +96,7 @@ class Assigning {
   struct Found {
     std::vector<std::size_t> candidates;
     double score = 0;  // TM-score
-    int names = 0;     // pairs of one name
+    int names = 0;     // pairs with equal names
   };
 
   // The size of a maximum matching, by augmenting paths (Kuhn).
@@ -122,7 +122,7 @@ class Assigning {
     return false;
   }
 
-  // Finds all assignments that leave out `skips` of the reference's chains from r on; false after kMostSteps.
+  // Enumerates all assignments that leave out `skips` of the reference's chains from r on; false after kMostSteps.
   bool Enumerate(std::size_t r, std::size_t skips) {
     if (++steps_ > kMostSteps) return false;
     if (r == reference_.chains.size()) {
@@ -185,8 +185,8 @@ class Assigning {
     return sum;
   }
 
-  // What a pair of chains adds to the TM-score under the superposition of the pair `seed`; 0 where that has less than 3
-  // residues.
+  // The contribution of a pair of chains to the TM-score under the superposition of the pair `seed`; 0 if that has
+  // fewer than 3 residues.
   double Part(std::size_t seed, std::size_t candidate) {
     if (candidates_[seed].moving.size() < 3) return 0;
     if (parts_.empty()) parts_.resize(candidates_.size());
@@ -208,9 +208,9 @@ class Assigning {
   const Structure& model_;
   const Structure& reference_;
   std::vector<Candidate> candidates_;
-  std::vector<std::vector<std::size_t>> of_reference_;  // [chains of the reference] its candidates
-  std::vector<std::vector<double>> parts_;              // [seeds, candidates], each row when it is first needed
-  double length_ = 1, scale_ = 1;                       // the reference's residues with a CA, and d0 of the TM-score
+  std::vector<std::vector<std::size_t>> of_reference_;  // [chains of the reference] their candidates
+  std::vector<std::vector<double>> parts_;              // [seeds, candidates], each row computed when first needed
+  double length_ = 1, scale_ = 1;  // the number of the reference's residues with a CA, and d0 of the TM-score
   std::size_t most_pairs_ = 0;
   std::int64_t steps_ = 0;
   std::vector<std::size_t> chosen_;  // [chains of the reference] a candidate
@@ -239,7 +239,7 @@ void CheckSize(const Structure& structure) {
   for (const ProteinChain& chain : structure.chains) residues += std::ssize(chain.residues);
   Check(
       structure.chains.size() == 1 || (structure.chains.size() <= kMostMappedChains && residues <= kMostMappedResidues),
-      "{}: {} chains with {} residues: complexes are compared up to {} chains and {} residues; a chain can be chosen",
+      "{}: {} chains with {} residues: at most {} chains and {} residues can be compared; choose a chain",
       structure.name, structure.chains.size(), residues, kMostMappedChains, kMostMappedResidues);
 }
 
@@ -249,7 +249,7 @@ Assignment Assign(const Structure& model, const Structure& reference, std::optio
   if (chains == ChainPairing::name) return ByName(model, reference);
   std::vector<Candidate> candidates = AlikeChains(model, reference, residues);
   if (!candidates.empty()) return Assigning(model, reference, std::move(candidates)).Best();
-  Check(!chains, "{} and {}: no two chains have alike sequences", model.name, reference.name);
+  Check(!chains, "{} and {}: no two chains have similar sequences", model.name, reference.name);
   return ByName(model, reference);
 }
 
@@ -296,7 +296,7 @@ ChainMapping MapChains(const Structure& model, const Structure& reference, std::
     mapping.residues.reference_length += pairs.reference_length;
     mapping.residues.different += pairs.different;
   }
-  Check(any, "{} and {}: no two chains have one name or alike sequences", model.name, reference.name);
+  Check(any, "{} and {}: no two chains have equal names or similar sequences", model.name, reference.name);
   for (std::size_t m = 0; m < used.size(); ++m)
     if (!used[m]) mapping.chains.emplace_back().model = m;
   return mapping;

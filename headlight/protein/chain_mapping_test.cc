@@ -33,7 +33,7 @@ ProteinChain Helix(const std::string& name, std::string_view letters, const Vect
   return chain;
 }
 
-Structure Moved(Structure structure) {  // by a quarter turn
+Structure Moved(Structure structure) {  // rotated by 90 degrees and shifted
   for (ProteinChain& chain : structure.chains)
     for (Residue& residue : chain.residues)
       for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};
@@ -44,7 +44,7 @@ void Rename(Structure& structure, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i) structure.chains[i].name = names[i];
 }
 
-// "XA YB -C": the model's chain and the reference's of each pair.
+// For each pair the names of the model's and the reference's chain, such as "XA YB -C".
 std::string PairsOf(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
   std::string pairs;
   for (const MappedChain& chain : mapping.chains) {
@@ -64,7 +64,7 @@ double Lddt(const ChainMapping& mapping) {
   return ScoreLocalDistances(mapping.residues.model_or_none, mapping.residues.whole_reference, false).score;
 }
 
-TEST(ChainMapping, DifferentSequencesArePairedUnderOtherNamesAndInAnotherOrder) {
+TEST(ChainMapping, PairsBySequenceIfNamesAndOrderDiffer) {
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kSecond, {9, 0, 0})}};
   Structure model = Moved(reference);
   Rename(model, {"B", "A"});
@@ -77,11 +77,11 @@ TEST(ChainMapping, DifferentSequencesArePairedUnderOtherNamesAndInAnotherOrder) 
   EXPECT_EQ(Lddt(mapping), 1);  // also between the chains, 9 A apart
   std::swap(model.chains[0], model.chains[1]);
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
-  // The names that the files have, on request: other residues are at the same numbers.
+  // Pairing by name on request: other residues have the same numbers.
   mapping = MapChains(model, reference, ChainPairing::name, Pairing::number);
   EXPECT_EQ(PairsOf(mapping, model, reference), "AA BB");
   EXPECT_EQ(mapping.paired_by, ChainPairing::name);
-  // A name may have several letters.
+  // A name can have several letters.
   Rename(model, {"long", "Q"});
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "QA longB");
 }
@@ -100,7 +100,7 @@ TEST(ChainMapping, ResiduesOfEachPairAreCounted) {
   EXPECT_NEAR(TmScore(mapping), 35.0 / 40, 1e-9);
 }
 
-TEST(ChainMapping, EqualChainsArePermutedToTheBestScore) {
+TEST(ChainMapping, ChoosesTheBestPermutationOfEqualChains) {
   const Structure reference{
       "reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0}), Helix("C", kFirst, {50, 0, 10})}};
   for (const auto& names : std::vector<std::vector<std::string>>{
@@ -117,8 +117,8 @@ TEST(ChainMapping, EqualChainsArePermutedToTheBestScore) {
   }
 }
 
-TEST(ChainMapping, NamesDecideBetweenEqualScores) {
-  // Each chain is the other one turned by half a turn.
+TEST(ChainMapping, NamesBreakTiesOfScores) {
+  // Each chain is the other one rotated by 180 degrees.
   Structure reference{"reference", {Helix("A", kFirst, {6, 0, 0}), Helix("B", kFirst, {6, 0, 0})}};
   for (Residue& residue : reference.chains[1].residues) {
     Vector3& p = residue.atoms[1];
@@ -149,11 +149,11 @@ TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
   EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
 }
 
-TEST(ChainMapping, TheCloserOfTwoAlikeSequencesIsTaken) {
-  // 17 of 20 residues are those of kFirst.
+TEST(ChainMapping, PairsTheMoreSimilarSequence) {
+  // 17 of 20 residues equal those of kFirst.
   const std::string close = "MKVLAEYTWGRDAACFHWWW";
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", close, {20, 0, 0})}};
-  // The positions are those of the other chains.
+  // The chains have each other's positions.
   const Structure model{"model", {Helix("A", close, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
 }
@@ -171,7 +171,7 @@ TEST(ChainMapping, ManyEqualChainsArePairedGreedily) {
   const ChainMapping mapping = MapChains(model, reference);
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(mapping.chains[i].model, i);
   EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
-  // With 64 chains, the most that are taken.
+  // 64 chains, the maximum.
   for (int i = 12; i < 64; ++i)
     reference.chains.push_back(Helix(std::to_string(i), kFirst, {20.0 * i, i * 1.5 * i, 0}));
   model = Moved(reference);
@@ -179,17 +179,16 @@ TEST(ChainMapping, ManyEqualChainsArePairedGreedily) {
   EXPECT_NEAR(TmScore(MapChains(model, reference)), 1, 1e-9);
 }
 
-TEST(ChainMapping, ChainsOfOneNameArePairedWhereNoSequencesAreAlike) {
+TEST(ChainMapping, PairsByNameIfNoSequencesAreSimilar) {
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
   Structure model{"model", {Helix("B", "GGGGGGGGGGGG", {20, 0, 0}), Helix("X", "GGGGGGGGGGGG", {0, 0, 0})}};
   const ChainMapping mapping = MapChains(model, reference);
   EXPECT_EQ(PairsOf(mapping, model, reference), "-A BB X-");
   EXPECT_EQ(mapping.paired_by, ChainPairing::name);
-  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::sequence); }),
-              HasSubstr("model and reference: no two chains have alike sequences"));
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::sequence); }), HasSubstr("no two chains"));
   model.chains[0].name = "Y";
-  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("model and reference: no two chains"));
-  // One chain each is always paired.
+  EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("no two chains"));
+  // Single chains are always paired.
   const Structure one{"one", {model.chains[0]}}, other{"other", {reference.chains[0]}};
   EXPECT_EQ(MapChains(one, other).chains[0].residues, 12);
   EXPECT_EQ(MapChains(one, other).paired_by, ChainPairing::name);
@@ -201,17 +200,17 @@ TEST(ChainMapping, RefusesWhatCannotBePaired) {
   model.name = "model";
   model.chains[1].name = "A";
   EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::name); }),
-              HasSubstr("model: two chains are called 'A'"));
+              HasSubstr("model: two chains are called"));
   EXPECT_EQ(MapChains(model, reference).chains[1].residues, 20);
   model.chains.resize(65, model.chains[0]);
   EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("model: 65 chains"));
-  EXPECT_THAT(ErrorOf([&] { MapChains({"none", {}}, reference); }), HasSubstr("none: there is no protein chain"));
-  // Two residues are too few to be superposed: names decide.
+  EXPECT_THAT(ErrorOf([&] { MapChains({"none", {}}, reference); }), HasSubstr("none: there is no"));
+  // Two residues are too few for a superposition, so names decide.
   const Structure tiny{"tiny", {Helix("A", "MK", {0, 0, 0}), Helix("B", "MK", {20, 0, 0})}};
   EXPECT_EQ(PairsOf(MapChains(tiny, tiny), tiny, tiny), "AA BB");
 }
 
-TEST(ChainMapping, IdentityIsThatOfTheShorterSequence) {
+TEST(ChainMapping, IdentityIsRelativeToTheShorterSequence) {
   const ProteinChain whole = Helix("A", kFirst, {}), half = Helix("A", kFirst.substr(5, 10), {});
   EXPECT_EQ(SequenceIdentity(whole, whole), 1);
   EXPECT_EQ(SequenceIdentity(half, whole), 1);

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAminoAcids = 20;  // those before the unknown one and the gap
+constexpr std::size_t kAminoAcids = 20;  // without the unknown one and the gap
 
 // The mutual information of two columns, in nats.
 double InformationOf(const AlignmentTable& alignment, std::size_t first, std::size_t second) {
@@ -41,7 +41,7 @@ double InformationOf(const AlignmentTable& alignment, std::size_t first, std::si
 
 std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::span<const ResidueLabels> residues) {
   const auto count = static_cast<std::int64_t>(residues.size());
-  Check(scores.rows == count && scores.columns == count, "scores of {} x {} pairs of {} residues", scores.rows,
+  Check(scores.rows == count && scores.columns == count, "there are {} x {} scores for {} residues", scores.rows,
         scores.columns, count);
   struct Pair {
     float score;
@@ -66,7 +66,7 @@ std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::s
 
 std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns) {
   const auto count = static_cast<std::size_t>(columns);
-  Check(scores.size() == count * count, "{} scores of {} columns' pairs", scores.size(), columns);
+  Check(scores.size() == count * count, "there are {} scores for the pairs of {} columns", scores.size(), columns);
   std::vector<double> mean(count);
   double all = 0;
   const auto others = static_cast<double>(std::max<std::size_t>(count, 2) - 1);

@@ -11,7 +11,7 @@
 namespace headlight::contacts_test {
 namespace {
 
-// Residues on a hairpin: i and 59 - i lie 5 angstrom apart.
+// Residues of a hairpin: i and 59 - i are 5 angstrom apart.
 std::vector<ResidueLabels> Hairpin() {
   std::vector<ResidueLabels> residues(60);
   for (std::size_t i = 0; i < residues.size(); ++i) {
@@ -28,15 +28,15 @@ std::optional<double> PrecisionOf(const std::vector<float>& scores, const std::v
   return ContactPrecision({scores.data(), count, count, count}, residues);
 }
 
-TEST(ContactPrecision, IsOfTheBestFifthOfLongRangePairs) {
+TEST(ContactPrecision, CountsTheBestFifthOfLongRangePairs) {
   std::vector<ResidueLabels> residues = Hairpin();
   std::vector<float> scores(60 * 60);
-  // Right for i = 0 to 8 of the 12 pairs that are asked for; the others, near in the chain, do not count.
+  // Correct for i = 0 to 8 of the 12 pairs that count; pairs near the diagonal do not count.
   for (std::size_t i = 0; i < 9; ++i) scores[i * 60 + 59 - i] = 1;
   for (std::size_t i = 0; i < 3; ++i) scores[i * 60 + 30] = 0.5F;
   for (std::size_t i = 0; i + 20 < 60; ++i) scores[i * 60 + i + 20] = 2;
   EXPECT_NEAR(*PrecisionOf(scores, residues), 9.0 / 12, 1e-12);
-  // Scores below the diagonal are not read, and an unknown residue is in no pair: (9, 50) takes the place of (0, 59).
+  // Scores below the diagonal are ignored, and an unknown residue is in no pair: (9, 50) replaces (0, 59).
   for (std::size_t i = 0; i < 60; ++i)
     for (std::size_t j = 0; j < i; ++j) scores[i * 60 + j] = 9;
   residues[0].beta_known = false;
@@ -53,22 +53,20 @@ TEST(ContactPrecision, NeedsLongRangePairs) {
   residues.back().place = 24;  // after a gap
   EXPECT_TRUE(PrecisionOf(std::vector<float>(24 * 24), residues));
   const std::vector<float> few(4);
-  EXPECT_THAT(ErrorOf([&] {
-                ContactPrecision({few.data(), 2, 2, 2}, residues);
-              }),
-              testing::HasSubstr("scores of 2 x 2 pairs of 24 residues"));
+  EXPECT_THAT(ErrorOf([&] { ContactPrecision({few.data(), 2, 2, 2}, residues); }), testing::HasSubstr("2 x 2 scores"));
 }
 
-// Columns 0 and 2 are the same, 1 varies by itself, and in row 6 a gap hides column 0.
-TEST(MutualInformation, IsThatOfColumnsLessTheirMeans) {
+// Columns 0 and 2 are equal, column 1 is independent, and in row 6 column 0 has a gap.
+TEST(MutualInformation, HasTheAverageProductCorrection) {
   AlignmentTable table;
   const std::uint8_t gap = kGap;
   for (const std::vector<std::uint8_t>& residues : std::vector<std::vector<std::uint8_t>>{
            {1, 5, 7}, {1, 6, 7}, {2, 5, 8}, {2, 6, 8}, {1, 5, 7}, {2, 5, 8}, {gap, 6, 8}})
     table.rows.push_back({residues, {}});
   const std::vector<float> map = CorrectedMutualInformation(table);
-  const double same = std::log(2.0);  // three rows of each of two letters
-  // Columns 0 and 1: 1 with 5 twice and with 6 once, likewise 2: independent. Columns 1 and 2, over all seven rows:
+  const double same = std::log(2.0);  // three rows with each of two letters
+  // Columns 0 and 1: letter 1 occurs with 5 twice and with 6 once, and so does letter 2: independent. Columns 1 and 2
+  // use all seven rows:
   const auto term = [](double both, double a, double b) { return both / 7 * std::log(both * 7 / (a * b)); };
   const double other = term(2, 4, 3) + term(1, 3, 3) + term(2, 4, 4) + term(2, 3, 4);
   const double of_0 = same / 2, of_1 = other / 2, of_2 = (same + other) / 2, all = (same + other) / 3;

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// The expectation of `values`, one for each bin, in each row of logits.
+// The expectation of `values`, one per bin, for each row of logits.
 std::vector<double> Expectations(const Matrix<const float>& logits, const std::vector<double>& values) {
   std::vector<double> expectations(static_cast<std::size_t>(logits.rows));
   ParallelFor(logits.rows, [&](std::int64_t row) {
@@ -31,24 +31,25 @@ std::vector<double> Expectations(const Matrix<const float>& logits, const std::v
   return expectations;
 }
 
-// The centres of bins of aligned errors, in angstrom: edges from 0 to 31 lie between them, and the last bin has none.
+// The centres of bins of aligned errors, in angstrom: the edges are evenly spaced from 0 to 31, and the last bin is
+// unbounded.
 std::vector<double> ErrorBins(std::int64_t bins) {
   constexpr double kLastEdge = 31;
-  Check(bins >= 3, "{} bins of errors, where at least 3 are needed", bins);
+  Check(bins >= 3, "at least 3 bins of errors are needed, not {}", bins);
   const double width = kLastEdge / static_cast<double>(bins - 2);
   std::vector<double> centres;
   for (std::int64_t bin = 0; bin < bins; ++bin) centres.push_back((static_cast<double>(bin) + 0.5) * width);
   return centres;
 }
 
-constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // of bins of distances, in angstrom
+constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // of distance bins, in angstrom
 
 double WidthOfDistances(std::int64_t bins) {
-  Check(bins >= 3, "{} bins of distances, where at least 3 are needed", bins);
+  Check(bins >= 3, "at least 3 bins of distances are needed, not {}", bins);
   return (kLastEdge - kFirstEdge) / static_cast<double>(bins - 2);
 }
 
-// The last one's as if it were as wide as the others.
+// The last bin is treated as if it had the width of the others.
 std::vector<double> EndsOfDistances(std::int64_t bins) {
   std::vector<double> ends;
   for (std::int64_t bin = 0; bin < bins; ++bin)
@@ -89,9 +90,9 @@ std::vector<float> ContactProbabilities(const Matrix<const float>& logits) {
 double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); }
 
 double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {
-  Check(residues >= 1 && logits.rows == residues * residues, "logits of {} pairs of {} residues", logits.rows,
-        residues);
-  // Zhang and Skolnick's d_0, as for at least 19 residues.
+  Check(residues >= 1 && logits.rows == residues * residues, "there are logits of {} pairs for {} residues",
+        logits.rows, residues);
+  // d_0 of Zhang and Skolnick, clamped as for at least 19 residues.
   const double d0 = 1.24 * std::cbrt(static_cast<double>(std::max<std::int64_t>(residues, 19) - 15)) - 1.8;
   std::vector<double> scores = ErrorBins(logits.columns);
   for (double& score : scores) score = 1 / (1 + score * score / (d0 * d0));
@@ -103,9 +104,9 @@ double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues)
 }
 
 std::string WritePredictedErrors(const Matrix<const float>& errors, double most) {
-  Check(errors.rows == errors.columns && errors.rows > 0, "predicted errors of {} x {} residues, which must be square",
-        errors.rows, errors.columns);
-  // Built as text: as values of Json an error would take 40 bytes.
+  Check(errors.rows == errors.columns && errors.rows > 0, "predicted errors must be square, not {} x {}", errors.rows,
+        errors.columns);
+  // Formatted directly, since a value of Json would take 40 bytes.
   std::string text = "[{\"predicted_aligned_error\":[";
   for (std::int64_t i = 0; i < errors.rows; ++i) {
     text += i == 0 ? "[" : ",[";

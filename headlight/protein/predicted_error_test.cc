@@ -14,22 +14,22 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(PredictedError, IsWrittenAsTheDatabaseDoes) {
+TEST(PredictedError, HasTheFormatOfTheDatabase) {
   std::vector<float> errors = {0.25F, 3.14F, 31.75F, 0};
   const auto write = [&](std::int64_t rows) { return WritePredictedErrors({errors.data(), rows, 2, 2}); };
   const Json json = ParseJson(write(2), "errors");
   const Json& object = json.As<Json::Array>()->at(0);
   EXPECT_EQ(*object.Find("predicted_aligned_error"), "[[0.2, 3.1], [31.8, 0.0]]"_json);
   EXPECT_EQ(*object.Find("max_predicted_aligned_error"), "31.75"_json);
-  EXPECT_THAT(ErrorOf([&] { write(1); }), HasSubstr("1 x 2 residues, which must be square"));
+  EXPECT_THAT(ErrorOf([&] { write(1); }), HasSubstr("not 1 x 2"));
   for (const float bad : {-1.0F, 32.0F, std::numeric_limits<float>::quiet_NaN()}) {
     errors[1] = bad;
-    EXPECT_THAT(ErrorOf([&] { write(2); }), HasSubstr("the predicted error of residues 1 and 2 is"));
+    EXPECT_THAT(ErrorOf([&] { write(2); }), HasSubstr("residues 1 and 2 is"));
   }
 }
 
 TEST(PredictedError, ExpectsDistances) {
-  // 64 bins: of the first, the second and the last alone, and of two side by side.
+  // 64 bins: only the first, only the second, only the last, and two adjacent ones.
   std::vector<float> logits(4 * 64, -100);
   logits[0] = logits[64 + 1] = logits[2 * 64 + 63] = logits[3 * 64 + 1] = logits[3 * 64 + 2] = 100;
   const std::vector<float> distances = ExpectedDistances({logits.data(), 4, 64, 64});
@@ -37,11 +37,11 @@ TEST(PredictedError, ExpectsDistances) {
   EXPECT_NEAR(distances[1], 2.46875, 1e-4);
   EXPECT_NEAR(distances[2], 21.84375, 1e-4);
   EXPECT_NEAR(distances[3], 2.625, 1e-4);
-  EXPECT_THAT(ErrorOf([&] { ExpectedDistances({logits.data(), 4, 2, 2}); }), HasSubstr("2 bins of distances"));
+  EXPECT_THAT(ErrorOf([&] { ExpectedDistances({logits.data(), 4, 2, 2}); }), HasSubstr("needed, not 2"));
 }
 
-// Of 64 bins those to 7.9375 angstrom are contacts: the first 19.
-TEST(PredictedError, TellsContacts) {
+// Of 64 bins, the first 19 (up to 7.9375 angstrom) are contacts.
+TEST(PredictedError, GivesContactProbabilities) {
   std::vector<float> logits(4 * 64);
   logits[18] = logits[64 + 19] = logits[2 * 64] = 50;
   const std::vector<float> touch = ContactProbabilities({logits.data(), 4, 64, 64});

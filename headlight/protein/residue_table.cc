@@ -3,10 +3,10 @@
 namespace headlight {
 
 // `atom`: name, rigid group, ideal x y z in the group's frame (Jumper et al., 2021, supplement, section 1.8.4: means of
-// well-resolved crystals; of proline's CD the angle is 2 degrees larger), in the order of atom14. `chi`: the atoms
-// along the side chain, of which each four in a row define an angle. `swap`: two atoms that half a turn of the last
-// angle exchanges. `bonds` with length and deviation in angstrom, `angles` with their mean and deviation in degrees
-// (Engh and Huber, 2001).
+// well-resolved crystals; the angle of proline's CD is 2 degrees larger), in the order of atom14. `chi`: the atoms
+// along the side chain; each four consecutive ones define an angle. `swap`: two atoms that are exchanged by a half turn
+// of the last angle. `bonds` with length and deviation in angstrom, `angles` with mean and deviation in degrees (Engh
+// and Huber, 2001).
 const std::string_view kResidueTable = R"(
 residue ALA A
 atom N   0 -0.525  1.363  0.000

@@ -1,11 +1,11 @@
-// The table that protein/residues.h is made of.
+// The table from which protein/residues.h is generated.
 #pragma once
 
 #include <string_view>
 
 namespace headlight {
 
-// One item a line, each line beginning with a word that says what it has: see the table.
+/// One item per line. Its first word names the kind of item: see the table.
 extern const std::string_view kResidueTable;
 
 }  // namespace headlight

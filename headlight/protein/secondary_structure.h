@@ -1,4 +1,4 @@
-// Helices and strands, by the hydrogen bonds of the backbone.
+// Helices and strands, determined from the backbone's hydrogen bonds.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ using BackboneAtoms = std::array<Vector3, 4>;  // N, CA, C, O
 
 enum class SecondaryStructure : char { coil = '-', helix = 'H', strand = 'E' };
 
-// Of each residue, by the patterns of Kabsch and Sander, "Dictionary of protein secondary structure", 1983: a helix
-// where two neighbours are bound to the residues four after them (alpha helices alone), a strand where two neighbours
-// are in bridges. A hydrogen stands opposite of the O before it, so that a residue after one of `breaks` and the first
-// bind none.
+/// Assigns secondary structure by the patterns of Kabsch and Sander, "Dictionary of protein secondary structure", 1983.
+/// A residue is in a helix if two consecutive residues are bonded to those four positions later (only alpha helices),
+/// and in a strand if two consecutive residues are in bridges. A hydrogen's position is inferred from the previous
+/// residue's O, so the first residue and those after one of `breaks` are not donors.
 HEADLIGHT_API std::vector<SecondaryStructure> SecondaryStructureOf(std::span<const BackboneAtoms> backbone,
                                                                    std::span<const int> breaks = {});
 

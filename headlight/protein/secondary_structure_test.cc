@@ -16,20 +16,20 @@ std::string LettersOf(std::span<const BackboneAtoms> backbone, std::span<const i
   return letters;
 }
 
-TEST(SecondaryStructure, IsAHelixWhereEachResidueIsBoundToTheFourthAfterIt) {
+TEST(SecondaryStructure, IsAHelixIfBondsSpanFourResidues) {
   EXPECT_EQ(LettersOf(MadeBackbone(12, -57, -47)), "-HHHHHHHHHH-");
-  EXPECT_EQ(LettersOf(MadeBackbone(12, -120, 130)), "------------");  // one strand alone has no bonds
-  EXPECT_EQ(LettersOf(MadeBackbone(12, 57, 47)), "-HHHHHHHHHH-");     // of the other hand
+  EXPECT_EQ(LettersOf(MadeBackbone(12, -120, 130)), "------------");  // a single strand has no bonds
+  EXPECT_EQ(LettersOf(MadeBackbone(12, 57, 47)), "-HHHHHHHHHH-");     // left-handed
   EXPECT_EQ(LettersOf({}), "");
 }
 
-TEST(SecondaryStructure, BindsNothingAcrossABreak) {
+TEST(SecondaryStructure, HasNoBondsAcrossABreak) {
   const std::vector<BackboneAtoms> helix = MadeBackbone(12, -57, -47);
   EXPECT_EQ(LettersOf(helix, std::vector{3, 4, 5, 6, 7, 8, 9, 10}), "------------");
 }
 
-// A second strand beside the first, turned by half a turn around an axis across both: at some places they bind.
-TEST(SecondaryStructure, IsAStrandWhereTwoAreBound) {
+// A second strand next to the first, rotated by half a turn around an axis across both: at some positions they bond.
+TEST(SecondaryStructure, IsAStrandIfTwoStrandsBond) {
   const std::vector<BackboneAtoms> strand = MadeBackbone(9, -139, 135);
   const Vector3 along = Unit(strand[8][1] - strand[0][1]);
   const Vector3 bond = strand[4][3] - strand[4][2];
@@ -41,7 +41,7 @@ TEST(SecondaryStructure, IsAStrandWhereTwoAreBound) {
       for (BackboneAtoms atoms : strand) {
         for (Vector3& atom : atoms) {
           const Vector3 from = atom - strand[4][1];
-          // Half a turn around `up`: along and across change their signs.
+          // Half a turn around `up` inverts along and across.
           atom = strand[4][1] + (shift - Dot(from, along)) * along + (apart - Dot(from, across)) * across +
                  Dot(from, up) * up;
         }
@@ -54,7 +54,7 @@ TEST(SecondaryStructure, IsAStrandWhereTwoAreBound) {
   EXPECT_EQ(std::ranges::count(most, 'H'), 0) << most;
 }
 
-TEST(SecondaryStructure, StandsAtomsUponOneAnother) { EXPECT_EQ(LettersOf(std::vector<BackboneAtoms>(6)), "------"); }
+TEST(SecondaryStructure, AllowsCoincidentAtoms) { EXPECT_EQ(LettersOf(std::vector<BackboneAtoms>(6)), "------"); }
 
 }  // namespace
 }  // namespace headlight::secondary_structure_test

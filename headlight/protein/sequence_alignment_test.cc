@@ -20,11 +20,11 @@ LocalAlignment Aligned(const std::string& first, const std::string& second) {
   return AlignLocally(ResiduesOf(first), ResiduesOf(second));
 }
 
-TEST(AlignLocally, FindsWhatIsAlike) {
+TEST(AlignLocally, FindsSimilarSegments) {
   const LocalAlignment same = Aligned("MARNDW", "MARNDW");
   EXPECT_EQ(same.score, 5 + 4 + 5 + 6 + 6 + 11);
   EXPECT_THAT(same.places, ElementsAre(0, 1, 2, 3, 4, 5));
-  // Ends that are alike in nothing are left out.
+  // Dissimilar ends are left out.
   EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").places, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
   EXPECT_EQ(Aligned("AAAA", "WWWW").score, 0);
   EXPECT_THAT(Aligned("AAAA", "WWWW").places, ElementsAre(-1, -1, -1, -1));
@@ -33,7 +33,7 @@ TEST(AlignLocally, FindsWhatIsAlike) {
 }
 
 // A gap of three residues costs 11 + 3.
-TEST(AlignLocally, GapsCostOnceAndByTheirLength) {
+TEST(AlignLocally, GapCostsAreAffine) {
   const int whole = Aligned("WCWHFYWCWHFY", "WCWHFYWCWHFY").score;
   const LocalAlignment in_second = Aligned("WCWHFYWCWHFY", "WCWHFYGGGWCWHFY");
   EXPECT_EQ(in_second.score, whole - 14);
@@ -43,8 +43,8 @@ TEST(AlignLocally, GapsCostOnceAndByTheirLength) {
   EXPECT_THAT(in_first.places, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
 }
 
-// Biopython's PairwiseAligner gives these scores, with BLOSUM62, -12 to open a gap and -1 to extend it.
-TEST(AlignLocally, ScoresAreBiopythons) {
+// Scores from Biopython's PairwiseAligner with BLOSUM62, -12 to open a gap and -1 to extend it.
+TEST(AlignLocally, ScoresMatchBiopython) {
   struct Case {
     std::string first, second;
     int score;
@@ -64,7 +64,7 @@ TEST(AlignLocally, ScoresAreBiopythons) {
   }
 }
 
-TEST(AlignLocally, UnknownResiduesArePaired) {
+TEST(AlignLocally, PairsUnknownResidues) {
   EXPECT_THAT(Aligned("WWXWW", "WWCWW").places, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(Aligned("WWXWW", "WWCWW").score, 43);
 }

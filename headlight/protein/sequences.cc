@@ -33,12 +33,12 @@ namespace {
 
 constexpr std::uint8_t kNoResidue = 255;
 
-// By character.
+// The residue type of each character.
 std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   std::array<std::uint8_t, 256> residues{};
   residues.fill(kNoResidue);
   for (char letter = 'A'; letter <= 'Z'; ++letter) {
-    constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and what it is read as
+    constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and the letter that it is read as
     const std::size_t pair = kRead.find(letter);
     const char read = pair != std::string_view::npos && pair % 2 == 0 ? kRead[pair + 1] : letter;
     const auto residue = static_cast<std::uint8_t>(ResidueOfLetter(read).value());
@@ -48,28 +48,28 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   return residues;
 }
 
-// Appends the letters of a text, which may be a part of a sequence. `place()` begins errors, and `stopped` says that a
-// * has been read. Masks are appended as they are.
+// Appends the letters of a text, which may be a part of a sequence. `place()` is the prefix of errors, and `stopped`
+// tells whether a * has been read. Masks are appended unchanged.
 template <typename Place>
 void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped,
                    std::string_view mask = "") {
   for (; !text.empty(); text.remove_prefix(1)) {
     if (!mask.empty() && !stopped && text.starts_with(mask)) {
       if (letters.size() + mask.size() > kMostResidues)
-        Fail("{}: a sequence of more than {} residues", place(), kMostResidues);
+        Fail("{}: a sequence has more than {} residues", place(), kMostResidues);
       letters += mask;
       text.remove_prefix(mask.size() - 1);
       continue;
     }
     const char c = text.front();
     if (IsBlank(c)) continue;
-    if (stopped) Fail("{}: letters after the * that ends a sequence", place());
+    if (stopped) Fail("{}: there are letters after the * that ends a sequence", place());
     stopped = c == '*';
     if (stopped) continue;
-    if (c == '-' || c == '.') Fail("{}: a gap, which alignments have; a sequence has letters alone", place());
-    if (c == ':') Fail("{}: ':' between chains, as of a complex; only single chains are supported", place());
-    if (!IsLetter(c)) Fail("{}: {} is no letter of an amino acid", place(), Shown(c));
-    if (letters.size() == kMostResidues) Fail("{}: a sequence of more than {} residues", place(), kMostResidues);
+    if (c == '-' || c == '.') Fail("{}: gaps are only allowed in alignments, not in sequences", place());
+    if (c == ':') Fail("{}: ':' separates the chains of a complex; only single chains are supported", place());
+    if (!IsLetter(c)) Fail("{}: {} is not a letter of an amino acid", place(), Shown(c));
+    if (letters.size() == kMostResidues) Fail("{}: a sequence has more than {} residues", place(), kMostResidues);
     letters.push_back(UpperCase(c));
   }
 }
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> ResiduesOf(std::string_view letters) {
   residues.reserve(letters.size());
   for (const char letter : letters) {
     const std::optional<int> residue = ResidueOfAnyLetter(letter);
-    if (!residue) Fail("{} is no letter of an amino acid", Shown(letter));
+    if (!residue) Fail("{} is not a letter of an amino acid", Shown(letter));
     residues.push_back(static_cast<std::uint8_t>(*residue));
   }
   return residues;
@@ -127,8 +127,7 @@ std::optional<ProteinSequence> FastaReader::NextRow() {
       continue;
     }
     if (text.empty() || (sequence.line == 0 && skip)) continue;
-    if (sequence.line == 0)
-      Fail("{}: not FASTA: {} stands before the first line that begins with >", place(), Quoted(text));
+    if (sequence.line == 0) Fail("{}: not FASTA: {} precedes the first line that begins with >", place(), Quoted(text));
     if (IsAnnotation(sequence.name)) continue;
     AppendLetters(text, place, sequence.letters, stopped, mask_);
   }

@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Whether a peptide bond joins the residue to the next.
+// Returns true if a peptide bond joins the residue to the next.
 bool Bound(const Residue& residue, const Residue& next) {
   constexpr double kFarthestBond = 2.5, kFarthestCa = 5;
   if (residue.known[kAtomC] && next.known[kAtomN])
@@ -41,7 +41,7 @@ const ProteinChain& ChainOf(const Structure& structure, std::string_view chain) 
   }
   Check(!structure.chains.empty(), "{}: there is no protein chain", structure.name);
   Check(chain.empty(), "{}: there is no chain {}; the protein chains are {}", structure.name, Quoted(chain), names);
-  Check(structure.chains.size() == 1, "{}: there are {} protein chains, {}: one must be chosen", structure.name,
+  Check(structure.chains.size() == 1, "{}: there are {} protein chains, {}: choose one", structure.name,
         structure.chains.size(), names);
   return structure.chains.front();
 }

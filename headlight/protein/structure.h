@@ -1,4 +1,4 @@
-// Structures of proteins: chains of residues with the positions of their atoms.
+// Protein structures: chains of residues with atom positions.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@
 namespace headlight {
 
 struct HEADLIGHT_API Residue {
-  int type = kUnknownResidue;  // of a modified one its parent's: MSE is read as MET
-  std::string name = "UNK";    // of three letters, as the file has it
-  int number = 0;              // the author's, which may jump, go back or be negative
+  int type = kUnknownResidue;  // that of the parent for a modified residue: MSE is read as MET
+  std::string name = "UNK";    // three letters, as in the file
+  int number = 0;              // the author's number, which may jump, decrease or be negative
   char insertion = ' ';        // the insertion code: 52, 52A and 52B are three residues
-  // By atom37: whether an atom's position is known, in angstrom, and its B factor, which of predictions is pLDDT (0 to
-  // 100). None is known of a residue that was not observed.
+  /// By atom37: whether an atom's position is known, the position in angstrom, and the B factor, which is pLDDT (0 to
+  /// 100) in predictions. Nothing is known of a residue that was not observed.
   std::array<bool, kAtom37> known{};
   std::array<Vector3, kAtom37> atoms{};
   std::array<float, kAtom37> b_factors{};
 
-  bool observed() const;  // any atom is known
+  bool observed() const;  // whether any atom is known
 };
 
 struct ProteinChain {
   std::string name;
-  // In the order of the sequence. Where the file has the whole sequence (SEQRES, entity_poly_seq), those that were not
-  // observed stand among them.
+  /// In the order of the sequence. If the file has the whole sequence (SEQRES, entity_poly_seq), this includes residues
+  /// that were not observed.
   std::vector<Residue> residues;
 
   std::string Letters() const;              // of the residue types
@@ -43,16 +43,16 @@ struct Structure {
   std::vector<ProteinChain> chains;
 };
 
-// Reads a file of a structure: ReadStructure of protein/files/structure_files.h.
+/// Reads a structure file: ReadStructure of protein/files/structure_files.h.
 using StructureReader = std::function<Structure(const std::string& path)>;
 
-// The chain of that name; the only one where it is empty. Throws Error that lists the chains, beginning with the
-// structure's name.
+/// The chain with this name, or if `chain` is empty the only chain. Throws Error that lists the chains and begins with
+/// the structure's name.
 HEADLIGHT_API const ProteinChain& ChainOf(const Structure& structure, std::string_view chain = {});
 
-// The residues after which the chain is broken: the next residue is not bound to it, since their C and N lie more than
-// 2.5 A apart (1.33 A in a peptide bond), or where these are not known their CA more than 5 A (3.8 A), or one of the
-// two was not observed. Not the last residue.
+/// The residues after which the chain is broken, without the last residue. There is a break if C and the next N are
+/// more than 2.5 A apart (a peptide bond has 1.33 A), or if these are unknown, if the CA are more than 5 A apart
+/// (normally 3.8 A). There is also one if either residue was not observed.
 HEADLIGHT_API std::vector<int> BreaksOf(const ProteinChain& chain);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// The labels that a structure gives to a model that folds its chain (Jumper et al., "Highly accurate protein structure
-// prediction with AlphaFold", 2021, supplement, section 1.2.9 and algorithm 26).
+// Training labels from a structure (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
+// supplement, section 1.2.9 and algorithm 26).
 #pragma once
 
 #include <array>
@@ -14,36 +14,37 @@
 
 namespace headlight {
 
-// Of one residue, in angstrom. Where the atoms that a value needs are not known it is not known either, and zero.
+/// The labels of a residue, in angstrom. A value is unknown and zero if the atoms that define it are not known.
 struct ResidueLabels {
   std::int32_t type = kUnknownResidue;
-  std::int32_t place = 0;  // in the chain: consecutive but at gaps
+  std::int32_t place = 0;  // position in the chain: consecutive except at gaps
   std::array<Vector3, kAtom14> atoms{};
   std::array<bool, kAtom14> known{};
-  std::array<bool, kAtom37> resolved{};         // by atom37, of those that the type has
-  std::array<RigidFrame, kRigidGroups> frames;  // of the rigid groups
+  std::array<bool, kAtom37> resolved{};         // by atom37, for atoms that the type has
+  std::array<RigidFrame, kRigidGroups> frames;  // by rigid group
   std::array<bool, kRigidGroups> frame_known{};
-  // Sine and cosine of omega, phi, psi and chi1 to chi4; psi is O's, as residues.h says.
+  /// Sine and cosine of omega, phi, psi and chi1 to chi4. psi is that of O, as described in residues.h.
   std::array<std::array<double, 2>, 7> torsions{};
   std::array<bool, 7> torsion_known{};
-  Vector3 beta;  // C beta, of glycine C alpha
+  Vector3 beta;  // C beta, C alpha for glycine
   bool beta_known = false;
 };
 
-// Of all residues, those without a known atom among them. Three atoms on a line, or two at one place, make no frame.
+/// The labels of all residues, including those without a known atom. Three collinear atoms, or two at the same
+/// position, define no frame.
 HEADLIGHT_API std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain);
 
-// The place of each residue, from 0: one more than the one before it, or at a break between two observed residues
-// (BreaksOf) as many more as the author's numbers say.
+/// The position of each residue, from 0. It increases by one, or at a break between two observed residues (BreaksOf) by
+/// the difference of the author's numbers.
 HEADLIGHT_API std::vector<std::int32_t> PlacesOf(const ProteinChain& chain);
 
-// The same residue under the other names of the atoms whose names are a convention: they are swapped, and the torsion
-// and the frame between them are turned by half a turn. The same for a type that has none.
+/// The residue with ambiguous atom names swapped, and the torsion and the frame between the atoms rotated by half a
+/// turn. Unchanged for types without ambiguous atoms.
 HEADLIGHT_API ResidueLabels Renamed(const ResidueLabels& residue);
 
-// Algorithm 26: whether each residue's atoms lie closer to the prediction's under their other names, by their distances
-// to all atoms of certain names. Never where only one of two such atoms is known. `predicted` has the atoms (atom14) of
-// every residue. Throws Error for another number.
+/// Algorithm 26: whether renaming each residue's ambiguous atoms brings it closer to the prediction, measured by the
+/// distances to all unambiguous atoms. False if only one of two ambiguous atoms is known. `predicted` has the atoms
+/// (atom14) of every residue. Throws Error for another number of residues.
 HEADLIGHT_API std::vector<bool> BetterRenamed(std::span<const ResidueLabels> residues,
                                               std::span<const std::array<Vector3, kAtom14>> predicted);
 

@@ -31,19 +31,19 @@ ProteinChain Chain(std::vector<Residue> residues) {
   return chain;
 }
 
-TEST(StructureLabels, PlacesFollowTheNumbersOnlyAtBreaks) {
-  // Bound, a number left out; broken by 4; broken, but backwards; not observed; observed after that.
+TEST(StructureLabels, PositionsFollowTheNumbersOnlyAtBreaks) {
+  // Bonded, but a number is skipped; broken by 4; broken, but backwards; unobserved; observed after that.
   const ProteinChain chain = Chain({Backbone('A', 10, 0), Backbone('A', 12, 3.7), Backbone('A', 16, 20),
                                     Backbone('A', 3, 40), Residue(), Backbone('A', 30, 60)});
   EXPECT_THAT(PlacesOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));
 }
 
-TEST(StructureLabels, PlacesHaveABound) {
+TEST(StructureLabels, PositionsAreBounded) {
   const int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
   EXPECT_THROW(PlacesOf(Chain({Backbone('A', least, 0), Backbone('A', most, 50)})), Error);
 }
 
-TEST(StructureLabels, AtomsOnALineMakeNoFrame) {
+TEST(StructureLabels, CollinearAtomsDefineNoFrame) {
   Residue residue = Backbone('A', 1, 0);
   EXPECT_TRUE(LabelsOf(Chain({residue}))[0].frame_known[0]);
   residue.atoms[kC] = {2.4, 1.6, 0};
@@ -54,15 +54,15 @@ TEST(StructureLabels, AtomsOnALineMakeNoFrame) {
   EXPECT_FALSE(LabelsOf(Chain({residue}))[0].frame_known[0]);
 }
 
-TEST(StructureLabels, UnknownResiduesHaveABackboneFrameAlone) {
+TEST(StructureLabels, UnknownResiduesHaveOnlyABackboneFrame) {
   const ResidueLabels labels = LabelsOf(Chain({Backbone('X', 1, 0)}))[0];
   EXPECT_TRUE(labels.frame_known[0]);
   EXPECT_FALSE(labels.known[kCa]);
   EXPECT_FALSE(labels.beta_known);
 }
 
-// Of an aspartate, OD1 and OD2 are swapped, and all else is as it was.
-TEST(StructureLabels, RenamingSwapsTwiceToTheSame) {
+// In an aspartate, OD1 and OD2 are swapped and everything else is unchanged.
+TEST(StructureLabels, RenamingTwiceIsTheIdentity) {
   Residue residue = Backbone('D', 1, 0);
   const auto set = [&](const char* name, const Vector3& at) {
     const auto atom = static_cast<std::size_t>(Atom37Of(name).value());

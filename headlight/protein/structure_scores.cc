@@ -13,9 +13,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kOxt = kAtom37 - 1;  // of atom37
+constexpr std::size_t kOxt = kAtom37 - 1;  // index in atom37
 
-// The search of TMscore: the superpositions that it tries, and the best of each score.
+// TMscore's search: the superpositions that it tries, and the best of each score.
 class Search {
  public:
   Search(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length)
@@ -27,7 +27,7 @@ class Search {
   SuperposedScores Run() {
     const std::size_t residues = model_.size();
     constexpr int kLengths = 6;
-    constexpr std::size_t kShortest = 4, kMostStarts = 4096;  // of each length
+    constexpr std::size_t kShortest = 4, kMostStarts = 4096;  // per length
     std::size_t fragment = residues;
     for (int i = 0; i < kLengths; ++i) {
       if (i > 0) fragment = std::max(std::min(kShortest, residues), residues >> i);
@@ -48,7 +48,8 @@ class Search {
   }
 
  private:
-  // From the superposition of a fragment, again and again of the residues that lie close, until these stay the same.
+  // Starts from the superposition of a fragment, and repeatedly superposes the residues that are close, until these no
+  // longer change.
   void Refine(std::size_t start, std::size_t fragment) {
     constexpr int kMostRounds = 20;
     std::vector<std::size_t> close(fragment), next;
@@ -62,7 +63,8 @@ class Search {
     }
   }
 
-  // Superposes on these residues and scores all; returns those within the cutoff, which grows until they are 3.
+  // Superposes these residues and scores all. Returns the residues within the cutoff, which is increased until there
+  // are 3.
   std::vector<std::size_t> Score(const std::vector<std::size_t>& on, double cutoff) {
     from_.clear();
     to_.clear();
@@ -109,28 +111,28 @@ void CheckFinite(std::span<const Vector3> points) {
 
 void CheckComparable(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length) {
   Check(model.size() == reference.size() && model.size() >= 3 && static_cast<std::int64_t>(model.size()) <= length,
-        "{} residues of a model and {} of a reference of {}: TM-score takes at least 3, of both", model.size(),
-        reference.size(), length);
+        "the model has {} residues and the reference {} of {}: TM-score needs at least 3, equally many in both",
+        model.size(), reference.size(), length);
   CheckFinite(model);
   CheckFinite(reference);
 }
 
-// An atom of the reference that counts, and where the model has it.
+// An atom of the reference that is compared, and its position in the model.
 struct ComparedAtom {
   Vector3 reference, model;
   std::size_t residue = 0;
-  bool in_model = false, certain = true;  // that its name is no convention
+  bool in_model = false, certain = true;  // certain: its name is not ambiguous
 };
 
-// How many of the thresholds the model keeps the distance within.
+// The number of thresholds within which the model preserves the distance.
 int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
   if (!a.in_model || !b.in_model) return 0;
   return KeptThresholds(std::abs(Distance(a.model, b.model) - distance));
 }
 
-using AtomPairs = std::vector<std::array<std::size_t, 2>>;  // of atom37
+using AtomPairs = std::vector<std::array<std::size_t, 2>>;  // indices in atom37
 
-// Pairs of atoms whose names are a convention.
+// Pairs of atoms with ambiguous names.
 AtomPairs ConventionalPairs(int residue_type) {
   const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue_type)];
   AtomPairs pairs;
@@ -140,7 +142,7 @@ AtomPairs ConventionalPairs(int residue_type) {
   return pairs;
 }
 
-// Pairs of atoms that lDDT may exchange: also those of ARG, LEU and VAL (Mariani et al., section 2).
+// Pairs of atoms that lDDT may exchange, which include those of ARG, LEU and VAL (Mariani et al., section 2).
 AtomPairs SymmetricPairs(int residue_type) {
   struct Pair {
     std::string_view residue, first, second;
@@ -154,7 +156,7 @@ AtomPairs SymmetricPairs(int residue_type) {
   return pairs;
 }
 
-// The residue with the names of these atoms exchanged.
+// The residue with these pairs of atoms exchanged.
 Residue Swapped(const Residue& residue, const AtomPairs& pairs) {
   Residue swapped = residue;
   for (const auto& [i, j] : pairs) {
@@ -176,12 +178,12 @@ std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference
   return atoms;
 }
 
-// Around the reference's atoms of a residue.
+// A bounding sphere of a residue's atoms in the reference.
 struct Sphere {
   Vector3 centre;
   double radius = 0;
 
-  // No atom lies near one in the other, within lDDT's inclusion radius. The slack is for rounding.
+  // True if no two atoms of the spheres are within lDDT's inclusion radius. The slack is for rounding errors.
   bool IsFarFrom(const Sphere& other) const {
     constexpr double kSlack = 0.1;
     return Distance(centre, other.centre) > radius + other.radius + kLddtInclusion + kSlack;
@@ -211,7 +213,7 @@ Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {
   return partners;
 }
 
-// How many pairs are of one type, and how many of two, of those whose types are known.
+// The numbers of pairs of equal and of different types, among those whose types are known.
 struct TypesPaired {
   std::int64_t same = 0, different = 0;
 };
@@ -247,7 +249,7 @@ RigidFrame SuperposeClose(std::span<const Vector3> model, std::span<const Vector
 }
 
 double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference) {
-  Check(model.size() == reference.size() && model.size() >= 2, "{} atoms of a model and {} of a reference",
+  Check(model.size() == reference.size() && model.size() >= 2, "the model has {} atoms, but the reference has {}",
         model.size(), reference.size());
   double sum = 0;
   for (std::size_t i = 0; i < model.size(); ++i) {
@@ -262,7 +264,7 @@ double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Ve
 
 LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                        bool all_atoms) {
-  Check(model.size() == reference.size(), "{} residues of a model and {} of a reference", model.size(),
+  Check(model.size() == reference.size(), "the model has {} residues, but the reference has {}", model.size(),
         reference.size());
   std::vector<std::vector<ComparedAtom>> residues;
   std::vector<Sphere> spheres;
@@ -323,12 +325,12 @@ LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span
 }
 
 double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference) {
-  Check(model.size() == reference.size(), "{} residues of a model and {} of a reference", model.size(),
+  Check(model.size() == reference.size(), "the model has {} residues, but the reference has {}", model.size(),
         reference.size());
   std::vector<Residue> named(model.begin(), model.end());
   RigidFrame closest;
   double rmsd = 0;
-  for (const bool may_swap : {false, true}) {  // by the superposition of the names as they are
+  for (const bool may_swap : {false, true}) {  // decided by the superposition with the original names
     std::vector<Vector3> a, b;
     for (std::size_t r = 0; r < named.size(); ++r) {
       const auto squared = [&](const Residue& residue) {

@@ -44,7 +44,7 @@ void ExpectEach(const std::vector<double>& scores, const JsonView& expected) {
   for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], items[i].Number(), 2e-6) << i;
 }
 
-TEST(StructureScores, EqualTmScoreAndTheDefinitions) {
+TEST(StructureScores, MatchTmScoreAndTheDefinitions) {
   for (const JsonView& chain : Golden()["chains"].Items()) {
     const std::vector<Vector3> model = PointsOf(chain["model"]), reference = PointsOf(chain["reference"]);
     std::vector<Vector3> a, b;
@@ -68,7 +68,7 @@ TEST(StructureScores, EqualTmScoreAndTheDefinitions) {
   }
 }
 
-// The golden's residues with all their atoms: of the model and of the reference.
+// The golden's residues with all atoms: model and reference.
 std::pair<std::vector<Residue>, std::vector<Residue>> GoldenResidues() {
   const JsonView golden = Golden()["atoms"];
   const std::vector<Vector3> model = PointsOf(golden["model"]), reference = PointsOf(golden["reference"]);
@@ -97,7 +97,7 @@ TEST(StructureScores, AllAtomsChooseTheBetterNames) {
   const LocalDistanceScore score = ScoreLocalDistances(a, b, true);
   EXPECT_NEAR(score.score, golden["lddt"].Number(), 1e-6);
   ExpectEach(score.by_residue, golden["lddt_by_residue"]);
-  // Equal structures keep all, also where atoms are known of the reference alone.
+  // Equal structures preserve all distances, also if some atoms are only known in the reference.
   EXPECT_EQ(ScoreLocalDistances(b, b, true).score, 1);
   a = b;
   for (Residue& residue : a) residue.known[4] = false;
@@ -110,7 +110,7 @@ TEST(StructureScores, AllAtomsAreSuperposedUnderTheBetterNames) {
   double atoms = 0;
   bool swapped = false;
   for (Residue& residue : moved) {
-    for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};  // a quarter turn
+    for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};  // a rotation by 90 degrees and a translation
     for (const bool known : residue.known) atoms += known ? 1 : 0;
     const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
     for (const auto& [first, second] : type.swapped) {
@@ -123,7 +123,7 @@ TEST(StructureScores, AllAtomsAreSuperposedUnderTheBetterNames) {
   }
   ASSERT_TRUE(swapped);
   EXPECT_LT(AllAtomRootMeanSquare(moved, reference), 1e-9);
-  moved[0].atoms[1].z += 1.5;  // one CA, which the superposition follows a little
+  moved[0].atoms[1].z += 1.5;  // one CA, which changes the superposition slightly
   const double rmsd = AllAtomRootMeanSquare(moved, reference), alone = 1.5 / std::sqrt(atoms);
   EXPECT_LT(rmsd, alone);
   EXPECT_GT(rmsd, 0.8 * alone);
@@ -134,7 +134,7 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   const std::vector<Vector3> reference = PointsOf(chain["reference"]);
   std::vector<Vector3> moved, mirrored;
   for (const Vector3& p : reference) {
-    moved.push_back({5 - p.y, p.x + 2, p.z - 1});  // a quarter turn
+    moved.push_back({5 - p.y, p.x + 2, p.z - 1});  // a rotation by 90 degrees and a translation
     mirrored.push_back({p.x, p.y, -p.z});
   }
   const auto length = static_cast<std::int64_t>(reference.size());
@@ -143,14 +143,14 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   EXPECT_LT(ScoreSuperposed(mirrored, reference, length).tm_score, 0.6);
   EXPECT_NEAR(DistanceRootMeanSquare(mirrored, reference), 0, 1e-9);
   const RigidFrame turn = Superpose(mirrored, reference);
-  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1, 1e-12);  // no reflection
+  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1, 1e-12);  // not a reflection
 }
 
-TEST(StructureScores, RefuseWhatDoesNotCorrespond) {
+TEST(StructureScores, RefuseResiduesThatDoNotCorrespond) {
   std::vector<Vector3> two(2), three = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-  EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(two, two, 2); }), HasSubstr("TM-score takes at least 3"));
-  EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(three, three, 2); }), HasSubstr("a reference of 2"));
-  EXPECT_THAT(ErrorOf([&] { Superpose(two, three); }), HasSubstr("2 points to compare with 3"));
+  EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(two, two, 2); }), HasSubstr("TM-score needs at least 3"));
+  EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(three, three, 2); }), HasSubstr("the reference 3 of 2"));
+  EXPECT_THAT(ErrorOf([&] { Superpose(two, three); }), HasSubstr("2 points"));
   three[1].y = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(ErrorOf([&] { ScoreSuperposed(three, three, 3); }), HasSubstr("not finite"));
 }
@@ -193,9 +193,9 @@ ProteinChain ChainOfLetters(std::string_view letters, int first) {
   return chain;
 }
 
-TEST(StructureScores, TheAlignmentReplacesNumbersThatPairDifferentResidues) {
+TEST(StructureScores, TheAlignmentIsUsedIfNumbersPairDifferentResidues) {
   const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
-  // Numbered 3 higher, and without the last four residues.
+  // Numbers are 3 higher, and the last four residues are missing.
   ProteinChain model = ChainOfLetters("MKVLAEYTWGRDAACF", 4);
   Correspondence pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);
@@ -210,7 +210,7 @@ TEST(StructureScores, TheAlignmentReplacesNumbersThatPairDifferentResidues) {
   pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);
   EXPECT_EQ(pairs.model.size(), 16U);
-  // A mutation leaves the numbers right.
+  // After a mutation, numbers are still correct.
   model = ChainOfLetters("AKVLAEYTWGRDAACFHIKL", 1);
   pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::number);
@@ -236,7 +236,7 @@ TEST(StructureScores, LocalDistancesCountMissingResidues) {
   const double score = ScoreLocalDistances(pairs.model_or_none, pairs.whole_reference, false).score;
   EXPECT_NEAR(score, kept / all, 1e-12);
   EXPECT_LT(score, 0.6);
-  // One CA that is missing is no reason to leave out the residue's other atoms.
+  // A residue without a CA still has its other atoms compared.
   ProteinChain whole = reference;
   whole.residues[3].known[4] = true;  // O
   whole.residues[3].atoms[4] = whole.residues[3].atoms[1] + Vector3{1, 0, 0};
@@ -247,8 +247,8 @@ TEST(StructureScores, LocalDistancesCountMissingResidues) {
   EXPECT_GT(ScoreLocalDistances(lacking.model_or_none, lacking.whole_reference, true).by_residue[3], 0.4);
 }
 
-// The seven residues that Mariani et al. name, whose atoms are exchanged in the model.
-TEST(StructureScores, SymmetricAtomsAreThoseOfThePaper) {
+// The seven residues that Mariani et al. list, with their symmetric atoms exchanged in the model.
+TEST(StructureScores, SymmetricAtomsMatchThePaper) {
   struct Case {
     char letter;
     std::vector<std::array<const char*, 2>> pairs;

@@ -10,7 +10,7 @@ namespace {
 
 using Symmetric4 = std::array<std::array<double, 4>, 4>;
 
-// The eigenvector of the largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
+// The eigenvector of the largest eigenvalue of a symmetric matrix, by Jacobi rotations.
 std::array<double, 4> LargestEigenvector(Symmetric4 a) {
   Symmetric4 vectors{};
   for (std::size_t i = 0; i < 4; ++i) vectors[i][i] = 1;
@@ -55,7 +55,7 @@ Vector3 CentreOf(std::span<const Vector3> points) {
 }
 
 void CheckSame(std::span<const Vector3> a, std::span<const Vector3> b) {
-  Check(a.size() == b.size() && !a.empty(), "{} points to compare with {}", a.size(), b.size());
+  Check(a.size() == b.size() && !a.empty(), "{} points cannot be compared with {}", a.size(), b.size());
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void CheckSame(std::span<const Vector3> a, std::span<const Vector3> b) {
 RigidFrame Superpose(std::span<const Vector3> moving, std::span<const Vector3> fixed) {
   CheckSame(moving, fixed);
   const Vector3 from = CentreOf(moving), to = CentreOf(fixed);
-  std::array<std::array<double, 3>, 3> s{};  // the sum of products of coordinates
+  std::array<std::array<double, 3>, 3> s{};  // the cross-covariance of the coordinates
   for (std::size_t i = 0; i < moving.size(); ++i) {
     const Vector3 a = moving[i] - from, b = fixed[i] - to;
     const std::array<double, 3> x = {a.x, a.y, a.z}, y = {b.x, b.y, b.z};

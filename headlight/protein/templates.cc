@@ -31,9 +31,9 @@ ProteinTemplate BestOf(const Structure& structure, const std::string& path, std:
   return TemplateOf(fmt::format("{}, chain {}", path, best->name), *best, alignment.places);
 }
 
-// Where a row's letters stand in a chain; nothing where they are no part of it.
+// The positions of a row's letters in a chain; empty if they are not a part of it.
 std::optional<std::vector<std::int32_t>> PlacesOf(const AlignmentRow& row, std::span<const std::uint8_t> chain) {
-  std::vector<std::pair<std::size_t, std::int32_t>> letters;  // the column of each, and its place in the row
+  std::vector<std::pair<std::size_t, std::int32_t>> letters;  // the column of each, and its position in the row
   std::int64_t place = 0;
   for (std::size_t column = 0; column < row.residues.size(); ++column) {
     place += row.deletions[column];
@@ -53,7 +53,7 @@ std::optional<std::vector<std::int32_t>> PlacesOf(const AlignmentRow& row, std::
   return std::nullopt;
 }
 
-// A file's name without its endings: that of 1abc.cif.gz is 1abc.
+// A file's name without extensions: 1abc for 1abc.cif.gz.
 std::string StemOf(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
   if (name.extension() == ".gz") name = name.stem();
@@ -71,14 +71,14 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
   for (const std::string& path : paths) {
     files.push_back({path, StemOf(path), read(path)});
     for (std::size_t other = 0; other + 1 < files.size(); ++other)
-      Check(files[other].stem != files.back().stem, "{} and {}: an alignment's rows would name both as {}",
+      Check(files[other].stem != files.back().stem, "{} and {}: rows of an alignment would call both {}",
             files[other].path, path, files.back().stem);
   }
   AlignmentReader rows(alignment);
   const std::optional<AlignmentRow> first = rows.Next();
   Check(first && std::ranges::equal(first->residues, query),
-        "{}: its first row must be the query, of {} residues, and is another sequence, of {}", alignment, query.size(),
-        rows.columns());
+        "{}: its first row must be the query, which has {} residues, but it is another sequence with {}", alignment,
+        query.size(), rows.columns());
   std::vector<ProteinTemplate> templates;
   while (const std::optional<AlignmentRow> row = rows.Next()) {
     const std::string name = row->name.substr(0, row->name.find_first_of(" \t"));
@@ -87,14 +87,14 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
       const bool fits = name == one.stem || (name.starts_with(one.stem) && name[one.stem.size()] == '_');
       if (fits && (file == nullptr || one.stem.size() > file->stem.size())) file = &one;
     }
-    Check(file != nullptr, "{}: row {}: none of the structures is named so; STEM_CHAIN names a chain of STEM.cif",
-          alignment, Quoted(name));
+    Check(file != nullptr, "{}: row {}: no structure has this name; STEM_CHAIN names a chain of STEM.cif", alignment,
+          Quoted(name));
     file->named = true;
     const ProteinChain& chain =
         ChainOf(file->structure,
                 name == file->stem ? std::string_view() : std::string_view(name).substr(file->stem.size() + 1));
     const auto places = PlacesOf(*row, chain.Types());
-    Check(places.has_value(), "{}: row {}: its letters are no part of the sequence of {}, chain {}", alignment,
+    Check(places.has_value(), "{}: row {}: its letters are not a part of the sequence of {}, chain {}", alignment,
           Quoted(name), file->path, chain.name);
     templates.push_back(TemplateOf(fmt::format("{}, chain {}", file->path, chain.name), chain, *places));
   }
@@ -104,7 +104,7 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
 
 Vector3 UnitOrLess(const Vector3& x) { return (1 / std::sqrt(Dot(x, x) + 1e-8)) * x; }
 
-// Sine and cosine; next to 0 where atoms are at one place.
+// Sine and cosine; approximately 0 if atoms coincide.
 std::array<double, 2> TorsionOf(const std::array<Vector3, 4>& atoms) {
   const Vector3 ex = UnitOrLess(atoms[2] - atoms[1]), near_y = atoms[0] - atoms[2];
   const Vector3 ey = UnitOrLess(near_y - Dot(near_y, ex) * ex), last = atoms[3] - atoms[2];
@@ -113,7 +113,7 @@ std::array<double, 2> TorsionOf(const std::array<Vector3, 4>& atoms) {
   return {sine / length, cosine / length};
 }
 
-// The four atoms (atom37) of a torsion, the first ones of the residue before, and how many these are.
+// The four atoms (atom37) of a torsion, of which the first `before` belong to the previous residue.
 struct TorsionAtoms {
   std::array<std::size_t, 4> atoms;
   std::size_t before = 0;
@@ -131,7 +131,7 @@ std::optional<TorsionAtoms> AtomsOf(std::size_t torsion, std::size_t type) {
   return chi;
 }
 
-// A residue's row of TemplateFeatures::angles.
+// Fills a residue's row of TemplateFeatures::angles.
 void FillAngles(const Residue& before, const Residue& residue, float* row) {
   const auto type = static_cast<std::size_t>(residue.type);
   row[type] = 1;
@@ -149,7 +149,7 @@ void FillAngles(const Residue& before, const Residue& residue, float* row) {
       else
         known[torsion] = 0;
     }
-    // O lies opposite of the next residue's N, by which psi is defined.
+    // O is opposite the next residue's N, which defines psi.
     const double sign = torsion == kPsi ? -1 : 1;
     const bool ambiguous =
         torsion >= kFirstChiTorsion && TablesOfResidues().group_ambiguous[type][torsion + kRigidGroups - kTorsions];
@@ -175,13 +175,12 @@ ProteinTemplate TemplateOf(std::string name, const ProteinChain& chain, std::spa
   ProteinTemplate made{std::move(name), {}};
   const Residue gap = {.type = kGap};
   for (const std::int32_t place : places) {
-    Check(place >= -1 && place < std::ssize(chain.residues), "{}: residue {} of {} is aligned", made.name, place + 1,
+    Check(place >= -1 && place < std::ssize(chain.residues), "{}: aligned to residue {} of {}", made.name, place + 1,
           chain.residues.size());
     made.residues.push_back(place < 0 ? gap : chain.residues[static_cast<std::size_t>(place)]);
   }
   Check(std::any_of(made.residues.begin(), made.residues.end(), HasBackbone),
-        "{}: N, CA and C are known of no residue that is aligned to the query, of {} that are", made.name,
-        made.aligned());
+        "{0}: none of the {1} residues aligned to the query has a known N, CA and C", made.name, made.aligned());
   return made;
 }
 
@@ -221,7 +220,7 @@ TemplateFeatures FeaturesOf(const ProteinTemplate& one) {
 
 TemplateFeatures CropOf(const TemplateFeatures& features, std::int64_t first, std::int64_t count) {
   Check(first >= 0 && count >= 1 && first <= std::ssize(features.types) - count,
-        "residues {} to {} of a template of {}", first + 1, first + count, features.types.size());
+        "residues {} to {} of a template with {}", first + 1, first + count, features.types.size());
   const auto part = [&](const auto& whole) {
     return std::decay_t<decltype(whole)>(whole.begin() + first, whole.begin() + first + count);
   };

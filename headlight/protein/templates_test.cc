@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A chain of these residues at places that follow one another, with backbones and C betas.
+// A chain of these residues at consecutive positions, with backbones and C betas.
 ProteinChain ChainOfLetters(const std::string& letters, const std::string& name = "A") {
   ProteinChain chain{name, {}};
   for (const std::uint8_t type : ResiduesOf(letters)) {
@@ -57,7 +57,7 @@ std::string LettersOf(const ProteinTemplate& one) {
   return letters;
 }
 
-TEST(ReadTemplates, TheChainThatIsMostAlikeIsAligned) {
+TEST(ReadTemplates, AlignsTheMostSimilarChain) {
   Files files;
   files.Add("1abc.cif", {ChainOfLetters("GGGG", "A"), ChainOfLetters("PPWCHWFKK", "B"), ChainOfLetters("WCHW", "C")});
   const std::vector<ProteinTemplate> templates = files.Read("AWCHWFA", {"1abc.cif"});
@@ -68,12 +68,12 @@ TEST(ReadTemplates, TheChainThatIsMostAlikeIsAligned) {
   EXPECT_EQ(templates[0].residues[1].number, 3);
 }
 
-TEST(ReadTemplates, RowsOfAnAlignmentNameChains) {
+TEST(ReadTemplates, FindsChainsByRowNames) {
   Files files;
   files.Add("dir/1abc.cif.gz", {ChainOfLetters("MANCDCW", "A"), ChainOfLetters("GGG", "B")});
   files.Add("2xyz.pdb", {ChainOfLetters("KKAFNDK", "Q")});
   files.Add("2xyz_1.pdb", {ChainOfLetters("WCW", "1")});
-  // Inserted letters are the chain's too, and X stands for any of it.
+  // Inserted letters belong to the chain too, and X matches any letter.
   const std::vector<ProteinTemplate> templates =
       files.Read("ARND", {"dir/1abc.cif.gz", "2xyz.pdb", "2xyz_1.pdb"},
                  ">query\nARND\n>2xyz tail\nAXND\n>1abc_A\nA-NcD\n>2xyz_1_1\n-WcW-\n>1abc_A again\n--DCw\n");
@@ -87,7 +87,7 @@ TEST(ReadTemplates, RowsOfAnAlignmentNameChains) {
   EXPECT_THAT(letters, ElementsAre("AFND", "A-ND", "-WW-", "--DC"));
 }
 
-TEST(ReadTemplates, RefusesWhatDoesNotFit) {
+TEST(ReadTemplates, RefusesInvalidTemplates) {
   Files files;
   ProteinChain unresolved = ChainOfLetters("ARND");
   for (Residue& residue : unresolved.residues) residue.known[2] = false;
@@ -100,21 +100,21 @@ TEST(ReadTemplates, RefusesWhatDoesNotFit) {
   };
   const std::string query = ">query\nARND\n";
   EXPECT_EQ(error_of({"1abc.cif"}, query + ">1abc_A\nARND\n"), "");
-  EXPECT_THAT(error_of({"empty.cif"}), HasSubstr("empty.cif: there is no protein chain"));
-  EXPECT_THAT(error_of({"poor.cif"}), HasSubstr("known of no residue that is aligned"));
-  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARNN\n"), HasSubstr("its first row must be the query"));
-  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARN\n"), HasSubstr("of 4 residues, and is another sequence, of 3"));
+  EXPECT_THAT(error_of({"empty.cif"}), HasSubstr("empty.cif: there is no"));
+  EXPECT_THAT(error_of({"poor.cif"}), HasSubstr("a known N, CA and C"));
+  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARNN\n"), HasSubstr("first row must be"));
+  EXPECT_THAT(error_of({"1abc.cif"}, ">query\nARN\n"), HasSubstr("another sequence with 3"));
   EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abd_A\nARND\n"),
-              AllOf(HasSubstr("row '1abd_A'"), HasSubstr("none of the structures")));
+              AllOf(HasSubstr("row '1abd_A'"), HasSubstr("no structure has this name")));
   EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_C\nARND\n"), HasSubstr("there is no chain 'C'"));
-  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc\nARND\n"), HasSubstr("one must be chosen"));
-  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_A\nAR-D\n"), HasSubstr("no part of the sequence"));
-  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_A\n----\n"), HasSubstr("known of no residue"));
+  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc\nARND\n"), HasSubstr("choose one"));
+  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_A\nAR-D\n"), HasSubstr("not a part of"));
+  EXPECT_THAT(error_of({"1abc.cif"}, query + ">1abc_A\n----\n"), HasSubstr("a known N, CA and C"));
   EXPECT_THAT(error_of({"1abc.cif", "poor.cif"}, query + ">1abc_A\nARND\n"), HasSubstr("no row names poor.cif"));
-  EXPECT_THAT(error_of({"1abc.cif", "1abc.pdb"}, query + ">1abc_A\nARND\n"), HasSubstr("both as 1abc"));
+  EXPECT_THAT(error_of({"1abc.cif", "1abc.pdb"}, query + ">1abc_A\nARND\n"), HasSubstr("both 1abc"));
 }
 
-TEST(TemplateFeatures, OfAPartAreThoseOfTheWhole) {
+TEST(TemplateFeatures, OfACropAreThoseOfTheWhole) {
   const ProteinChain chain = ChainOfLetters("MARNDGW");
   const TemplateFeatures whole = FeaturesOf(TemplateOf("made", chain, std::vector<std::int32_t>{0, 1, -1, 2, 5, 6})),
                          part = CropOf(whole, 1, 4);
@@ -122,7 +122,7 @@ TEST(TemplateFeatures, OfAPartAreThoseOfTheWhole) {
   EXPECT_THAT(part.backbone_known, ElementsAre(1, 0, 1, 1));
   EXPECT_EQ(part.beta.ToVector<float>(), whole.beta.ViewRows(1, 4).ToVector<float>());
   EXPECT_EQ(part.angles.ToVector<float>(), whole.angles.ViewRows(1, 4).ToVector<float>());
-  EXPECT_THAT(ErrorOf([&] { CropOf(whole, 1, 1000); }), HasSubstr("residues 2 to 1001 of a template of 6"));
+  EXPECT_THAT(ErrorOf([&] { CropOf(whole, 1, 1000); }), HasSubstr("residues 2 to 1001"));
 }
 
 }  // namespace

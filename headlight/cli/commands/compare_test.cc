@@ -107,7 +107,7 @@ TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   outcome = RunProgram({"compare", dimer, trimer, "--model-chain", "A", "--reference-chain", "B", "--json"});
   EXPECT_GT(NumberIn(outcome.out, "tm_score"), 0.9999);
   EXPECT_THAT(outcome.out, HasSubstr("\"chains_paired_by\":\"name\""));
-  EXPECT_THAT(RefusalOf({"compare", dimer, trimer, "--model-chain", "A"}), HasSubstr("one must be chosen"));
+  EXPECT_THAT(RefusalOf({"compare", dimer, trimer, "--model-chain", "A"}), HasSubstr("choose one"));
   outcome = RunProgram({"compare", model, trimer, "--json", "--pair-chains", "sequence"});
   EXPECT_NEAR(NumberIn(outcome.out, "tm_score"), 1.0 / 3, 1e-4);
 }
@@ -134,7 +134,7 @@ TEST_F(CompareTest, DrawsBothSuperposed) {
 
 TEST_F(CompareTest, RefusesWhatDoesNotCorrespond) {
   const std::string two = Write("two.pdb", Helix(false, 0) + Helix(false, 0, 'B'));
-  EXPECT_THAT(RefusalOf({"compare", two, reference}), HasSubstr("2 protein chains, A, B: one must be chosen"));
+  EXPECT_THAT(RefusalOf({"compare", two, reference}), HasSubstr("2 protein chains, A, B: choose one"));
   EXPECT_EQ(RunProgram({"compare", two, reference, "--model-chain", "B"}).exit_code, 0);
   EXPECT_THAT(RefusalOf({"compare", model, two, "--reference-chain", "C"}), HasSubstr("no chain 'C'"));
   EXPECT_THAT(RefusalOf({"compare", Write("none.pdb", "nothing\n"), reference}), HasSubstr("neither PDB nor mmCIF"));

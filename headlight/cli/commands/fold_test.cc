@@ -129,7 +129,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
                                             "--out",     structures, "--recycles", "0"};
   const Outcome outcome = Run(command);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is no letter"),
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is not"),
                                  HasSubstr("query 4 of 4, three: "), HasSubstr("three.a3m"),
                                  HasSubstr("2 of 4 queries could not be folded")));
   const std::vector<std::string> rows = Lines(outcome.out);
@@ -278,7 +278,7 @@ TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
 TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
   EXPECT_THAT(RefusalOf({"--out", out}), HasSubstr("nothing to fold"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--out", folder.File("a.txt")}), HasSubstr("as .cif (mmCIF) or .pdb"));
-  EXPECT_THAT(RefusalOf({"--sequence", "M1", "--out", out}), HasSubstr("'1' is no letter of an amino acid"));
+  EXPECT_THAT(RefusalOf({"--sequence", "M1", "--out", out}), HasSubstr("'1' is not a letter"));
   EXPECT_THAT(RefusalOf({"--sequence", "MKVLAEYTWGRE", "--msa", kAlignment, "--out", out}),
               HasSubstr("has D as residue 12, the sequence E"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--queries", kAlignment, "--out", folder.File("d")}),

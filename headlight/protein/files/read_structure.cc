@@ -36,9 +36,9 @@ bool IsNumber(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-// gemmi reads what stands in a number's columns as far as it is one: a shifted or damaged line would give other
-// positions in silence.
-// Returns the file with only the lines that are of use, the others empty, so that gemmi's line numbers are the file's.
+// gemmi parses a number as far as the columns are valid, so a shifted or damaged line would silently give wrong
+// positions. Checks the columns, and returns the file with all other lines empty, so that gemmi's line numbers are
+// those of the file.
 std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   std::string kept;
   int number = 0;
@@ -57,7 +57,7 @@ std::string CheckedPdbLines(std::string_view text, const std::string& name) {
     if (!line.starts_with("ATOM  ") && !line.starts_with("HETATM")) continue;
     constexpr std::size_t kUpToZ = 54;
     if (line.size() < kUpToZ)
-      Fail("{}: line {}: an atom's line of {} characters: truncated", name, number, line.size());
+      Fail("{}: line {}: an atom's line has only {} characters: it is truncated", name, number, line.size());
     for (const auto& [first, axis] : {std::pair(30, 'x'), std::pair(38, 'y'), std::pair(46, 'z')}) {
       const std::string_view field = line.substr(static_cast<std::size_t>(first), 8);
       if (!IsNumber(field)) {
@@ -65,7 +65,7 @@ std::string CheckedPdbLines(std::string_view text, const std::string& name) {
              axis, Quoted(field));
       }
     }
-    // Numbers above 9,999 begin with a letter (hybrid-36).
+    // Residue numbers above 9,999 begin with a letter (hybrid-36).
     const std::string_view residue = line.substr(22, 4);
     if (const std::string_view digits = Trimmed(residue);
         digits.empty() || (!IsNumber(digits) && (digits.front() < 'A' || digits.front() > 'z')))
@@ -82,14 +82,14 @@ std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   return kept;
 }
 
-// Up to the first control character, such as a newline.
+// The text up to the first control character, such as a newline.
 std::string OneLine(std::string_view text) {
   const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < ' ') || c == 0x7F; };
   const auto end = std::ranges::find_if(text, is_control) - text.begin();
   return std::string(text.substr(0, std::min<std::size_t>(static_cast<std::size_t>(end), 300)));
 }
 
-// Runs `action`, whose exceptions become an Error of one line that begins with the file's name.
+// Runs `action`, and turns its exceptions into an Error of one line that begins with the file's name.
 template <typename Action>
 auto InOneLine(const std::string& name, const Action& action) {
   try {
@@ -118,7 +118,7 @@ gemmi::Structure Parse(std::string_view text, const std::string& name) {
   return gemmi::read_pdb_from_memory(lines.data(), lines.size(), name);
 }
 
-// The residue type of a three-letter name, of a modified residue its parent's.
+// The residue type of a three-letter name; that of its parent for a modified residue.
 int TypeOf(const std::string& name) {
   if (const auto type = ResidueOfName(name)) return *type;
   const gemmi::ResidueInfo& info = gemmi::find_tabulated_residue(name);
@@ -128,7 +128,7 @@ int TypeOf(const std::string& name) {
       .value_or(kUnknownResidue);
 }
 
-// The letter of the alternative location with the greatest occupancy; 0 where there is none.
+// The letter of the alternative location with the greatest occupancy; 0 if there is none.
 char ChosenLocation(const gemmi::Residue& residue) {
   std::map<char, double> occupancies;
   std::string order;
@@ -176,7 +176,7 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
     if (!(std::abs(point.x) <= kFarthest && std::abs(point.y) <= kFarthest && std::abs(point.z) <= kFarthest))
       Fail("{}: residue {} {}: the position of {} is not three numbers within {} A", place, from.name, from.seqid.str(),
            Quoted(atom.name), kFarthest);
-    if (residue.known[i]) continue;  // an atom that stands twice: the first
+    if (residue.known[i]) continue;  // repeated atoms are ignored
     residue.known[i] = true;
     residue.atoms[i] = point;
     residue.b_factors[i] = std::isfinite(atom.b_iso) ? atom.b_iso : 0;
@@ -184,7 +184,7 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
   return residue;
 }
 
-// The residues of a chain, one a place: of those at one place, that with the greatest occupancy.
+// The residues of a chain, one per position: the one with the greatest occupancy.
 std::vector<const gemmi::Residue*> OneAPlace(const gemmi::ConstResidueSpan& polymer, const std::string& place) {
   std::vector<const gemmi::Residue*> residues;
   std::set<std::pair<int, char>> seen;
@@ -194,7 +194,7 @@ std::vector<const gemmi::Residue*> OneAPlace(const gemmi::ConstResidueSpan& poly
       continue;
     }
     Check(seen.emplace(residue.seqid.num.has_value() ? *residue.seqid.num : 0, residue.seqid.icode).second,
-          "{}: residue {} stands at two places of the chain", place, residue.seqid.str());
+          "{}: residue {} occurs twice in the chain", place, residue.seqid.str());
     residues.push_back(&residue);
   }
   return residues;
@@ -205,7 +205,7 @@ ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan&
   const std::string place = fmt::format("{}: chain {}", file, chain.name);
   ProteinChain out{chain.name, {}};
   const std::vector<const gemmi::Residue*> observed = OneAPlace(polymer, place);
-  // The places that label_seq gives in the whole sequence, where they are all there and in order.
+  // label_seq gives the positions in the whole sequence, if all are present and in order.
   const std::size_t whole = entity == nullptr ? 0 : entity->full_sequence.size();
   int last = 0;
   bool placed = whole > 0;

@@ -66,13 +66,13 @@ TEST(StructureFiles, ReadsPdb) {
   EXPECT_THAT(BreaksOf(chain), ElementsAre(3));
   EXPECT_EQ(chain.residues[1].atoms[At("CB")], (Vector3{5, 1.5, -2.25}));
   EXPECT_EQ(chain.residues[1].b_factors[At("CB")], 60.5F);
-  // The alternative location with the greater occupancy; no hydrogen.
+  // The alternative location with the greater occupancy, without hydrogen.
   EXPECT_EQ(chain.residues[2].atoms[At("OG")].x, 9);
-  EXPECT_TRUE(chain.residues[3].known[At("SD")]);  // selenium
+  EXPECT_TRUE(chain.residues[3].known[At("SD")]);  // read from selenium
   EXPECT_FALSE(chain.residues[4].known[At("CB")]);
 }
 
-TEST(StructureFiles, ResiduesThatWereNotObservedStandInTheirPlaces) {
+TEST(StructureFiles, UnobservedResiduesKeepTheirPositions) {
   const std::string sequence = "SEQRES   1 A    8  MET GLY ALA SER MSE VAL TRP LYS\n";
   std::string text = sequence;
   for (const char* part : {"GLY", "ALA"}) text += Backbone(part, part[0] == 'G' ? 2 : 3, part[0] == 'G' ? 0 : 3.8);
@@ -102,7 +102,7 @@ void ExpectSame(const ProteinChain& a, const ProteinChain& b) {
   }
 }
 
-TEST(StructureFiles, WritesWhatItReads) {
+TEST(StructureFiles, RoundTrips) {
   const Structure structure = ParseStructure(SmallPdb(), "small");
   for (const std::string& text : {WritePdb(structure), WriteMmcif(structure)}) {
     const Structure again = ParseStructure(text, "again");
@@ -111,7 +111,7 @@ TEST(StructureFiles, WritesWhatItReads) {
   }
 }
 
-TEST(StructureFiles, PredictionsSayWhatTheyAre) {
+TEST(StructureFiles, WritesThePredictionsMetadata) {
   const Structure structure = ParseStructure(SmallPdb(), "small");
   const std::string text = WriteMmcif(structure, PredictionNote{"a fold", "headlight", "0.1.0", 50.5, 0.75});
   for (const char* category :
@@ -134,17 +134,16 @@ std::string Failure(const std::string& text) {
 }
 
 TEST(StructureFiles, RefusesDamagedFiles) {
-  EXPECT_THAT(Failure(""), HasSubstr("bad: neither PDB nor mmCIF: the file is empty"));
-  EXPECT_THAT(Failure("hello\n"), HasSubstr("or this is neither PDB nor mmCIF"));
-  EXPECT_THAT(Failure("ATOM      1  N   GLY A   1       0.000   1.5"), HasSubstr("bad: line 1: an atom's line of"));
+  EXPECT_THAT(Failure(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(Failure("hello\n"), HasSubstr("neither PDB nor mmCIF"));
+  EXPECT_THAT(Failure("ATOM      1  N   GLY A   1       0.000   1.5"), HasSubstr("bad: line 1: an"));
   const std::string line = "ATOM      1  CA  GLY A   1       0.000   1.500  -2.250  1.00 50.00           C  \n";
-  EXPECT_THAT(Failure("\n" + std::string(line).replace(38, 8, "   1.x00")),
-              HasSubstr("line 2: columns 39 to 46 must be the y of an atom, not '   1.x00'"));
-  EXPECT_THAT(Failure(std::string(line).replace(30, 8, "     nan")), HasSubstr("columns 31 to 38 must be the x"));
-  EXPECT_THAT(Failure(std::string(line).replace(22, 4, " 1-2")), HasSubstr("columns 23 to 26 must be a residue's"));
-  EXPECT_THAT(Failure(std::string(line).replace(60, 6, "  5O.0")), HasSubstr("columns 61 to 66 must be the B factor"));
+  EXPECT_THAT(Failure("\n" + std::string(line).replace(38, 8, "   1.x00")), HasSubstr("line 2: columns 39 to 46"));
+  EXPECT_THAT(Failure(std::string(line).replace(30, 8, "     nan")), HasSubstr("columns 31 to 38"));
+  EXPECT_THAT(Failure(std::string(line).replace(22, 4, " 1-2")), HasSubstr("columns 23 to 26"));
+  EXPECT_THAT(Failure(std::string(line).replace(60, 6, "  5O.0")), HasSubstr("columns 61 to 66"));
   EXPECT_THAT(Failure(Backbone("GLY", 1, 0) + Backbone("ALA", 2, 4) + Backbone("SER", 1, 8)),
-              HasSubstr("chain A: residue 1 stands at two places"));
+              HasSubstr("residue 1 occurs twice"));
   EXPECT_THAT(Failure("data_x\nloop_\n_atom_site.id\n"), HasSubstr("bad: "));
   for (const char* text : {"data_x\n_entry.id 'x\n", "data_x\n;\nloop_", "data_x\nloop_\n_a.b\n_a.c\n1\n2\n3\n"}) {
     EXPECT_THAT(Failure(text), testing::StartsWith("bad: "));
@@ -154,25 +153,25 @@ TEST(StructureFiles, RefusesDamagedFiles) {
               HasSubstr("there is no protein chain"));
   std::string cif = WriteMmcif(ParseStructure(SmallPdb(), "small"));
   cif.replace(cif.find(" 1.5 "), 5, " ? ");
-  EXPECT_THAT(Failure(cif), HasSubstr("residue GLY -1: the position of 'N' is not three numbers"));
+  EXPECT_THAT(Failure(cif), HasSubstr("GLY -1: the position"));
 }
 
-TEST(StructureFiles, PdbRefusesWhatItCannotHold) {
+TEST(StructureFiles, PdbRefusesWhatItCannotStore) {
   Structure structure = ParseStructure(SmallPdb(), "small");
   const auto failure = [&] { return ErrorOf([&] { WritePdb(structure); }); };
   structure.chains[0].residues[0].atoms[1].x = 1e5;
-  EXPECT_THAT(failure(), HasSubstr("residue -1: PDB has no place for the position 100000"));
+  EXPECT_THAT(failure(), HasSubstr("the position 100000"));
   structure.chains[0].residues[0].number = 10000;
-  EXPECT_THAT(failure(), HasSubstr("residue numbers from -999 to 9,999, not 10000"));
+  EXPECT_THAT(failure(), HasSubstr("not 10000"));
   structure.chains[0].name = "AA";
-  EXPECT_THAT(failure(), HasSubstr("PDB has one letter for a chain's name, not 'AA'"));
-  EXPECT_THAT(ErrorOf([] { WriteMmcif(Structure{"none", {}}); }), HasSubstr("none: there is no atom to write"));
+  EXPECT_THAT(failure(), HasSubstr("not 'AA'"));
+  EXPECT_THAT(ErrorOf([] { WriteMmcif(Structure{"none", {}}); }), HasSubstr("no atom to write"));
 }
 
 TEST(StructureFiles, ChainsAreChosenByName) {
   const Structure structure = ParseStructure(SmallPdb(), "small");
-  EXPECT_THAT(ErrorOf([&] { ChainOf(structure); }), HasSubstr("small: there are 2 protein chains, A, B: one must be"));
-  EXPECT_THAT(ErrorOf([&] { ChainOf(structure, "C"); }), HasSubstr("no chain 'C'; the protein chains are A, B"));
+  EXPECT_THAT(ErrorOf([&] { ChainOf(structure); }), HasSubstr("2 protein chains, A, B"));
+  EXPECT_THAT(ErrorOf([&] { ChainOf(structure, "C"); }), HasSubstr("no chain 'C'"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of structures; what it reads is written and read again.
+// Feeds arbitrary bytes to the reader of structures. What it reads is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text;
   try {
     text = WriteMmcif(structure);
-  } catch (const Error&) {  // no atom of a protein's
+  } catch (const Error&) {  // no protein atom
     return 0;
   }
   if (ParseStructure(text, "again").chains.empty()) __builtin_trap();

@@ -1,4 +1,4 @@
-// Experimental structures and their alignments, in the folder that HEADLIGHT_PROTEINS names.
+// Experimental structures and their alignments, from the folder that HEADLIGHT_PROTEINS names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace headlight::structures_slow_test {
 namespace {
 
-// 102m, 1k1a and 2q2k with alignments, in its folder pairs.
+// Structures 102m, 1k1a and 2q2k with alignments, in the subfolder pairs.
 std::string Pairs() {
   const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
   return proteins == nullptr ? "" : std::string(proteins) + "/pairs/";
@@ -24,7 +24,7 @@ struct Pair {
   int columns, observed;
 };
 
-TEST(StructuresAtHand, AgreeWithTheirAlignments) {
+TEST(ExperimentalStructures, AgreeWithTheirAlignments) {
   const std::string pairs = Pairs();
   if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
   for (const Pair& pair : {Pair{"102m.cif.gz", "102m.a3m.gz", 869, 154, 154},
@@ -43,12 +43,12 @@ TEST(StructuresAtHand, AgreeWithTheirAlignments) {
   }
 }
 
-// The table of residues against what crystals have: the mean of each bond and angle within a tenth of an angstrom and
-// five degrees of the table's, all residues' chirality, and no bond twice as long.
-TEST(StructuresAtHand, HaveTheTablesGeometry) {
+// Compares the residue table with crystals: mean bond lengths and angles within 0.1 angstrom and 5 degrees, the
+// chirality of all residues, and no bond twice as long.
+TEST(ExperimentalStructures, MatchTheResidueTable) {
   const std::string pairs = Pairs();
   if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
-  std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference, and how many
+  std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference, and the count
   for (const char* file : {"102m.cif.gz", "1k1a.cif.gz", "8f9h.cif.gz", "1a3a/1a3a.pdb"}) {
     for (const ProteinChain& chain : ReadStructure(pairs + file).chains) {
       for (const Residue& residue : chain.residues) {

@@ -131,21 +131,21 @@ std::string WritePdb(const Structure& structure) {
   const gemmi::Structure from = Convert(structure);
   std::size_t atoms = 0;
   for (const ProteinChain& chain : structure.chains) {
-    Check(chain.name.size() == 1, "PDB has one letter for a chain's name, not {}: mmCIF has more", Quoted(chain.name));
+    Check(chain.name.size() == 1, "PDB allows one letter for a chain's name, not {}: use mmCIF", Quoted(chain.name));
     for (const Residue& residue : chain.residues) {
       if (!residue.observed()) continue;
       Check(residue.number >= -999 && residue.number <= 9999,
-            "chain {}: PDB has residue numbers from -999 to 9,999, not {}: mmCIF has more", chain.name, residue.number);
+            "chain {}: PDB allows residue numbers from -999 to 9,999, not {}: use mmCIF", chain.name, residue.number);
       for (std::size_t a = 0; a < kAtom37; ++a) {
         if (!residue.known[a]) continue;
         ++atoms;
         for (const double value : {residue.atoms[a].x, residue.atoms[a].y, residue.atoms[a].z})
-          Check(value > -999.5 && value < 9999.5, "chain {}: residue {}: PDB has no place for the position {}",
-                chain.name, residue.number, value);
+          Check(value > -999.5 && value < 9999.5, "chain {}: residue {}: PDB cannot store the position {}", chain.name,
+                residue.number, value);
       }
     }
   }
-  Check(atoms <= 99999, "PDB holds 99,999 atoms, not {}: mmCIF holds more", atoms);
+  Check(atoms <= 99999, "PDB allows 99,999 atoms, not {}: use mmCIF", atoms);
   gemmi::PdbWriteOptions options;
   options.cryst1_record = false;
   std::ostringstream out;

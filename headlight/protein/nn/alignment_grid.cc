@@ -17,10 +17,10 @@ Sequences RowsOf(std::int32_t count, std::int32_t length) {
 AlignmentGrid::AlignmentGrid(std::int64_t of_rows, std::int64_t of_residues, Marks marks) : present(std::move(marks)) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   Check(of_rows >= 1 && of_residues >= 1 && of_residues <= most / of_residues && of_rows <= most / of_residues,
-        "an alignment of {} rows and {} residues", of_rows, of_residues);
+        "the alignment has {} rows and {} residues", of_rows, of_residues);
   Check(present == nullptr || std::ssize(*present) == of_rows * of_residues,
-        "{} marks for an alignment of {} rows and {} residues", present == nullptr ? 0 : present->size(), of_rows,
-        of_residues);
+        "there are {} marks for an alignment of {} rows and {} residues", present == nullptr ? 0 : present->size(),
+        of_rows, of_residues);
   rows = static_cast<std::int32_t>(of_rows);
   residues = static_cast<std::int32_t>(of_residues);
   alignment_rows = RowsOf(rows, residues);

@@ -1,4 +1,4 @@
-// An alignment's rows and the pairs of its residues as packed rows, for attention along either axis.
+// The cells of an MSA and of the pair representation as packed rows, for attention along either axis.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace headlight {
 
-// The cells of an alignment lie row by row, cell (s, i) at s * residues + i, and pairs too, (i, j) at i * residues + j.
+/// Row-major layouts: cell (s, i) of the alignment is at index s * residues + i, and pair (i, j) at i * residues + j.
 struct HEADLIGHT_API AlignmentGrid {
   using Marks = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-  // `marks` of rows * residues, 0 for a cell that nothing may read, or null: all are present. Throws Error where there
-  // is no row or no residue, where there are more cells or pairs than an index has numbers, and for marks of another
-  // number.
+  /// `marks` has rows * residues values, 0 for a cell that is masked out; null: all cells are present. Throws Error if
+  /// there is no row or no residue, if the numbers of cells or pairs exceed the index type, and for another number of
+  /// marks.
   AlignmentGrid(std::int64_t of_rows, std::int64_t of_residues, Marks marks = {});
 
   std::int32_t rows, residues;
   Marks present;
   Sequences alignment_rows, alignment_columns;  // each a sequence of cells
-  Sequences pair_rows, pair_columns;            // of the pairs that begin with a residue, and of those that end with it
-  std::vector<std::int32_t> transposed;         // where pair (j, i) stands, for each (i, j)
+  Sequences pair_rows, pair_columns;  // the pairs with the same first residue, and those with the same second residue
+  std::vector<std::int32_t> transposed;  // the index of pair (j, i), for each (i, j)
 };
 
 }  // namespace headlight

@@ -25,7 +25,7 @@ std::vector<std::span<const std::uint8_t>> SomeRows(const AlignmentTable& alignm
   return rows;
 }
 
-// Of each row, 1 / how many are at least so much alike, itself among them.
+// For each row, 1 / the number of rows that are at least as similar as the threshold, including itself.
 std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& rows) {
   const auto columns = std::ssize(rows.front());
   const auto enough = static_cast<std::int64_t>(std::ceil(kAlike * static_cast<double>(columns)));
@@ -44,7 +44,7 @@ std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& r
   return weights;
 }
 
-// The covariances of all columns' amino acids, [columns * 20, columns * 20], with the ridge.
+// The covariances of the amino acids in all columns, [columns * 20, columns * 20], with the ridge.
 std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>& rows,
                                const std::vector<float>& weights) {
   const std::int64_t columns = std::ssize(rows.front()), size = columns * kAminoAcids;
@@ -52,7 +52,7 @@ std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>&
   for (const float weight : weights) count += static_cast<double>(weight);
   std::vector<float> mean(static_cast<std::size_t>(size));
   std::vector<float> covariances(static_cast<std::size_t>(size * size));
-  constexpr std::int64_t chunk = 256;  // rows at once
+  constexpr std::int64_t chunk = 256;  // rows at a time
   std::vector<float> letters;
   for (std::int64_t first = 0; first < std::ssize(rows); first += chunk) {
     const std::int64_t here = std::min(chunk, std::ssize(rows) - first);
@@ -81,7 +81,7 @@ std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>&
   return covariances;
 }
 
-// [columns, columns]: the norms of the inverse's blocks.
+// [columns, columns]: the norms of the blocks of the inverse.
 std::vector<float> Couplings(const AlignmentTable& alignment) {
   const std::vector<std::span<const std::uint8_t>> rows = SomeRows(alignment);
   std::vector<float> inverse = Covariances(rows, WeightsOf(rows));
@@ -100,7 +100,7 @@ std::vector<float> Couplings(const AlignmentTable& alignment) {
   return couplings;
 }
 
-// Into every second element of `features`: scores of pairs in standard deviations, squashed.
+// Writes the pairs' scores, standardized and squashed, to every second element of `features`.
 void Standardize(const std::vector<float>& scores, std::int64_t columns, float* features) {
   double sum = 0, squares = 0;
   for (const float score : scores) {
@@ -120,7 +120,7 @@ void Standardize(const std::vector<float>& scores, std::int64_t columns, float* 
 
 Tensor Covariation(const AlignmentTable& alignment) {
   const std::int64_t columns = alignment.residues();
-  Check(columns <= kMostCovarying, "the covariation of {} residues: at most {} are possible", columns, kMostCovarying);
+  Check(columns <= kMostCovarying, "covariation needs at most {1} residues, not {0}", columns, kMostCovarying);
   Tensor features = Tensor::Zeros({columns * columns, kCovariationFeatures}, DType::float32);
   if (columns < 2 || alignment.rows.size() < 2) return features;
   Standardize(WithoutMeans(Couplings(alignment), columns), columns, features.data<float>());

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Random letters in which column 4 copies column 1, and column 6 copies column 4: 1 and 6 vary together through 4.
+// Random letters, except that column 4 copies column 1 and column 6 copies column 4: 1 and 6 covary only through 4.
 AlignmentTable ChainOfCopies(int rows) {
   Random random(1, 0);
   AlignmentTable table;
@@ -31,7 +31,7 @@ AlignmentTable ChainOfCopies(int rows) {
   return table;
 }
 
-TEST(Covariation, FindsTheColumnsThatVaryTogetherAndNotThoseThatDoThroughAnother) {
+TEST(Covariation, CouplingsAreDirectAndMutualInformationIsNot) {
   const Tensor features = Covariation(ChainOfCopies(1000));
   ASSERT_EQ(features.shape(), (Shape{64, 2}));
   const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t which) {
@@ -48,12 +48,12 @@ TEST(Covariation, FindsTheColumnsThatVaryTogetherAndNotThoseThatDoThroughAnother
         }
       }
     }
-  // Columns 1 and 6 vary together through 4 alone: they have information about each other, but no coupling.
+  // Columns 1 and 6 covary only through 4: they have mutual information, but no coupling.
   EXPECT_GT(at(1, 6, 1), at(0, 2, 1) + 0.5);
   EXPECT_LT(at(1, 6, 0), at(1, 6, 1));
 }
 
-TEST(Covariation, CountsRowsThatAreAlikeOnce) {
+TEST(Covariation, DownweightsSimilarRows) {
   AlignmentTable table = ChainOfCopies(300), repeated = table;
   for (int i = 0; i < 200; ++i) repeated.rows.push_back(table.rows[7]);
   const Tensor once = Covariation(table), often = Covariation(repeated);
@@ -61,17 +61,17 @@ TEST(Covariation, CountsRowsThatAreAlikeOnce) {
     EXPECT_NEAR(once.matrix<float>().row(pair)[0], often.matrix<float>().row(pair)[0], 0.02);
 }
 
-TEST(Covariation, OneRowTellsNothingAndTooManyResiduesAreRefused) {
+TEST(Covariation, OneRowGivesZerosAndTooManyResiduesAreRefused) {
   for (const float number : Covariation(TableOfSequence("ACDE")).ToVector<float>()) EXPECT_EQ(number, 0);
   try {
     Covariation(TableOfSequence(std::string(kMostCovarying + 1, 'A')));
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("at most 1024 are possible"));
+    EXPECT_THAT(error.what(), HasSubstr("at most 1024 residues"));
   }
 }
 
-TEST(Covariation, ACropIsThatOfItsResidues) {
+TEST(Covariation, ACropHasTheFeaturesOfItsResidues) {
   const Tensor whole = Covariation(ChainOfCopies(100)), crop = CropOfCovariation(whole, 8, 2, 5);
   ASSERT_EQ(crop.shape(), (Shape{25, 2}));
   for (std::int64_t i = 0; i < 5; ++i)

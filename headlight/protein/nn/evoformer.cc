@@ -84,13 +84,13 @@ EvoformerStack::EvoformerStack(const Scope& scope, const EvoformerConfig& config
 FoldingState EvoformerStack::operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid,
                                         const std::function<void()>& after_block) const {
   const auto check = [](const char* name, const Tensor& tensor, const Shape& expected) {
-    Check(tensor.shape() == expected, "the {} representation is of shape {} where {} is needed", name,
+    Check(tensor.shape() == expected, "the {0} representation must have shape {2}, not {1}", name,
           ToString(tensor.shape()), ToString(expected));
   };
   check("alignment's", state.alignment, {std::int64_t{grid.rows} * grid.residues, config_.alignment});
   check("pair", state.pair, {std::int64_t{grid.residues} * grid.residues, config_.pair.pair});
   FoldingState now = state;
-  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // until the tape is walked back
+  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // until the backward pass
   for (const EvoformerBlock& block : blocks_) {
     const std::vector<Tensor> after = RecomputedBlock(
         context, {now.alignment, now.pair}, [&block, kept](Context& own, const std::vector<Tensor>& inputs) {

@@ -1,5 +1,5 @@
-// The Evoformer: an alignment and the pairs of its residues inform one another (Jumper et al., "Highly accurate protein
-// structure prediction with AlphaFold", 2021, supplement, section 1.6).
+// The Evoformer, which updates the MSA and pair representations (Jumper et al., "Highly accurate protein structure
+// prediction with AlphaFold", 2021, supplement, section 1.6).
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@
 
 namespace headlight {
 
-// The representations that the blocks update.
+/// The representations that the blocks update.
 struct FoldingState {
   Tensor alignment;  // [rows * residues, alignment]
   Tensor pair;       // [residues * residues, pair]
 };
 
 struct EvoformerConfig {
-  std::int64_t alignment = 256;  // numbers of a cell of the alignment
+  std::int64_t alignment = 256;  // width of the MSA representation
   std::int32_t heads = 8;
   std::int64_t head_dim = 32;
   std::int64_t outer_product = 32;  // channels
-  std::int64_t transition = 4;      // times as wide
+  std::int64_t transition = 4;      // width factor
   double dropout = 0.15;            // of row attention
-  bool global_columns = false;      // column attention with one query a column, for the extra rows
+  bool global_columns = false;      // column attention with one query per column, for the extra rows
   PairStackConfig pair = {};
 };
 
-// Algorithm 7: each row of the alignment sees itself, with a bias of the pairs.
+/// Algorithm 7: MSA row-wise gated self-attention with pair bias.
 class HEADLIGHT_API RowAttentionWithPairBias {
  public:
-  // Declares layer_norm_m, layer_norm_z, linear_z and mha.
+  /// Declares layer_norm_m, layer_norm_z, linear_z and mha.
   RowAttentionWithPairBias(const Scope& scope, const EvoformerConfig& config);
 
   Tensor operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid) const;
@@ -46,10 +46,10 @@ class HEADLIGHT_API RowAttentionWithPairBias {
   GatedAttention attention_;
 };
 
-// Algorithm 8, or 19 where it is global: each column of the alignment sees itself.
+/// Algorithm 8: MSA column-wise gated self-attention, or if global algorithm 19.
 class HEADLIGHT_API ColumnAttention {
  public:
-  // Declares _msa_att.layer_norm_m and _msa_att.mha, or layer_norm_m and global_attention.
+  /// Declares _msa_att.layer_norm_m and _msa_att.mha, or layer_norm_m and global_attention.
   ColumnAttention(const Scope& scope, const EvoformerConfig& config);
 
   Tensor operator()(Context& context, const Tensor& alignment, const AlignmentGrid& grid) const;
@@ -60,10 +60,10 @@ class HEADLIGHT_API ColumnAttention {
   std::optional<GlobalColumnAttention> global_;
 };
 
-// Algorithm 10: what two columns of the alignment have to do with each other, for their pair.
+/// Algorithm 10: the outer product mean of two columns, which updates their pair.
 class HEADLIGHT_API OuterProductMean {
  public:
-  // Declares layer_norm, linear_1, linear_2 and linear_out.
+  /// Declares layer_norm, linear_1, linear_2 and linear_out.
   OuterProductMean(const Scope& scope, const EvoformerConfig& config);
 
   Tensor operator()(Context& context, const Tensor& alignment, const AlignmentGrid& grid) const;
@@ -75,10 +75,10 @@ class HEADLIGHT_API OuterProductMean {
   const Parameter *weight_, *bias_;
 };
 
-// A block of algorithm 6, or of 18 for the extra rows.
+/// A block of algorithm 6, or of algorithm 18 for the extra rows.
 class HEADLIGHT_API EvoformerBlock {
  public:
-  // Declares msa_att_row, msa_att_col, msa_transition, outer_product_mean and pair_stack.
+  /// Declares msa_att_row, msa_att_col, msa_transition, outer_product_mean and pair_stack.
   EvoformerBlock(const Scope& scope, const EvoformerConfig& config);
 
   FoldingState operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid) const;
@@ -92,14 +92,14 @@ class HEADLIGHT_API EvoformerBlock {
   PairStack pair_stack_;
 };
 
-// Blocks one after another. In training the activations of a block are not kept but computed again on the way back:
-// only the representations between blocks are.
+/// A sequence of blocks with gradient checkpointing: in training only the representations between blocks are kept, and
+/// activations are recomputed in the backward pass.
 class HEADLIGHT_API EvoformerStack {
  public:
-  // Declares blocks.0, blocks.1 and so on.
+  /// Declares blocks.0, blocks.1 and so on.
   EvoformerStack(const Scope& scope, const EvoformerConfig& config, int blocks);
 
-  // `after_block` is called after each block. Throws Error where the state's shapes do not fit the grid.
+  /// `after_block` is called after each block. Throws Error if the state's shapes do not fit the grid.
   FoldingState operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid,
                           const std::function<void()>& after_block = {}) const;
 

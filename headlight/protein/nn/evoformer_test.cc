@@ -30,7 +30,7 @@ EvoformerConfig Tiny(bool global_columns) {
           .pair = {.pair = 3, .channels = 2, .heads = 1, .head_dim = 2, .transition = 2, .dropout = 0.3}};
 }
 
-// Parameters of random numbers, none of them zero as a new model's are.
+// Random parameters, none of them zero as in a new model.
 struct Blocks {
   explicit Blocks(bool global_columns) : parameters(DType::float64), stack(Scope(parameters), Tiny(global_columns), 2) {
     parameters.Allocate();
@@ -49,7 +49,7 @@ Context Training(std::uint64_t seed) {
 
 const Tensor kAlignment = RandomTensor({kRows * kResidues, 4}, 1), kPairs = RandomTensor({kResidues * kResidues, 3}, 2);
 
-// Blocks that are computed again on the way back have the dropout of the first time.
+// Recomputed blocks must use the same dropout masks.
 TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
   const auto marks = std::make_shared<std::vector<std::uint8_t>>(std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1});
   for (const bool global_columns : {false, true}) {
@@ -64,9 +64,9 @@ TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
   }
 }
 
-// The sink is told of each block's row attention and of its triangle attention around either node, whose weights are
-// the means over a residue's pairs.
-TEST(Evoformer, TellsWhereResiduesLook) {
+// The hook gets each block's row attention and its triangle attention around either node, averaged over a residue's
+// pairs.
+TEST(Evoformer, ReportsAttentionOfResidues) {
   const Blocks blocks(/*global_columns=*/false);
   std::vector<ResidueLook> looks;
   Context context;
@@ -83,8 +83,8 @@ TEST(Evoformer, TellsWhereResiduesLook) {
   }
 }
 
-// Queries and keys of zeros, so that a bias alone decides where pairs look.
-TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
+// With zero queries and keys, only the bias determines the weights.
+TEST(TriangleAttention, ReportsTheSharedNode) {
   constexpr std::int64_t residues = 2;
   for (const auto node : {TriangleAttention::Node::starting, TriangleAttention::Node::ending}) {
     Parameters parameters(DType::float64);
@@ -94,9 +94,10 @@ TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
       parameter.value.Fill(0);
       const std::string& name = parameter.names.front();
       if (name == "layer_norm.weight") parameter.value.Fill(1);
-      if (name == "linear.weight") parameter.value.data<double>()[0] = 1;  // the bias is a pair's first number, normed
+      if (name == "linear.weight")
+        parameter.value.data<double>()[0] = 1;  // the bias is a pair's first number, normalized
     }
-    // The pair that gives the bias of (j, k) around the starting node, and of (k, i) around the ending one.
+    // The pair that gives the bias: (j, k) around the starting node, and (k, i) around the ending one.
     const bool starting = node == TriangleAttention::Node::starting;
     const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
     ResidueLook look;
@@ -112,7 +113,7 @@ TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
       return (pair[0] - mean) / std::sqrt(variance);
     };
     for (std::int64_t k = 0; k < residues; ++k) {
-      double expected = 0;  // the same for every residue, since queries and keys are 0
+      double expected = 0;  // equal for all residues, since queries and keys are 0
       for (std::int64_t j = 0; j < residues; ++j)
         expected += std::exp(bias(j, k)) / (std::exp(bias(j, 0)) + std::exp(bias(j, 1))) / residues;
       for (std::int64_t residue = 0; residue < residues; ++residue)
@@ -121,7 +122,7 @@ TEST(TriangleAttention, TellsOfTheNodeThatItsPairsShare) {
   }
 }
 
-TEST(Evoformer, GivesTheSameWithAndWithoutATape) {
+TEST(Evoformer, IsTheSameWithAndWithoutATape) {
   const Blocks blocks(/*global_columns=*/false);
   const AlignmentGrid grid(kRows, kResidues);
   Context plain;
@@ -134,8 +135,8 @@ TEST(Evoformer, GivesTheSameWithAndWithoutATape) {
   EXPECT_EQ(first.pair.ToVector<double>(), second.pair.ToVector<double>());
 }
 
-// Dropout of rows: of each second residue and channel it drops all first residues or none.
-TEST(DropShared, SharesItsMask) {
+// Row dropout: for each second residue and channel, all first residues are dropped or none.
+TEST(DropShared, SharesTheMask) {
   const Tensor ones = Tensor::Empty({6 * 5, 4}, DType::float64);
   ones.Fill(1);
   for (const DropoutShared shared : {DropoutShared::rows, DropoutShared::columns}) {
@@ -159,7 +160,7 @@ TEST(DropShared, SharesItsMask) {
   EXPECT_EQ(DropShared(evaluating, ones, 6, 0.5, DropoutShared::rows).ToVector<double>(), ones.ToVector<double>());
 }
 
-TEST(Evoformer, RefusesOtherShapes) {
+TEST(Evoformer, RefusesWrongShapes) {
   const Blocks blocks(/*global_columns=*/false);
   Context context;
   EXPECT_THROW(blocks.stack(context, {kAlignment, kPairs}, AlignmentGrid(kRows, 4)), Error);

@@ -19,8 +19,8 @@ Linear Projection(const Scope& scope, const char* name, std::int64_t inputs, std
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// The linear layer of one-hot rows, [pairs, ...], looked up in a table of its results: a row for each of `kinds`, then
-// one for rows of zeros.
+// A linear layer applied to one-hot rows, [pairs, ...]: results are looked up in a table with one row for each of
+// `kinds`, then one for zero rows.
 Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::span<const std::int32_t> rows,
                DType dtype) {
   const Tensor each = Tensor::Zeros({kinds + 1, kinds}, dtype);
@@ -28,7 +28,7 @@ Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::
   return ops::Embedding(linear(context, each), rows);
 }
 
-constexpr std::int64_t kBins = 15;  // of the distances of beta atoms that are recycled
+constexpr std::int64_t kBins = 15;  // of recycled C beta distances
 
 }  // namespace
 

@@ -14,22 +14,22 @@ namespace headlight {
 
 struct AlignmentFeatures;  // protein/alignment_features.h
 
-// The input of one pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein structure
-// prediction with AlphaFold", 2021, supplement, table 1).
+/// The inputs of a pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein structure
+/// prediction with AlphaFold", 2021, supplement, table 1).
 struct FoldingFeatures {
-  std::vector<std::int32_t> types;   // of the residues, as in protein/residues.h
-  std::vector<std::int32_t> places;  // in the chain: consecutive but at gaps
-  Tensor target;                     // [residues, 22]
-  Tensor alignment;                  // [rows * residues, 49]: the first row is the chain's
-  AlignmentGrid::Marks present;      // of rows * residues, 0 for a cell that nothing may read; null: all are present
-  Tensor extra;                      // [extra rows * residues, 25]
-  std::vector<TemplateFeatures> templates;  // none: as for a chain that has none
+  std::vector<std::int32_t> types;          // residue types, as in protein/residues.h
+  std::vector<std::int32_t> places;         // positions in the chain: consecutive except at gaps
+  Tensor target;                            // [residues, 22]
+  Tensor alignment;                         // [rows * residues, 49]: the first row is the chain's
+  AlignmentGrid::Marks present;             // [rows * residues], 0 for a cell that is masked out; null: all are present
+  Tensor extra;                             // [extra rows * residues, 25]
+  std::vector<TemplateFeatures> templates;  // empty: a chain without templates
   Tensor covariation =
       {};  // [residues * residues, 2] (protein/nn/covariation.h), for models that read it; empty: zeros
 };
 
-// Features that were drawn of an alignment (protein/alignment_features.h), as a model reads them: of residues at these
-// places, or without any at 0, 1, 2 and so on; and of templates.
+/// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs, with the residues'
+/// positions `places` (if empty: 0, 1, 2, ...) and templates.
 HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {},
                                                std::vector<TemplateFeatures> templates = {});
 
@@ -37,14 +37,15 @@ struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]
   Tensor pair;       // [residues * residues, ...]
   Tensor single;     // [residues, ...], before the structure module
-  Tensor sequence;   // [residues, ...]: what a language model makes of the chain, the same in each pass; empty: none
+  Tensor sequence;   // [residues, ...]: the language model's output for the chain, the same in each pass; empty: none
   FoldedStructure structure;
-  // Logits. Of a number of bins: the distance of each pair's C betas [residues * residues, bins], the lDDT of each
-  // residue [residues, bins], and the error of each residue in the other's frame [residues * residues, bins], empty
-  // where the model has no such head; and of the letters that an alignment's masked cells had [rows * residues, 23],
-  // and of the atoms (atom37) that an experiment resolves [residues, 37].
+  /// Logits over bins: the C beta distance of each pair [residues * residues, bins], the lDDT of each residue
+  /// [residues, bins], and the aligned error of each pair [residues * residues, bins], empty if the model has no such
+  /// head. Logits over classes: the letters of masked cells [rows * residues, 23], and whether each atom (atom37) is
+  /// experimentally resolved [residues, 37].
   Tensor distances, lddt, aligned_errors, letters, resolved;
-  Tensor atom_lddt;  // [residues, 37 * bins]: of each atom (atom37), whose C alpha's is lddt; empty: no such head
+  Tensor atom_lddt;  // [residues, 37 * bins]: the lDDT of each atom (atom37); that of C alpha is `lddt`; empty: no such
+                     // head
 };
 
 }  // namespace headlight

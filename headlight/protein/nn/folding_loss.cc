@@ -25,9 +25,9 @@ namespace {
 using std::sqrt;
 using Marks = std::vector<std::uint8_t>;
 
-constexpr double kEpsilon = 1e-8;  // of means over what is known
+constexpr double kEpsilon = 1e-8;  // for means over known values
 
-// Numbers of the tensor's type, row by row.
+// A tensor of the given type with these numbers, in row-major order.
 Tensor TensorOf(const std::vector<double>& numbers, const Shape& shape, DType dtype) {
   const Tensor made = Tensor::Empty(shape, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
@@ -45,12 +45,12 @@ void Append(std::vector<double>& numbers, const RigidFrame& frame) {
   Append(numbers, frame.origin);
 }
 
-// The class of a value among the bins between these ascending edges: how many of them it exceeds.
+// The bin of a value given ascending edges: the number of edges that it exceeds.
 std::int32_t BinOf(double value, const std::vector<double>& edges) {
   return static_cast<std::int32_t>(std::lower_bound(edges.begin(), edges.end(), value) - edges.begin());
 }
 
-// bins - 1 edges from the first to the last, squared.
+// bins - 1 evenly spaced edges from the first to the last, squared.
 std::vector<double> SquaredEdges(double first, double last, std::int64_t bins) {
   std::vector<double> edges;
   for (std::int64_t i = 0; i + 1 < bins; ++i) {
@@ -69,7 +69,7 @@ Tensor MeanCrossEntropy(const Tensor& logits, const std::vector<std::int32_t>& l
 
 double SquaredDistance(const Vector3& a, const Vector3& b) { return Dot(a - b, a - b); }
 
-// Algorithm 28 over the backbones' frames and C alphas, of each block.
+// Algorithm 28 for the backbone frames and C alphas of each block.
 Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& labels) {
   std::vector<double> frames;
   Marks known;
@@ -91,7 +91,7 @@ Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& label
   return sum;
 }
 
-// The mean over the blocks, of their C alphas.
+// The mean over the blocks for their C alphas.
 Tensor SmoothLddtOfBlocks(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
   std::vector<double> points;
   Marks known;
@@ -109,7 +109,7 @@ Tensor SmoothLddtOfBlocks(const FoldedStructure& structure, const std::vector<Re
   return sum;
 }
 
-// Over all rigid groups and atoms of the last block; the labels are renamed already.
+// Algorithm 28 for all rigid groups and atoms of the last block; ambiguous atoms of the labels are already renamed.
 Tensor SideChainLoss(const StructureBlock& last, const std::vector<ResidueLabels>& labels) {
   std::vector<double> frames, atoms;
   Marks frame_known, atom_known;
@@ -124,7 +124,7 @@ Tensor SideChainLoss(const StructureBlock& last, const std::vector<ResidueLabels
   return ops::FrameAlignedError({last.group_frames, last.atoms}, truth, frame_known, atom_known, {}, 1);
 }
 
-// Algorithm 27 over all blocks; as the authors' program does, of the chi angles alone.
+// Algorithm 27 over all blocks; like the authors' program only for the chi angles.
 Tensor TorsionLoss(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
   constexpr double kAngleWeight = 0.5, kLengthWeight = 0.01, kMeanEpsilon = 1e-4;
   constexpr std::size_t kTorsions = 7, kFirstChi = 3;
@@ -189,13 +189,13 @@ Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAto
   const auto count = static_cast<double>(logits.columns());
   std::vector<std::int32_t> bins(labels.size(), -1);
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double score = scores[i] < 0 ? 1 : scores[i];  // alone it is right
+    const double score = scores[i] < 0 ? 1 : scores[i];  // a residue without neighbours counts as correct
     bins[known.places[i]] = static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1));
   }
   return MeanCrossEntropy(logits, bins);
 }
 
-// Section 1.9.7: how far each C alpha, seen from each residue's frame, is from where it should be, in bins.
+// Section 1.9.7: the error of each C alpha in each residue's local frame, in bins.
 Tensor AlignedErrorLoss(const Tensor& logits, const Tensor& frames, const std::vector<ResidueLabels>& labels) {
   const std::vector<double> edges = SquaredEdges(0, 31, logits.columns());
   const Tensor matrices = FrameMatrices(frames.Detached());
@@ -231,7 +231,7 @@ Tensor AlignedErrorLoss(const Tensor& logits, const Tensor& frames, const std::v
   return MeanCrossEntropy(logits, bins);
 }
 
-// Section 1.9.10, over the atoms that the types have.
+// Section 1.9.10, over the atoms that the residue types have.
 Tensor ResolvedLoss(const Tensor& logits, const std::vector<ResidueLabels>& labels) {
   std::vector<std::int32_t> rows;
   std::vector<double> targets;
@@ -253,15 +253,15 @@ void CheckLabels(const FoldingOutputs& outputs, const FoldingLabels& labels) {
   const std::int64_t residues = std::ssize(labels.residues);
   Check(residues >= 1 && outputs.single.rows() == residues && !outputs.structure.blocks.empty() &&
             outputs.letters.rows() == std::ssize(labels.letters),
-        "FoldingLoss: labels of {} residues and {} letters for outputs of {} and {}", residues, labels.letters.size(),
-        outputs.single.rows(), outputs.letters.rows());
+        "FoldingLoss: labels have {} residues and {} letters, but outputs have {} and {}", residues,
+        labels.letters.size(), outputs.single.rows(), outputs.letters.rows());
 }
 
 }  // namespace
 
 KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
                           std::span<const std::array<Vector3, kAtom14>> predicted) {
-  constexpr std::size_t alpha = 1;  // of atom14 and of atom37
+  constexpr std::size_t alpha = 1;  // index in atom14 and in atom37
   KnownAlphas known;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (!labels[i].known[alpha]) continue;

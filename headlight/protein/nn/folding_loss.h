@@ -1,5 +1,5 @@
-// The losses by which a model learns from structures, those of AlphaFold 2 (Jumper et al., "Highly accurate
-// protein structure prediction with AlphaFold", 2021, supplement, section 1.9).
+// The losses of AlphaFold 2 (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
+// supplement, section 1.9).
 #pragma once
 
 #include <array>
@@ -16,52 +16,52 @@ namespace headlight {
 
 struct FoldingLabels {
   std::vector<ResidueLabels> residues;
-  // Of the alignment's cells, as FoldingOutputs::letters numbers them: the letter that was masked, or -1.
+  /// For each cell of the alignment, in the order of FoldingOutputs::letters: the letter that was masked, or -1.
   std::vector<std::int32_t> letters;
-  // Of the backbones' frame-aligned errors, the share that is clamped: in training 1 for nine structures of ten, else
-  // 0.
+  /// The share of the backbone's frame-aligned error that is clamped: in AlphaFold's training 1 for nine of ten
+  /// structures, otherwise 0.
   double clamped_share = 1;
 };
 
-// Each [1], without its weight.
+/// Each loss is [1], without its weight.
 struct FoldingLosses {
-  Tensor backbone;        // frame-aligned error of the backbones, the mean over the structure module's blocks
-  Tensor side_chains;     // and of all rigid groups and atoms, of the last block
-  Tensor torsions;        // chi1 to chi4, and the length of all torsions' vectors before they are normalized
-  Tensor distances;       // cross-entropy of the bins of C betas' distances
-  Tensor letters;         // of masked letters
-  Tensor lddt;            // of the bins of each residue's lDDT
-  Tensor aligned_errors;  // of the bins of aligned errors; empty where the model has no such head
-  Tensor resolved;        // of which atoms an experiment resolves
-  Tensor violations;      // impossible bonds, angles and clashes; empty where its weight is 0
-  Tensor smooth_lddt;     // of C alphas, the mean over the blocks; not of AlphaFold 2; empty where its weight is 0
+  Tensor backbone;        // frame-aligned point error of the backbone, the mean over the structure module's blocks
+  Tensor side_chains;     // the same for all rigid groups and atoms of the last block
+  Tensor torsions;        // chi1 to chi4, and the norms of all torsion vectors before normalization
+  Tensor distances;       // cross-entropy of the binned C beta distances
+  Tensor letters;         // cross-entropy of masked letters
+  Tensor lddt;            // cross-entropy of each residue's binned lDDT
+  Tensor aligned_errors;  // cross-entropy of binned aligned errors; empty if the model has no such head
+  Tensor resolved;        // whether atoms are experimentally resolved
+  Tensor violations;      // invalid bonds and angles, and clashes; empty if its weight is 0
+  Tensor smooth_lddt;     // of C alphas, the mean over the blocks; not in AlphaFold 2; empty if its weight is 0
 };
 
-// The defaults are those of the first part of the authors' training; in its second part, fine-tuning, resolved has 0.01
-// and violations 1.
+/// The defaults are those of AlphaFold's initial training. Its fine-tuning has the weights 0.01 for resolved and 1 for
+/// violations.
 struct FoldingLossWeights {
   double backbone = 0.5, side_chains = 0.5, torsions = 1, distances = 0.3, letters = 2, lddt = 0.01,
          aligned_errors = 0.1, resolved = 0, violations = 0, smooth_lddt = 0;
 };
 
-// Gradients are those of the outputs; the bins of lDDT and of aligned errors, which depend on them too, pass none on.
-// A loss of which no label is known is 0. Throws Error where labels and outputs do not fit.
+/// Gradients flow through the outputs, but not through the targets of lDDT and aligned errors, which depend on the
+/// outputs too. A loss without known labels is 0. Throws Error if labels and outputs do not fit.
 HEADLIGHT_API FoldingLosses LossesOf(const FoldingOutputs& outputs, const FoldingLabels& labels,
                                      const FoldingLossWeights& weights);
 
-// [1]: scale times their weighted sum times the root of the number of residues (section 1.9).
+/// The loss [1]: scale times the weighted sum times the square root of the number of residues (section 1.9).
 HEADLIGHT_API Tensor FoldingLoss(const FoldingOutputs& outputs, const FoldingLabels& labels,
                                  const FoldingLossWeights& weights, double scale);
 
-// The residues whose C alpha is known, with that atom alone.
+/// The residues with a known C alpha, and only that atom.
 struct KnownAlphas {
-  std::vector<std::size_t> places;  // among all residues
+  std::vector<std::size_t> places;  // indices among all residues
   std::vector<Residue> reference, model;
 };
 HEADLIGHT_API KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
                                         std::span<const std::array<Vector3, kAtom14>> predicted);
 
-// Positions in space, of a predicted structure's last block: the atoms (atom14) of each residue, in angstrom.
+/// The positions of the atoms (atom14) of each residue in a predicted structure's last block, in angstrom.
 HEADLIGHT_API std::vector<std::array<Vector3, kAtom14>> AtomsOf(const FoldedStructure& structure);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// The updates of pairs of residues by the triangles that they are part of (Jumper et al., "Highly accurate protein
-// structure prediction with AlphaFold", 2021, supplement, algorithms 11 to 15).
+// Triangle updates of the pair representation (Jumper et al., "Highly accurate protein structure prediction with
+// AlphaFold", 2021, supplement, algorithms 11 to 15).
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@
 
 namespace headlight {
 
-// Where dropout keeps or drops the same numbers for all pairs: `rows`, for all first residues; `columns`, for all
-// second ones (supplement, section 1.11.6).
+/// Shared dropout masks (supplement, section 1.11.6): `rows`: the same mask for all first residues; `columns`: the same
+/// mask for all second residues.
 enum class DropoutShared { rows, columns };
 
-// x with dropout whose mask is shared: x [height * width, columns] of a grid.
+/// Dropout with a shared mask: x [height * width, columns] is a grid.
 HEADLIGHT_API Tensor DropShared(Context& context, const Tensor& x, std::int64_t height, double probability,
                                 DropoutShared shared);
 
-// LayerNorm, a product, relu, a product: algorithms 9 and 15.
+/// W_2 relu(W_1 LayerNorm(x)): algorithms 9 and 15.
 class HEADLIGHT_API Transition {
  public:
-  // Declares layer_norm, linear_1 and linear_2; `times` as wide in between.
+  /// Declares layer_norm, linear_1 and linear_2; the hidden layer is `times` as wide.
   Transition(const Scope& scope, std::int64_t model, std::int64_t times);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  // [rows, model] to the same
+  Tensor operator()(Context& context, const Tensor& x) const;  // [rows, model], returns the same shape
 
  private:
   LayerNorm norm_;
   Linear inner_, outer_;
 };
 
-// Algorithms 11 (outgoing) and 12 (incoming).
+/// Algorithms 11 (outgoing) and 12 (incoming).
 class HEADLIGHT_API TriangleMultiplication {
  public:
-  // Declares layer_norm_in, linear_a_p, linear_a_g, linear_b_p, linear_b_g, linear_g, layer_norm_out and linear_z.
+  /// Declares layer_norm_in, linear_a_p, linear_a_g, linear_b_p, linear_b_g, linear_g, layer_norm_out and linear_z.
   TriangleMultiplication(const Scope& scope, std::int64_t pair, std::int64_t channels, ops::Triangle triangle);
 
   Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
@@ -48,13 +48,13 @@ class HEADLIGHT_API TriangleMultiplication {
   Linear projections_, gate_, output_;
 };
 
-// Algorithms 13 and 14: around the starting node, pair (i, j) sees the pairs (i, k), with a bias of (j, k); around the
-// ending node it sees (k, j), with a bias of (k, i).
+/// Algorithms 13 and 14. Around the starting node, pair (i, j) attends to the pairs (i, k), with a bias of (j, k);
+/// around the ending node to (k, j), with a bias of (k, i).
 class HEADLIGHT_API TriangleAttention {
  public:
   enum class Node { starting, ending };
 
-  // Declares layer_norm, linear (the bias) and mha.
+  /// Declares layer_norm, linear (the bias) and mha.
   TriangleAttention(const Scope& scope, std::int64_t pair, std::int32_t heads, std::int64_t head_dim, Node node);
 
   Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
@@ -67,22 +67,22 @@ class HEADLIGHT_API TriangleAttention {
 };
 
 struct PairStackConfig {
-  std::int64_t pair = 128, channels = 128;  // of a pair, and of triangle multiplication
+  std::int64_t pair = 128, channels = 128;  // widths of a pair, and of triangle multiplication
   std::int32_t heads = 4;
   std::int64_t head_dim = 32;
-  std::int64_t transition = 4;  // times as wide
+  std::int64_t transition = 4;  // width factor
   double dropout = 0.25;
-  bool attention_first = false;  // before multiplication, as in algorithm 16
-  bool triangles = true;         // false leaves out algorithms 11 to 14, to measure their worth
+  bool attention_first = false;  // attention precedes multiplication, as in algorithm 16
+  bool triangles = true;         // false omits algorithms 11 to 14, for ablation
 };
 
-// Both multiplications, both attentions, a transition, each added to the pairs.
+/// Residual updates of the pairs: both multiplications, both attentions and a transition.
 class HEADLIGHT_API PairStack {
  public:
-  // Declares tri_mul_out, tri_mul_in, tri_att_start and tri_att_end, unless they are left out, and pair_transition.
+  /// Declares tri_mul_out, tri_mul_in, tri_att_start and tri_att_end, unless they are omitted, and pair_transition.
   PairStack(const Scope& scope, const PairStackConfig& config);
 
-  // pair [residues * residues, pair] to the same.
+  /// pair [residues * residues, pair]; returns the same shape.
   Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const;
 
  private:

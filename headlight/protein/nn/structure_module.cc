@@ -18,13 +18,13 @@ namespace {
 
 using std::exp, std::log1p, std::sqrt;
 
-// A product that begins as He et al. or LeCun et al. say, or with zeros.
+// A linear layer with He or LeCun initialization, or with zeros.
 Linear BiasedLinear(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
                     const LinearInitialisation& initialisation) {
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation};
 }
 
-// The product that makes each head's points.
+// The projection to each head's points.
 Linear PointsOf(const Scope& scope, const char* name, const StructureModuleConfig& config, std::int64_t points) {
   return BiasedLinear(config.nested_points ? scope / name : scope, config.nested_points ? "linear" : name,
                       config.single, 3 * config.attention.heads * points, LeCunNormal(config.single));
@@ -51,7 +51,7 @@ InvariantPointAttention::InvariantPointAttention(const Scope& scope, const Struc
 
 Tensor InvariantPointAttention::operator()(Context& context, const Tensor& single, const Tensor& pair,
                                            const Tensor& frames) const {
-  // w_C of line 7 and the learned weights of the points, which are positive.
+  // w_C of line 7, and the trained weights of the heads' points, which are positive.
   const double distances = sqrt(1 / (3 * static_cast<double>(shape_.query_points) * 9 / 2));
   const Tensor point_weights = ops::Rowwise<1, 1>(
       [distances]<typename Number>(std::int64_t, const Number* weight, Number* to) {
@@ -87,7 +87,7 @@ AngleResnet::AngleResnet(const Scope& scope, const StructureModuleConfig& config
   }
 }
 
-// The inputs go through a relu, too, which the supplement leaves out and the authors' program has.
+// The inputs pass through a relu, which the authors' program has and the supplement omits.
 Tensor AngleResnet::operator()(Context& context, const Tensor& single, const Tensor& initial) const {
   const auto relu = [](const Tensor& x) { return ops::Activate(Activation::relu, x); };
   Tensor x = ops::Add(in_(context, relu(single)), initial_(context, relu(initial)));
@@ -118,7 +118,7 @@ FoldedStructure StructureModule::operator()(Context& context, const Tensor& sing
                                             std::span<const std::int32_t> types) const {
   const std::int64_t residues = std::ssize(types);
   Check(single.shape() == Shape{residues, config_.single} && pair.shape() == Shape{residues * residues, config_.pair},
-        "StructureModule: representations of shapes {} and {} of {} residues", ToString(single.shape()),
+        "StructureModule: representations have shapes {} and {} for {} residues", ToString(single.shape()),
         ToString(pair.shape()), residues);
   const Tensor initial = single_norm_(context, single), z = pair_norm_(context, pair);
   Tensor s = in_(context, initial), frames = IdentityFrames(residues, s.dtype());

@@ -1,5 +1,5 @@
-// The structure module: from the representations of residues and of their pairs to frames, torsions and atoms (Jumper
-// et al., "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.8).
+// The structure module: from the single and pair representations to frames, torsions and atoms (Jumper et al., "Highly
+// accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.8).
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@ namespace headlight {
 struct StructureModuleConfig {
   std::int64_t single = 384, pair = 128;
   ops::InvariantPointShape attention = {};
-  std::int64_t angles = 128;  // numbers of a residue where its torsions are computed
+  std::int64_t angles = 128;  // width of the torsion angle network
   int blocks = 8, transition_layers = 1, angle_blocks = 2;
-  double scale = 10;      // angstrom of a translation's unit
-  double epsilon = 1e-8;  // of norms
+  double scale = 10;      // angstrom per unit of translation
+  double epsilon = 1e-8;  // for norms
   double dropout = 0.1;
-  bool nested_points = true;  // point projections are named linear_q_points.linear (OpenFold); else linear_q_points
+  bool nested_points =
+      true;  // point projections are named linear_q_points.linear (OpenFold), otherwise linear_q_points
 };
 
-// Algorithm 22.
+/// Algorithm 22.
 class HEADLIGHT_API InvariantPointAttention {
  public:
-  // Declares linear_q, linear_kv, linear_q_points, linear_kv_points, linear_b, head_weights and linear_out.
+  /// Declares linear_q, linear_kv, linear_q_points, linear_kv_points, linear_b, head_weights and linear_out.
   InvariantPointAttention(const Scope& scope, const StructureModuleConfig& config);
 
-  // single [residues, single], pair [residues * residues, pair], frames [residues, 12]; [residues, single].
+  /// single [residues, single], pair [residues * residues, pair], frames [residues, 12]; returns [residues, single].
   Tensor operator()(Context& context, const Tensor& single, const Tensor& pair, const Tensor& frames) const;
 
  private:
@@ -39,13 +40,14 @@ class HEADLIGHT_API InvariantPointAttention {
   const Parameter* head_weights_;
 };
 
-// Algorithm 20, lines 11 to 14: the torsions of each residue.
+/// Algorithm 20, lines 11 to 14: predicts the torsions of each residue.
 class HEADLIGHT_API AngleResnet {
  public:
-  // Declares linear_in, linear_initial, layers.N.linear_1, layers.N.linear_2 and linear_out.
+  /// Declares linear_in, linear_initial, layers.N.linear_1, layers.N.linear_2 and linear_out.
   AngleResnet(const Scope& scope, const StructureModuleConfig& config);
 
-  // single and the first single [residues, single]; [residues, 14]: sin and cos of seven torsions, not normalized.
+  /// single and the initial single [residues, single]; returns [residues, 14]: unnormalized sin and cos of seven
+  /// torsions.
   Tensor operator()(Context& context, const Tensor& single, const Tensor& initial) const;
 
  private:
@@ -56,9 +58,9 @@ class HEADLIGHT_API AngleResnet {
   std::vector<Block> blocks_;
 };
 
-// The outputs of one block. Lengths in angstrom.
+/// The outputs of a block. Lengths are in angstrom.
 struct StructureBlock {
-  Tensor frames;                           // [residues, 7]: of the backbones, as in protein/nn/frames.h
+  Tensor frames;                           // [residues, 7]: backbone frames, as in protein/nn/frames.h
   Tensor group_frames, atoms;              // as in ResidueGeometry
   Tensor unnormalized_torsions, torsions;  // [residues, 14]
   Tensor single;                           // [residues, single]
@@ -69,14 +71,14 @@ struct FoldedStructure {
   Tensor single;  // [residues, single], after the last block
 };
 
-// Algorithm 20. The blocks share their parameters.
+/// Algorithm 20. The blocks share their parameters.
 class HEADLIGHT_API StructureModule {
  public:
-  // Declares layer_norm_s, layer_norm_z, linear_in, ipa, layer_norm_ipa, transition, bb_update and angle_resnet.
+  /// Declares layer_norm_s, layer_norm_z, linear_in, ipa, layer_norm_ipa, transition, bb_update and angle_resnet.
   StructureModule(const Scope& scope, const StructureModuleConfig& config);
 
-  // single [residues, single], pair [residues * residues, pair], types as in protein/residues.h. Throws Error where the
-  // shapes do not fit and for an unknown residue type.
+  /// single [residues, single], pair [residues * residues, pair], types as in protein/residues.h. Throws Error for an
+  /// invalid residue type and for shapes that do not fit.
   FoldedStructure operator()(Context& context, const Tensor& single, const Tensor& pair,
                              std::span<const std::int32_t> types) const;
 

@@ -20,13 +20,12 @@ namespace {
 using std::sqrt;
 
 constexpr double kDeviations = 12, kOverlap = 1.5;
-constexpr std::size_t kN = 0, kC = 2, kSulfur = 5;  // of atom14; kSulfur: cysteine's
+constexpr std::size_t kN = 0, kC = 2, kSulfur = 5;  // indices in atom14; kSulfur: cysteine's
 
-// Equations 44 and 45. For the angle at C the authors' program takes the deviation of the bond's length, and so does
-// this.
+// Equations 44 and 45. Like the authors' program, the angle at C uses the standard deviation of the bond length.
 Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   std::vector<std::int32_t> first, second;
-  std::vector<std::size_t> proline;  // 1: the second is one
+  std::vector<std::size_t> proline;  // 1: the second residue is proline
   const int type_of_proline = *ResidueOfLetter('P');
   for (std::size_t i = 0; i + 1 < residues.size(); ++i) {
     const ResidueLabels &here = residues[i], &next = residues[i + 1];
@@ -36,7 +35,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
     proline.push_back(next.type == type_of_proline ? 1 : 0);
   }
   if (first.empty()) return {};
-  // CA and C of the first, N and CA of the second.
+  // CA and C of the first residue, N and CA of the second.
   const Tensor losses = ops::Rowwise<1, 6, 6>(
       [proline]<typename Number>(std::int64_t row, const Number* ca_c, const Number* n_ca, Number* to) {
         const std::size_t which = proline[static_cast<std::size_t>(row)];
@@ -47,7 +46,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
         };
         const auto dot = [](const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; };
         const auto length = [&](const Vector& a) { return sqrt(epsilon + dot(a, a)); };
-        // The part of the error that exceeds what is tolerated.
+        // The error beyond the tolerance.
         const auto excess = [&](const Number& value, double ideal, double deviation) {
           const Number difference = value - Number(static_cast<float>(ideal));
           const Number error =
@@ -65,7 +64,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   return ops::Scale(ops::Sum(losses), 1 / (static_cast<double>(first.size()) + 1e-6));
 }
 
-// The bounds of distances between the atoms of a chain, as a function of two of them (residue * 14 + atom14).
+// Bounds of the distances between the atoms of a chain, for pairs of indices (residue * 14 + atom14).
 class Bounds {
  public:
   explicit Bounds(std::span<const ResidueLabels> residues) {
@@ -85,7 +84,8 @@ class Bounds {
     return count;
   }
 
-  // Equation 46: a pair of two residues is in the sums of both of its atoms, one of a residue twice in each.
+  // Equation 46: a pair of atoms in two residues contributes to the sums of both atoms, a pair within a residue twice
+  // to each.
   template <typename T>
   ops::PairTerm<T> operator()(std::int64_t i, std::int64_t j, T distance) const {
     const auto residue_i = static_cast<std::size_t>(i / kAtom14), residue_j = static_cast<std::size_t>(j / kAtom14);
@@ -105,8 +105,8 @@ class Bounds {
   }
 
  private:
-  // Peptide bonds, and disulfide bridges, for which the authors' program takes all pairs of sixth atoms of any types.
-  // Residues at one place, which a chain cannot have, do not clash either.
+  // Peptide bonds and disulfide bridges. Like the authors' program, any two sixth atoms of any types count as a bridge.
+  // Residues at the same position, which a chain cannot have, do not clash either.
   bool Bonded(std::size_t residue_i, std::size_t atom_i, std::size_t residue_j, std::size_t atom_j) const {
     const auto peptide = [&](std::size_t first, std::size_t c, std::size_t second, std::size_t n) {
       return c == kC && n == kN && places_[first] + 1 == places_[second];
@@ -125,7 +125,7 @@ class Bounds {
 
 Tensor ViolationLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   Check(atoms.rows() == std::ssize(residues) && atoms.columns() == 3 * kAtom14,
-        "ViolationLoss: atoms of shape {} of {} residues", ToString(atoms.shape()), residues.size());
+        "ViolationLoss: atoms have shape {} for {} residues", ToString(atoms.shape()), residues.size());
   const Bounds bounds(residues);
   const Tensor clashes = ops::SumOverPairs(
       atoms, [&bounds]<typename T>(std::int64_t i, std::int64_t j, T distance) { return bounds(i, j, distance); },

@@ -1,4 +1,4 @@
-// Geometry that no protein has (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
+// The structural violation loss (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
 // supplement, section 1.9.11).
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-// [1]: the penalties of peptide bonds and their angles, each the mean over the bonds of what exceeds 12 deviations, and
-// the sum of atoms' overlaps beyond 1.5 angstrom, between residues and within one, a mean over the atoms. `atoms` has
-// those of a prediction, [residues, 14 * 3] in angstrom. Of the residues only types and places are read. Throws Error
-// where the shapes do not fit.
+/// The loss [1]: penalties for peptide bond lengths and angles, each the mean over the bonds of the excess over 12
+/// standard deviations, plus the penalty for atoms that overlap by more than 1.5 angstrom, between residues and within
+/// one, averaged over the atoms. `atoms` are those of a prediction, [residues, 14 * 3] in angstrom. Only the types and
+/// positions of `residues` are read. Throws Error for shapes that do not fit.
 HEADLIGHT_API Tensor ViolationLoss(const Tensor& atoms, std::span<const ResidueLabels> residues);
 
 }  // namespace headlight
