@@ -253,11 +253,11 @@ TEST(TokenClassifier, GivesTheBestLabelsOfTokens) {
   const auto refused = [&](const TagOptions& options) { return ErrorOf([&] { tagger.Tag(text, options); }); };
   EXPECT_THAT(refused({.top_k = 2}), HasSubstr("`top_k` is for tokens without aggregation"));
   EXPECT_THAT(refused({.top_k = 0, .aggregation = TagAggregation::none}), HasSubstr("`top_k` must be at least 1"));
-  EXPECT_THAT(refused({.max_length = 25}), HasSubstr("`max_length` is 25: the model reads 1 to 24"));
-  EXPECT_THAT(refused({.max_length = 2}), HasSubstr("the model reads 2 tokens at once, of which 2 go with"));
-  EXPECT_THAT(refused({.max_length = 8, .stride = 8}),
+  EXPECT_THAT(refused({.max_input_length = 25}), HasSubstr("`max_input_length` is 25: the model reads 1 to 24"));
+  EXPECT_THAT(refused({.max_input_length = 2}), HasSubstr("2 tokens at once"));
+  EXPECT_THAT(refused({.max_input_length = 8, .stride = 8}),
               HasSubstr("`stride` is 8: windows of 8 tokens, of which 2 are special, share 0 to 5"));
-  EXPECT_THAT(refused({.max_length = 8, .stride = 6}),
+  EXPECT_THAT(refused({.max_input_length = 8, .stride = 6}),
               HasSubstr("`stride` is 6: windows of 8 tokens, of which 2 are special, share 0 to 5"));
   EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
 }

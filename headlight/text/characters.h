@@ -1,4 +1,4 @@
-// Unicode properties of characters, as far as tokenizers need them. ICU 72 has Unicode 15.
+// Unicode properties of characters that tokenizers need. ICU 72 implements Unicode 15.
 #pragma once
 
 #include <algorithm>
@@ -24,17 +24,17 @@ bool IsMark(char32_t character);            // M
 bool IsWordCharacter(char32_t character);   // \w of regular expressions (UTS 18, annex C)
 bool IsOther(char32_t character);           // C without unassigned characters: controls, formats, private use
 
-// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
-// 2019).
+/// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
+/// 2019).
 enum class CharacterClass : unsigned char { space, letter, number, other };
 CharacterClass ClassOf(char32_t character);
 
-// Counts the bytes that begin a character of UTF-8.
+/// Counts the bytes that begin a UTF-8 character.
 inline std::int64_t CountCharacters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
 
-// Calls body(character, begin, end) for each character of the text, which is UTF-8, with its bytes [begin, end).
+/// Calls body(character, begin, end) for each character of the UTF-8 text and its bytes [begin, end).
 template <typename Body>
 void ForEachCharacter(std::string_view text, const Body& body) {
   for (std::size_t begin = 0; begin < text.size();) {
@@ -46,8 +46,7 @@ void ForEachCharacter(std::string_view text, const Body& body) {
   }
 }
 
-// Calls body(part) for the parts of a text, in order, of at most `longest` (>= 4) bytes each, which end with a
-// character.
+/// Divides a text into parts of at most `longest` (>= 4) bytes at character boundaries, and calls body(part) for each.
 template <typename Body>
 void ForEachPart(std::string_view text, std::size_t longest, const Body& body) {
   while (text.size() > longest) {

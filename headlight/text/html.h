@@ -1,4 +1,4 @@
-// Text in pages.
+// Text in HTML pages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-// A text as HTML shows it, between tags and within an attribute's double quotes.
+/// Escapes a text for use between tags or in an attribute with double quotes.
 HEADLIGHT_API std::string EscapeHtml(std::string_view text);
 
 }  // namespace headlight

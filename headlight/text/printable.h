@@ -1,4 +1,4 @@
-// Texts from outside, as a terminal may show them.
+// Makes untrusted text safe to display in a terminal.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// Escapes what could change what a terminal shows: control characters, marks that turn the direction of text, and
-/// bytes that are not UTF-8, as \x1b or \u202e; all but the control characters in `kept`.
+/// Escapes characters that can change what a terminal shows, as \x1b or \u202e: control characters (except those in
+/// `kept`), marks that change the direction of text, and bytes that are not UTF-8.
 std::string Printable(std::string_view text, std::string_view kept);
 
-/// A name in a row of results: tabs and line ends are escaped, too, so that it cannot break the row.
+/// For a name in a table row: also escapes tabs and line ends, which would break the row.
 HEADLIGHT_API std::string InRow(std::string_view name);
 
-/// A text that a model wrote, in a row of results: tabs and line ends are spaces.
+/// For a model's output in a table row: replaces tabs and line ends by spaces.
 HEADLIGHT_API std::string OnOneLine(std::string text);
 
 }  // namespace headlight

@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-// Bytes [begin, end) of a text.
+/// Bytes [begin, end) of a text.
 struct TextSpan {
   std::int32_t begin = 0, end = 0;
   bool operator==(const TextSpan&) const = default;

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// Joiners (U+200C, U+200D) are format characters too, but Persian, Hindi and emoji are spelled with them.
+// Joiners (U+200C, U+200D) are format characters, but are kept, since Persian, Hindi and emoji use them.
 bool Shapeless(UChar32 character) {
   if (character == 0x200C || character == 0x200D) return false;
   constexpr std::uint32_t kShapeless = U_GC_CC_MASK | U_GC_CF_MASK | U_GC_ZL_MASK | U_GC_ZP_MASK | U_GC_CN_MASK;
@@ -44,7 +44,7 @@ std::string TokenLabel(std::string_view token) {
   }
   if (visible) return label;
   if (token.empty()) return "<empty>";
-  label.clear();  // only spaces or joiners
+  label.clear();  // it has only spaces or joiners
   for (std::int32_t i = 0; i < length;) {
     UChar32 character = 0;
     U8_NEXT(token.data(), i, length, character);

@@ -1,4 +1,4 @@
-// Tokens made readable.
+// Readable forms of tokens.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace headlight {
 
-// The token as valid UTF-8 with at least one visible character. Controls, line ends, formats and a token of nothing but
-// spaces are written by code point, as <U+202E>; bytes that are not UTF-8 (part of a character, in a byte-level
-// vocabulary) as <0xE4>; an empty token as <empty>.
+/// The token as valid UTF-8 with at least one visible character. Controls, line ends, format characters and tokens of
+/// only spaces are written as code points, such as <U+202E>. Bytes that are not UTF-8 (parts of a character in a
+/// byte-level vocabulary) are written as <0xE4>, and an empty token as <empty>.
 std::string TokenLabel(std::string_view token);
 
-// The texts of tokens that follow one another, as valid UTF-8: a character whose bytes are divided among tokens stands
-// in each of them with its part, as in "🙂(1/3)", and a byte that is not UTF-8 is spelled as <0xE4>.
+/// Labels of consecutive tokens, as valid UTF-8. A character whose bytes are divided among tokens is shown in each of
+/// them with its part, as in "🙂(1/3)". Other bytes that are not UTF-8 are written as <0xE4>.
 std::vector<std::string> JoinCharacters(const std::vector<std::string>& tokens);
 
 }  // namespace headlight

@@ -27,7 +27,7 @@ Utf8Character DecodeUtf8(std::string_view text) {
 std::size_t ValidUtf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    // Most text is ASCII: eight bytes at a time.
+    // Most text is ASCII, so check eight bytes at a time.
     std::uint64_t eight;
     if (text.size() - at >= sizeof(eight)) {
       std::memcpy(&eight, text.data() + at, sizeof(eight));
@@ -49,7 +49,7 @@ void CheckUtf8(std::string_view text, std::string_view name) {
 }
 
 void AppendUtf8(std::string& text, char32_t code) {
-  Ensure(code <= 0x10FFFF, "AppendUtf8: {:#x} is no character", static_cast<std::uint32_t>(code));
+  Ensure(code <= 0x10FFFF, "AppendUtf8: {:#x} is not a character", static_cast<std::uint32_t>(code));
   const auto add = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (code < 0x80) return add(code);
   if (code < 0x800) {

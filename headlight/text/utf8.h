@@ -1,4 +1,4 @@
-// UTF-8, read with every check that Unicode asks for: no overlong form, no surrogate, nothing above U+10FFFF.
+// UTF-8 with all checks that Unicode requires: no overlong forms, no surrogates, nothing above U+10FFFF.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace headlight {
 
 struct Utf8Character {
   char32_t code = 0;
-  int bytes = 0;  // 0 where the text is empty or does not begin with a character
+  int bytes = 0;  // 0 if the text is empty or does not begin with a character
 };
 
-// The character that `text` begins with.
+/// The first character of `text`.
 HEADLIGHT_API Utf8Character DecodeUtf8(std::string_view text);
 
-// How many bytes of `text`, from its start, are UTF-8: its size where all are.
+/// The length in bytes of the longest valid UTF-8 prefix of `text`: its size if all of it is valid.
 HEADLIGHT_API std::size_t ValidUtf8(std::string_view text);
 
-// Throws Error "NAME: byte N is not UTF-8" (counted from 0) unless all of `text` is. `name` says whose text it is, such
-// as "corpus.de: line 7".
+/// Throws Error "NAME: byte N is not UTF-8" (counted from 0) unless all of `text` is valid. `name` describes the text,
+/// such as "corpus.de: line 7".
 HEADLIGHT_API void CheckUtf8(std::string_view text, std::string_view name);
 
 HEADLIGHT_API void AppendUtf8(std::string& text, char32_t code);

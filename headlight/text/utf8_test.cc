@@ -8,7 +8,7 @@
 namespace headlight::utf8_test {
 namespace {
 
-TEST(Utf8, EveryCharacterComesBack) {
+TEST(Utf8, EveryCharacterRoundTrips) {
   for (char32_t code = 0; code <= 0x10FFFF; ++code) {
     if (code >= 0xD800 && code < 0xE000) continue;
     std::string text;

@@ -19,10 +19,10 @@ std::vector<std::string> NormalizedWords(std::string_view text) {
   lower.toLower(icu::Locale::getRoot());
   std::string bytes;
   lower.toUTF8String(bytes);
-  std::string kept;  // without punctuation, which is ASCII's here
+  std::string kept;  // without ASCII punctuation
   for (const char c : bytes)
     if (static_cast<unsigned char>(c) >= 0x80 || std::ispunct(static_cast<unsigned char>(c)) == 0) kept += c;
-  // Articles go where they are words, which end at other marks too, and leave a space.
+  // Removes articles. Here words end at any character that is not alphanumeric, and an article leaves a space.
   std::vector<std::string> words(1);
   std::string run;  // of letters and digits
   const auto end_run = [&] {

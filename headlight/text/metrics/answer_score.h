@@ -1,4 +1,4 @@
-// Answers to questions, compared with the right ones.
+// Metrics of answers to questions.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-// SQuAD's measures of an answer against the right ones (Rajpurkar et al., "SQuAD", 2016, section 6.1; 2018): the best
-// over them, without case, punctuation and articles. Without right answers, the empty answer is right.
+/// SQuAD's metrics of an answer (Rajpurkar et al., "SQuAD", 2016, section 6.1; 2018): the best over the reference
+/// answers, ignoring case, punctuation and articles. If there are no reference answers, the empty answer is correct.
 struct AnswerScore {
   bool exact = false;
   double f1 = 0;  // of words, 0 to 1

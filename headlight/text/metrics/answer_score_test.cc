@@ -7,8 +7,8 @@
 namespace headlight::answer_score_test {
 namespace {
 
-// The figures are those of SQuAD's official script.
-TEST(ScoreAnswer, EqualsTheOfficialScript) {
+// Values from SQuAD's official script.
+TEST(ScoreAnswer, MatchesTheOfficialScript) {
   struct Case {
     const char* answer;
     std::vector<std::string> right;

@@ -1,5 +1,5 @@
-// BLEU of a corpus (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002), with the
-// numbers of sacreBLEU 2.6.0 (Post, "A Call for Clarity in Reporting BLEU Scores", 2018).
+// Corpus BLEU (Papineni et al., "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002), with the same
+// values as sacreBLEU 2.6.0 (Post, "A Call for Clarity in Reporting BLEU Scores", 2018).
 //   fmt::print("{}\n", ToString(CorpusBleu(translations, {&references, 1})));  // both std::vector<std::string>
 #pragma once
 
@@ -19,39 +19,40 @@ namespace headlight {
 struct BleuOptions {
   bool lowercase = false;
   BleuTokenizer tokenizer = MakeBleuTokenizer("13a");
-  /// Only the orders that the hypothesis is long enough for count, as sacreBLEU has it for single sentences.
+  /// Use only the n-gram orders that the hypothesis is long enough for, as sacreBLEU does for single sentences.
   bool effective_order = false;
 };
 
 struct Bleu {
   double score = 0;                       // 0 to 100
-  std::array<double, 4> precisions{};     // percent, of 1-grams to 4-grams; without a match, smoothed
-  std::array<std::int64_t, 4> matches{};  // n-grams of the hypotheses that the references have too
+  std::array<double, 4> precisions{};     // percent, for 1-grams to 4-grams; smoothed if there is no match
+  std::array<std::int64_t, 4> matches{};  // n-grams of the hypotheses that also occur in the references
   std::array<std::int64_t, 4> totals{};   // n-grams of the hypotheses
   double brevity_penalty = 0;
-  std::int64_t hypothesis_length = 0, reference_length = 0;  // words; of each line, the reference nearest in length
-  std::string signature;                                     // how it was computed, in sacreBLEU's words
+  std::int64_t hypothesis_length = 0,
+               reference_length = 0;  // in words; for each line, the reference that is nearest in length
+  std::string signature;              // how it was computed, in sacreBLEU's format
 };
 
-// Exponential smoothing. hypotheses[i] is compared to references[r][i] for every r: there is at least one r, and each
-// has as many lines. Throws Error naming the counts where they differ, where there is no line, and the line (from 1)
-// and byte (from 0) of text that is not UTF-8.
+/// Uses exponential smoothing. hypotheses[i] is compared with references[r][i] for all r; there must be at least one r.
+/// Throws Error naming the counts if they differ, if there is no line, and for text that is not UTF-8, naming the line
+/// (from 1) and the byte (from 0).
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
-// What the BLEU of a corpus is made of: the sums over its lines of these numbers.
-inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, and matches and totals of each order
+/// Per-line statistics, whose sums over a corpus determine its BLEU.
+inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, then matches and totals of each order
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,
                                                                  const BleuOptions& options);
-// The score without its signature.
+/// Computes the score, without the signature.
 HEADLIGHT_API Bleu BleuOf(std::span<const double> sums, bool effective_order);
 HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOptions& options);
 
-// As sacreBLEU prints it: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
+/// In sacreBLEU's format: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 
-// Throws the errors of CorpusBleu, CorpusChrf and CorpusTer.
+/// Throws the errors of CorpusBleu, CorpusChrf and CorpusTer.
 HEADLIGHT_API void CheckSameLines(std::span<const std::string> hypotheses,
                                   std::span<const std::vector<std::string>> references);
 

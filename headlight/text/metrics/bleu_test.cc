@@ -1,5 +1,6 @@
 #include "headlight/text/metrics/bleu.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "headlight/base/json.h"
@@ -11,9 +12,11 @@
 namespace headlight::bleu_test {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
-// sacreBLEU's results (tools/make_bleu_goldens.py).
+// Computed with sacreBLEU by tools/make_bleu_goldens.py.
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/bleu.json");
   return golden;
@@ -25,7 +28,7 @@ std::vector<Lines> References(const JsonView& golden) {
   return references;
 }
 
-TEST(Tokenize13a, EqualsSacreBleu) {
+TEST(Tokenize13a, MatchesSacreBleu) {
   for (const JsonView& golden : Golden()["tokenized"].Items()) {
     const std::string line = golden["line"].String();
     EXPECT_EQ(Tokenize13a(line), golden["words"].Strings()) << line;
@@ -33,7 +36,7 @@ TEST(Tokenize13a, EqualsSacreBleu) {
   }
 }
 
-TEST(CorpusBleu, EqualsSacreBleu) {
+TEST(CorpusBleu, MatchesSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
     const Bleu bleu =
@@ -55,7 +58,7 @@ TEST(CorpusBleu, EqualsSacreBleu) {
   }
 }
 
-TEST(CorpusChrf, EqualsSacreBleu) {
+TEST(CorpusChrf, MatchesSacreBleu) {
   for (const JsonView& golden : Golden()["cases"].Items()) {
     SCOPED_TRACE(golden["name"].String());
     const Chrf chrf =
@@ -68,7 +71,7 @@ TEST(CorpusChrf, EqualsSacreBleu) {
   }
 }
 
-// The goldens would tell a score that forgot one of its rules.
+// The goldens must distinguish scores that lack one of the rules.
 TEST(CorpusBleu, GoldensCoverEveryRule) {
   std::size_t smoothed = 0, short_ones = 0, case_matters = 0;
   for (const JsonView& golden : Golden()["cases"].Items()) {
@@ -85,20 +88,19 @@ TEST(CorpusBleu, GoldensCoverEveryRule) {
   EXPECT_GE(case_matters, 4u);
 }
 
-TEST(CorpusBleu, NamesCountsThatDiffer) {
+TEST(CorpusBleu, ReportsCountsThatDiffer) {
   const auto failure = [](const Lines& hypotheses, const std::vector<Lines>& references) {
     const std::string bleu = ErrorOf([&] { CorpusBleu(hypotheses, references); });
     EXPECT_EQ(bleu, ErrorOf([&] { CorpusChrf(hypotheses, references); }));
     EXPECT_EQ(bleu, ErrorOf([&] { CorpusTer(hypotheses, references); }));
     return bleu;
   };
-  EXPECT_EQ(failure({"a", "b"}, {{"a"}}), "the hypothesis has 2 lines, the reference has 1: each needs the other");
-  EXPECT_EQ(failure({"a"}, {{"a"}, {"a", "b", "c"}}),
-            "the hypothesis has 1 lines, reference 2 has 3: each needs the other");
-  EXPECT_EQ(failure({}, {{}}), "there is no hypothesis to score");
-  EXPECT_EQ(failure({"a"}, {}), "there is no reference to compare with");
-  EXPECT_EQ(failure({"a", "sch\xF6n"}, {{"a", "b"}}), "the hypothesis, line 2: byte 3 is not UTF-8");
-  EXPECT_EQ(failure({"a", "b"}, {{"a", "b"}, {"\xC3", "b"}}), "reference 2, line 1: byte 0 is not UTF-8");
+  EXPECT_THAT(failure({"a", "b"}, {{"a"}}), AllOf(HasSubstr("2 lines"), HasSubstr("the reference has 1")));
+  EXPECT_THAT(failure({"a"}, {{"a"}, {"a", "b", "c"}}), HasSubstr("reference 2 has 3"));
+  EXPECT_THAT(failure({}, {{}}), HasSubstr("no hypothesis"));
+  EXPECT_THAT(failure({"a"}, {}), HasSubstr("no reference"));
+  EXPECT_THAT(failure({"a", "sch\xF6n"}, {{"a", "b"}}), HasSubstr("hypothesis, line 2: byte 3"));
+  EXPECT_THAT(failure({"a", "b"}, {{"a", "b"}, {"\xC3", "b"}}), HasSubstr("reference 2, line 1:"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tokenizations of sacreBLEU: how BLEU divides a line into words.
+// sacreBLEU's tokenizations, which divide a line into words for BLEU.
 //   const BleuTokenizer tokenizer = MakeBleuTokenizer("zh");
 #pragma once
 
@@ -13,22 +13,22 @@ namespace headlight {
 
 struct BleuTokenizer {
   std::string name;                                                 ///< in a signature, such as "13a"
-  std::function<std::vector<std::string>(std::string_view)> words;  ///< of a line in UTF-8, without a newline
+  std::function<std::vector<std::string>(std::string_view)> words;  ///< of a UTF-8 line without a newline
 };
 
-/// The names that MakeBleuTokenizer knows.
+/// The names that MakeBleuTokenizer accepts.
 inline constexpr const char* kBleuTokenizations[] = {"13a", "zh", "intl", "char", "none"};
 
 /// - `13a`: the rules of mteval-v13a.pl, for languages with spaces between words;
-/// - `zh`: Chinese characters and marks stand alone, and the rest follows those rules;
-/// - `intl`: the rules of mteval-v14.pl: Unicode's punctuation and symbols stand alone, except in numbers;
+/// - `zh`: Chinese characters and marks are separate words, and the rest follows the rules of `13a`;
+/// - `intl`: the rules of mteval-v14.pl: Unicode punctuation and symbols are separate words, except in numbers;
 /// - `char`: each character is a word;
-/// - `none`: words are between spaces.
+/// - `none`: splits at spaces.
 /// Throws Error for another name.
 HEADLIGHT_API BleuTokenizer MakeBleuTokenizer(std::string_view name);
 
-/// The pieces that a model of subwords divides a line into, as in spBLEU (Goyal et al., "The Flores-101 Evaluation
-/// Benchmark", 2022). White space within a piece divides it.
+/// Words are the pieces of a subword model, as in spBLEU (Goyal et al., "The Flores-101 Evaluation Benchmark", 2022).
+/// Pieces are also split at white space.
 HEADLIGHT_API BleuTokenizer MakeBleuTokenizer(std::string name,
                                               std::function<std::vector<std::string>(std::string_view)> pieces);
 

@@ -13,7 +13,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// NumPy's SeedSequence (after O'Neill's seed_seq_fe): eight words from the seed.
+// NumPy's SeedSequence (after O'Neill's seed_seq_fe): expands the seed to eight words.
 std::array<std::uint32_t, 8> SeedWords(std::uint64_t seed) {
   std::uint32_t factor = 0x43B0D7E5;
   const auto hash = [&](std::uint32_t word) {
@@ -58,7 +58,7 @@ BootstrapInterval IntervalOf(std::vector<double> scores) {
 }  // namespace
 
 NumpyChoice::NumpyChoice(std::uint64_t seed, std::uint32_t count) : count_(count) {
-  Ensure(count >= 1, "a choice among none");
+  Ensure(count >= 1, "there is nothing to choose from");
   const std::array<std::uint32_t, 8> words = SeedWords(seed);
   const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(words[2 * i + 1]) << 32 | words[2 * i]; };
   const Wide increment = Join(word(2), word(3)) << 1 | 1;
@@ -85,7 +85,7 @@ std::uint32_t NumpyChoice::Next32() {
   return static_cast<std::uint32_t>(bits);
 }
 
-// Without bias (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+// Unbiased (Lemire, "Fast Random Integer Generation in an Interval", 2019).
 std::uint32_t NumpyChoice::operator()() {
   if (count_ == 1) return 0;
   const std::uint32_t threshold = (0u - count_) % count_;
@@ -99,8 +99,8 @@ PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
                               const std::vector<std::vector<double>>& baseline,
                               const std::function<double(std::span<const double>)>& score, std::int64_t samples,
                               std::uint64_t seed) {
-  Check(system.size() == baseline.size(), "the baseline has {} lines, and the hypothesis {}: each needs the other",
-        baseline.size(), system.size());
+  Check(system.size() == baseline.size(), "the baseline has {} lines, but the hypothesis has {}", baseline.size(),
+        system.size());
   Check(!system.empty() && system.size() < std::numeric_limits<std::uint32_t>::max(), "{} lines cannot be sampled",
         system.size());
   Check(samples >= 1, "there must be at least one sample, not {}", samples);
@@ -127,7 +127,7 @@ PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
     baseline_scores.push_back(score(baseline_sums));
     differences.push_back(std::abs(scores.back() - baseline_scores.back()));
   }
-  // Around their mean the differences are those of systems that are as good as each other.
+  // Centred at their mean, the differences are those under the null hypothesis.
   const double mean =
       std::accumulate(differences.begin(), differences.end(), 0.0) / static_cast<double>(differences.size());
   const auto larger = std::ranges::count_if(differences, [&](double one) { return one - mean > difference; });

@@ -1,5 +1,5 @@
 // Paired bootstrap resampling (Koehn, "Statistical Significance Tests for Machine Translation Evaluation", 2004), with
-// the samples and the numbers of sacreBLEU 2.6.0.
+// the same samples and values as sacreBLEU 2.6.0.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-/// The numbers of NumPy's `default_rng(seed).choice(count, ...)` (PCG64; O'Neill, "PCG: A Family of Simple Fast
-/// Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
+/// Generates the same numbers as NumPy's `default_rng(seed).choice(count, ...)` (PCG64; O'Neill, "PCG: A Family of
+/// Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
 class NumpyChoice {
  public:
   /// `count`: from 1 to 2^32 - 1.
@@ -29,21 +29,22 @@ class NumpyChoice {
   bool has_buffer_ = false;
 };
 
-/// The scores of samples with as many lines as the corpus.
+/// The scores of bootstrap samples, each with as many lines as the corpus.
 struct BootstrapInterval {
   double mean = 0;
-  double half_width = 0;  ///< of the interval that holds 95% of the scores
+  double half_width = 0;  ///< of the interval that contains 95% of the scores
 };
 
 struct PairedBootstrap {
   BootstrapInterval system, baseline;
-  double p_value = 0;  ///< that a difference as large is chance: of the null hypothesis that both are as good
+  double p_value = 0;  ///< probability of a difference this large under the null hypothesis that both are equally good
 };
 
 inline constexpr std::int64_t kBootstrapSamples = 1000;
 inline constexpr std::uint64_t kBootstrapSeed = 12345;
 
-/// Compares two systems by the statistics of their lines, in the same order: `score` gives the score of their sums.
+/// Compares two systems by their per-line statistics, in the same order. `score` computes a score from summed
+/// statistics.
 PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
                               const std::vector<std::vector<double>>& baseline,
                               const std::function<double(std::span<const double>)>& score,

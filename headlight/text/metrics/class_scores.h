@@ -9,27 +9,27 @@
 
 namespace headlight {
 
-// Counts of one class, or of one kind of what is looked for.
+/// The counts of one class, or of one kind of item.
 struct ClassCounts {
   std::int64_t right = 0, found = 0,
-               both = 0;  // how many there are, how many were found, and how many of these rightly
-  // 0 to 1; each is 0 where its denominator is.
+               both = 0;  // true, predicted, and correctly predicted members
+  /// 0 to 1; 0 if the denominator is 0.
   double precision() const;
   double recall() const;
   double f1() const;
 };
 
-// One class of each text or word.
+/// Scores of a classification with one class per text or word.
 class HEADLIGHT_API ClassScores {
  public:
   explicit ClassScores(std::size_t classes) : classes_(classes) {}
 
-  // The right class, and the one that was found; negative: none.
+  /// Adds the true class and the predicted class; negative: none.
   void Add(std::int32_t right, std::int32_t found);
 
   std::int64_t count() const { return count_; }
   double accuracy() const;  // 0 to 1
-  double macro_f1() const;  // the mean F1 of the classes that are right or found somewhere
+  double macro_f1() const;  // the mean F1 of the classes that occur or were predicted
   const std::vector<ClassCounts>& classes() const { return classes_; }
 
  private:

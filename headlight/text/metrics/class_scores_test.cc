@@ -5,7 +5,7 @@
 namespace headlight::class_scores_test {
 namespace {
 
-// As scikit-learn's accuracy_score, and f1_score with average="macro", have it.
+// Same as scikit-learn's accuracy_score, and f1_score with average="macro".
 TEST(ClassScores, CountsEachClass) {
   ClassScores scores(4);
   EXPECT_EQ(scores.accuracy(), 0);
@@ -18,7 +18,7 @@ TEST(ClassScores, CountsEachClass) {
   EXPECT_DOUBLE_EQ(scores.classes()[1].f1(), 2.0 / 3);
   EXPECT_EQ(scores.classes()[2].f1(), 0);
   EXPECT_EQ(scores.classes()[2].right, 2);
-  EXPECT_DOUBLE_EQ(scores.macro_f1(), (2.0 / 3 + 2.0 / 3 + 0) / 3);  // the fourth class is in no text
+  EXPECT_DOUBLE_EQ(scores.macro_f1(), (2.0 / 3 + 2.0 / 3 + 0) / 3);  // the fourth class does not occur
 }
 
 }  // namespace

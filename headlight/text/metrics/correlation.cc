@@ -30,11 +30,11 @@ std::vector<double> RanksOf(std::span<const double> numbers) {
 }  // namespace
 
 double PearsonCorrelation(std::span<const double> x, std::span<const double> y) {
-  Ensure(x.size() == y.size(), "a correlation of {} numbers with {}", x.size(), y.size());
+  Ensure(x.size() == y.size(), "correlation of {} numbers with {}", x.size(), y.size());
   const auto constant = [](std::span<const double> numbers) {
     return std::ranges::all_of(numbers, [&](double number) { return number == numbers.front(); });
   };
-  if (constant(x) || constant(y)) return 0;  // their sums of squares may round to more
+  if (constant(x) || constant(y)) return 0;  // rounding could make the sum of squares positive
   const double mean_x = MeanOf(x), mean_y = MeanOf(y);
   double xx = 0, yy = 0, xy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

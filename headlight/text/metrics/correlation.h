@@ -1,4 +1,4 @@
-// Correlations of predicted numbers with the right ones.
+// Correlations of predicted with true numbers.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace headlight {
 
-// Pearson's correlation of x with y, which are as many: from -1 to 1, and 0 if one of them is constant.
+/// Pearson's correlation of x and y, which must have equal sizes: from -1 to 1, and 0 if one of them is constant.
 HEADLIGHT_API double PearsonCorrelation(std::span<const double> x, std::span<const double> y);
 
-// Spearman's: Pearson's of the ranks, where equal numbers share the mean of their ranks.
+/// Spearman's correlation: Pearson's correlation of the ranks; equal numbers get the mean of their ranks.
 HEADLIGHT_API double SpearmanCorrelation(std::span<const double> x, std::span<const double> y);
 
 }  // namespace headlight

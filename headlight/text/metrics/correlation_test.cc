@@ -7,14 +7,14 @@
 namespace headlight::correlation_test {
 namespace {
 
-// The figures are PyTorch 2.15's torch.corrcoef, of ranks for Spearman's.
-TEST(Correlation, EqualsPyTorch) {
+// Values from PyTorch 2.15's torch.corrcoef, applied to ranks for Spearman's.
+TEST(Correlation, MatchesPyTorch) {
   const std::vector<double> x = {1, 2, 2, 5, -3, 0.5}, y = {0.2, 0.9, 0.4, 0.9, -1, 2};
   EXPECT_NEAR(PearsonCorrelation(x, y), 0.5475793534230844, 1e-12);
   EXPECT_NEAR(SpearmanCorrelation(x, y), 0.3676470588235294, 1e-12);
 }
 
-TEST(Correlation, IsWithinItsBounds) {
+TEST(Correlation, IsWithinBounds) {
   const std::vector<double> x = {0.1, 0.2, 0.30000001, 7}, same = {0.1, 0.1, 0.1, 0.1}, cubes = {1, 8, 27, 640};
   EXPECT_DOUBLE_EQ(PearsonCorrelation(x, x), 1);
   EXPECT_DOUBLE_EQ(PearsonCorrelation(x, std::vector<double>{-0.1, -0.2, -0.30000001, -7}), -1);

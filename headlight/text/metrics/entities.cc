@@ -24,7 +24,7 @@ bool AreSpanTags(std::span<const std::string> tags) {
 
 std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
   std::vector<Entity> entities;
-  std::optional<std::string_view> before;  // the name of the word before
+  std::optional<std::string_view> before;  // the entity name of the previous word
   std::int32_t word = 0;
   for (const std::string_view tag : tags) {
     const auto [begins, ends, name] = MeaningOfTag(tag);
@@ -40,7 +40,7 @@ std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
 }
 
 void EntityScore::Add(std::span<const std::string_view> right, std::span<const std::string_view> found) {
-  Ensure(right.size() == found.size(), "{} tags of {} words", found.size(), right.size());
+  Ensure(right.size() == found.size(), "there are {} tags for {} words", found.size(), right.size());
   const std::vector<Entity> expected = EntitiesOf(right), guessed = EntitiesOf(found);
   for (const Entity& entity : expected) ++by_name_[std::string(entity.name)].right;
   for (const Entity& entity : guessed) {

@@ -8,7 +8,7 @@
 namespace headlight::entities_test {
 namespace {
 
-// The tags of "B-PER I-PER O".
+// Tags from a text such as "B-PER I-PER O".
 struct Tags {
   explicit Tags(const std::string& text) {
     std::istringstream words(text);
@@ -30,7 +30,7 @@ std::string SpansOf(const std::string& text) {
 TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-PER I-PER O B-LOC"), "PER0-2 LOC3-4 ");
   EXPECT_EQ(SpansOf("B-PER B-PER I-PER"), "PER0-1 PER1-3 ");
-  EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and what a model writes
+  EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and what a model can output
   EXPECT_EQ(SpansOf("B-PER I-LOC I-LOC"), "PER0-1 LOC1-3 ");
   EXPECT_EQ(SpansOf("I-LOC B-LOC I-PER"), "LOC0-1 LOC1-2 PER2-3 ");
   EXPECT_EQ(SpansOf("O O"), "");
@@ -40,7 +40,7 @@ TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-A-B I-A-B I-A"), "A-B0-2 A2-3 ");
 }
 
-// As seqeval 1.2.2 counts them.
+// Same as seqeval 1.2.2.
 TEST(Entities, EndAtE) {
   EXPECT_EQ(SpansOf("S-PER S-PER B-PER E-PER E-PER"), "PER0-1 PER1-2 PER2-4 PER4-5 ");
   EXPECT_EQ(SpansOf("B-PER I-PER E-PER I-PER O E-LOC"), "PER0-3 PER3-4 LOC5-6 ");
@@ -57,7 +57,7 @@ TEST(Entities, AreRecognizedByTheirTags) {
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"B-", "O"}));
 }
 
-// Counted by hand, as conlleval counts: exact spans of the same name.
+// Counted by hand by the rules of conlleval: exact spans with the same name.
 TEST(EntityScore, CountsExactSpans) {
   EntityScore score;
   EXPECT_EQ(score.f1(), 0);
@@ -65,11 +65,11 @@ TEST(EntityScore, CountsExactSpans) {
   const auto add = [&](const std::string& right, const std::string& found) {
     score.Add(Tags(right).views, Tags(found).views);
   };
-  add("B-PER I-PER O B-LOC", "B-PER I-PER O B-LOC");  // 2 right, 2 found, 2 of both
+  add("B-PER I-PER O B-LOC", "B-PER I-PER O B-LOC");  // 2 true, 2 predicted, 2 correct
   EXPECT_EQ(score.f1(), 1);
   add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2, 2, 0: too short, another name
   add("O O O O", "O B-PER I-PER O");              // 0, 1, 0
-  add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1, 1, 1: begins all the same
+  add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1, 1, 1: a span can begin with I
   add("B-LOC B-LOC", "B-LOC I-LOC");              // 2, 1, 0
   EXPECT_DOUBLE_EQ(score.precision(), 3.0 / 7);
   EXPECT_DOUBLE_EQ(score.recall(), 3.0 / 7);
@@ -79,8 +79,8 @@ TEST(EntityScore, CountsExactSpans) {
   EXPECT_DOUBLE_EQ(score.f1(), 2 * (3.0 / 7) * (3.0 / 8) / (3.0 / 7 + 3.0 / 8));
 }
 
-// The example of seqeval's own documentation.
-TEST(EntityScore, CountsAsSeqevalDoes) {
+// The example of seqeval's documentation.
+TEST(EntityScore, MatchesSeqeval) {
   EntityScore score;
   score.Add(Tags("O O O B-MISC I-MISC I-MISC O").views, Tags("O O B-MISC I-MISC I-MISC I-MISC O").views);
   score.Add(Tags("B-PER I-PER O").views, Tags("B-PER I-PER O").views);

@@ -1,4 +1,4 @@
-// Metrics of a classifier from its logits: accuracy, top-5 accuracy, loss, confusion matrix.
+// Metrics of a classifier, computed from its logits: accuracy, top-5 accuracy, loss and confusion matrix.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,18 @@ namespace headlight {
 
 class HEADLIGHT_API LogitScores {
  public:
-  // Of more classes no confusions are counted: their number is squared.
+  /// With more classes there is no confusion matrix, whose size is quadratic.
   static constexpr std::size_t kMostConfused = 1024;
 
   explicit LogitScores(std::size_t classes);
 
-  // The logits of an example, one for each class; the first of the largest is what was found.
+  /// Adds an example's true class and its logits, one per class. The prediction is the first of the largest logits.
   void Add(std::int32_t right, std::span<const float> logits);
 
   const ClassScores& classes() const { return classes_; }
-  double loss() const;  // the mean negative log-probability of the right class
-  double top5_accuracy()
-      const;  // 0 to 1: how often the right one is among the five largest, the first of equals before others
-  // [true class, predicted class]: how many examples.  Empty for more than kMostConfused classes.
+  double loss() const;           // the mean negative log-probability of the true class
+  double top5_accuracy() const;  // 0 to 1: top-5 accuracy; the first of equal logits ranks higher
+  /// [true class, predicted class]: the number of examples. Empty for more than kMostConfused classes.
   const std::vector<std::int64_t>& confusions() const { return confusions_; }
 
  private:

@@ -1,4 +1,4 @@
-// Counts of n-grams: of words for BLEU, of characters for chrF.
+// Counts of word n-grams for BLEU and of character n-grams for chrF.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-// The frequency of each n-gram; the keys are views of the text that was counted.
+/// The count of each n-gram. The keys are views of the text.
 using Ngrams = std::unordered_map<std::u32string_view, std::int64_t>;
 
-// Words as numbers, equal words by equal numbers.
+/// Assigns numbers to words; equal words have equal numbers.
 class WordNumbers {
  public:
   template <typename Word>  // std::string or std::string_view
@@ -29,14 +29,14 @@ class WordNumbers {
   std::unordered_map<std::string, char32_t> numbers_;
 };
 
-// `text`: characters, or the indices of words.
+/// `text`: characters, or indices of words.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {
   Ngrams counts;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) ++counts[text.substr(begin, n)];
   return counts;
 }
 
-// The clipped matches: each n-gram of the hypothesis counts at most as often as it is in the reference.
+/// Clipped matches: each n-gram of the hypothesis counts at most as often as it occurs in the reference.
 inline std::int64_t CountMatches(const Ngrams& hypothesis, const Ngrams& reference) {
   std::int64_t matches = 0;
   for (const auto& [ngram, count] : hypothesis)

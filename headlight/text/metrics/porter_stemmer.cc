@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kIrregular[] = {
     {"outings", "outing"}, {"outing", "outing"},   {"cannings", "canning"}, {"canning", "canning"},
     {"howe", "howe"},      {"proceed", "proceed"}, {"exceed", "exceed"},    {"succeed", "succeed"}};
 
-// Of each letter. y is a consonant at a word's beginning and behind a vowel.
+// For each letter, whether it is a consonant. y is one at the beginning of a word and after a vowel.
 std::vector<bool> Consonants(std::string_view word) {
   std::vector<bool> consonants;
   for (const char letter : word) {
@@ -24,7 +24,7 @@ std::vector<bool> Consonants(std::string_view word) {
   return consonants;
 }
 
-// m of [C](VC)^m[V]: how often a consonant follows a vowel.
+// m of [C](VC)^m[V]: the number of consonants that follow a vowel.
 int Measure(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   int measure = 0;
@@ -43,7 +43,8 @@ bool EndsWithDoubleConsonant(std::string_view stem) {
   return stem.size() >= 2 && stem.back() == stem[stem.size() - 2] && Consonants(stem).back();
 }
 
-// *o: ends with consonant, vowel and a consonant that is not w, x or y. NLTK: also a vowel and any consonant alone.
+// *o: ends with a consonant, a vowel, and a consonant other than w, x and y. In NLTK also: just a vowel and a
+// consonant.
 bool EndsShort(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   const std::size_t size = stem.size();
@@ -56,8 +57,8 @@ struct Suffix {
   std::string_view from, to;
 };
 
-// The first suffix that the word ends with is replaced where what stands before it has a measure above that. Returns
-// whether the word ends with any.
+// Replaces the first matching suffix if the measure of the stem before it is greater than `above`. Returns true if the
+// word has any of the suffixes.
 bool Replace(std::string& word, std::initializer_list<Suffix> suffixes, int above) {
   for (const Suffix& suffix : suffixes) {
     if (!word.ends_with(suffix.from)) continue;
@@ -99,13 +100,13 @@ void PastAndProgressive(std::string& word) {                              // ste
   }
 }
 
-void FinalY(std::string& word) {  // step 1c; NLTK: behind a consonant that is not the word's first letter
+void FinalY(std::string& word) {  // step 1c; NLTK: after a consonant that is not the word's first letter
   if (!word.ends_with('y') || word.size() < 3) return;
   if (Consonants(std::string_view(word).substr(0, word.size() - 1)).back()) word.back() = 'i';
 }
 
 void DoubleSuffixes(std::string& word) {  // step 2
-  // NLTK: what is left of -ally is looked at once more.
+  // NLTK: applies the step again to what remains of -ally.
   if (word.ends_with("alli") && Measure(std::string_view(word).substr(0, word.size() - 4)) > 0) Cut(word, 2);
   if (Replace(word, {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"},
                      {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},     {"ousli", "ous"},
@@ -114,11 +115,11 @@ void DoubleSuffixes(std::string& word) {  // step 2
                      {"fulli", "ful"}},  // NLTK: bli for abli, fulli
               0))
     return;
-  // NLTK: the l counts for the stem.
+  // NLTK: the l belongs to the stem.
   if (word.ends_with("logi") && Measure(std::string_view(word).substr(0, word.size() - 3)) > 0) Cut(word, 1);
 }
 
-void Ion(std::string& word) {  // of step 4: -ion behind s or t
+void Ion(std::string& word) {  // part of step 4: -ion after s or t
   const std::string_view stem = std::string_view(word).substr(0, word.size() - 3);
   if (Measure(stem) > 1 && (stem.back() == 's' || stem.back() == 't')) Cut(word, 3);
 }

@@ -1,4 +1,4 @@
-// ROUGE (Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004), with the numbers of the rouge-score
+// ROUGE (Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004), with the same values as the rouge-score
 // package 0.1.2.
 #pragma once
 
@@ -17,14 +17,15 @@ struct RougeScore {
 struct Rouge {
   RougeScore rouge1, rouge2;  // of words and of pairs of words
   RougeScore rouge_l;         // of the longest common subsequence
-  RougeScore rouge_lsum;      // of the union of those of each sentence, a line each
+  RougeScore rouge_lsum;      // of the union over sentences, one per line
 };
 
-// Of a text against its reference. Words are runs of a to z, of either case, and digits: other scripts have none.
-// `stem`: words of more than three letters are compared by their stems (PorterStem), as use_stemmer=True has it.
+/// The scores of a text against its reference. Words are runs of the letters a to z, of either case, and digits; other
+/// scripts have no words. `stem`: compares words of more than three letters by their stems (PorterStem), like
+/// use_stemmer=True.
 HEADLIGHT_API Rouge RougeOf(std::string_view text, std::string_view reference, bool stem);
 
-// The means over texts and their references, of which there is at least one. Throws Error where their numbers differ.
+/// The means over texts and their references, of which there must be at least one. Throws Error if the sizes differ.
 HEADLIGHT_API Rouge MeanRouge(std::span<const std::string> texts, std::span<const std::string> references, bool stem);
 
 }  // namespace headlight

@@ -17,17 +17,17 @@
 namespace headlight {
 namespace {
 
-using TerWords = std::u32string;  // equal words by equal numbers
+using TerWords = std::u32string;  // equal words have equal numbers
 
 // Tercom's limits.
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;
-constexpr std::size_t kMostWords = 100'000;  // of a line, which then takes 100 MB
+constexpr std::size_t kMostWords = 100'000;  // per line, which then takes 100 MB
 
-// An operation on the hypothesis. Of equal costs the first is taken.
+// An operation on the hypothesis. Of equal costs, the first operation is taken.
 enum class Edit : unsigned char { keep, substitute, remove, insert, none };
 
-// The edit distance of a hypothesis and the reference, within a band around the diagonal. Rows are kept, so that
-// hypotheses that begin alike share them.
+// The edit distance of a hypothesis and the reference, within a band around the diagonal. Rows are kept for hypotheses
+// with the same beginning.
 class EditTable {
  public:
   EditTable(const TerWords& reference, std::size_t hypothesis) : reference_(reference), rows_(hypothesis + 1) {
@@ -44,7 +44,7 @@ class EditTable {
     for (int j = 0; j < end; ++j) rows_[0].cells[static_cast<std::size_t>(j)] = {j, Edit::insert};
   }
 
-  // Fills the rows behind the first `same` words, which are those of the call before. Returns the distance.
+  // Fills the rows after the first `same` words, which are those of the previous call. Returns the distance.
   int Fill(const TerWords& hypothesis, std::size_t same) {
     for (std::size_t i = same + 1; i < rows_.size(); ++i) {
       Row& row = rows_[i];
@@ -67,7 +67,7 @@ class EditTable {
     return rows_.back().cells.back().cost;
   }
 
-  // The edits of the hypothesis of the last Fill, in order.
+  // The edits of the last Fill's hypothesis, in order.
   std::vector<Edit> Edits() const {
     std::vector<Edit> edits;
     std::size_t i = rows_.size() - 1;
@@ -90,7 +90,7 @@ class EditTable {
     Edit edit = Edit::none;
   };
   struct Row {
-    int begin = 0;  // of the reference
+    int begin = 0;  // in the reference
     std::vector<Cell> cells;
 
     Cell At(int j) const {
@@ -106,8 +106,9 @@ class EditTable {
 };
 
 struct Alignment {
-  std::vector<int> at;  // of a reference's word, the index of the hypothesis' word, or the last before it, -1 for none
-  std::vector<int> hypothesis_errors, reference_errors;  // the sums of those before each word, and of all
+  std::vector<int>
+      at;  // for each word of the reference, the index of the hypothesis' word, or of the last one before it; -1: none
+  std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all
 };
 
 Alignment AlignmentOf(const std::vector<Edit>& edits) {
@@ -127,8 +128,8 @@ Alignment AlignmentOf(const std::vector<Edit>& edits) {
   return alignment;
 }
 
-// The words with those at [begin, begin + length) moved so that they stand before the word at `to`. If `to` is within
-// them or just behind, they move behind as many of the words that follow, as in Tercom.
+// Moves the words [begin, begin + length) before the word at `to`. As in Tercom, if `to` is within them or directly
+// after them, they move after as many of the following words.
 TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   TerWords shifted = words;
   const auto first = shifted.begin();
@@ -141,7 +142,7 @@ TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   return shifted;
 }
 
-// The best shift of words: the largest gain, then the longest, then the first words, then the first target.
+// The best shift of words, by the largest gain, then the greatest length, then the first words, then the first target.
 struct Shift {
   int gain = 0, length = 0, begin = 0, to = 0;
 
@@ -150,7 +151,7 @@ struct Shift {
   }
 };
 
-// Edits of the reference's words until it is the hypothesis: greedily chosen shifts, and then the edit distance.
+// The number of edits that turn the hypothesis into the reference: greedily chosen shifts, then the edit distance.
 int CountEdits(TerWords hypothesis, const TerWords& reference) {
   const int words = static_cast<int>(hypothesis.size()), others = static_cast<int>(reference.size());
   if (others == 0) return words;
@@ -163,7 +164,7 @@ int CountEdits(TerWords hypothesis, const TerWords& reference) {
     const auto has_error = [](const std::vector<int>& sums, int begin, int length) {
       return sums[static_cast<std::size_t>(begin + length)] > sums[static_cast<std::size_t>(begin)];
     };
-    std::size_t kept = hypothesis.size();  // rows of `tried` that are still the hypothesis'
+    std::size_t kept = hypothesis.size();  // rows of `tried` that are valid for the hypothesis
     Shift best;
     bool found = false;
     const auto consider = [&](int begin, int place, int length) {
@@ -210,8 +211,7 @@ std::array<double, 2> TerStatistics(std::string_view hypothesis, std::span<const
   const auto words_of = [&](std::string_view line) {
     const std::string lowered = LowerCase(line);
     TerWords words = numbers.Of(SplitAtSpaces(lowered));
-    Check(words.size() <= kMostWords, "a line has {} words, and TER compares lines of at most {}", words.size(),
-          kMostWords);
+    Check(words.size() <= kMostWords, "a line has {} words, but TER supports at most {}", words.size(), kMostWords);
     return words;
   };
   const TerWords words = words_of(hypothesis);

@@ -1,5 +1,5 @@
-// TER of a corpus (Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation", 2006), with the
-// numbers of sacreBLEU 2.6.0, which follows Tercom: without case, words between spaces, marks kept.
+// Corpus TER (Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation", 2006), with the same
+// values as sacreBLEU 2.6.0, which follows Tercom: ignores case, splits at spaces, keeps punctuation.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@
 namespace headlight {
 
 struct Ter {
-  double score = 0;             ///< percent, and above 100 if there are more edits than words; lower is better
-  std::int64_t edits = 0;       ///< insertions, deletions, substitutions and shifts; for the nearest reference
-  double reference_length = 0;  ///< words; of each line, the mean of its references
-  std::string signature;        ///< how it was computed, in sacreBLEU's words
+  double score = 0;             ///< percent, above 100 if there are more edits than words; lower is better
+  std::int64_t edits = 0;       ///< insertions, deletions, substitutions and shifts, against the nearest reference
+  double reference_length = 0;  ///< in words; for each line, the mean over its references
+  std::string signature;        ///< how it was computed, in sacreBLEU's format
 };
 
-/// Arguments and errors as CorpusBleu's. Throws Error for a line of more than 100,000 words, too.
+/// Arguments and errors are those of CorpusBleu. Also throws Error for a line of more than 100,000 words.
 HEADLIGHT_API Ter CorpusTer(std::span<const std::string> hypotheses,
                             std::span<const std::vector<std::string>> references);
 
-// What the TER of a corpus is made of: the sums over its lines of the edits and of the references' length.
+/// Per-line statistics, the edits and the references' length, whose sums over a corpus determine its TER.
 HEADLIGHT_API std::array<double, 2> TerStatistics(std::string_view hypothesis,
                                                   std::span<const std::string_view> references);
 HEADLIGHT_API double TerOf(std::span<const double> sums);
 HEADLIGHT_API std::string TerSignature(std::size_t references);
 
-/// As sacreBLEU prints it: "TER|SIGNATURE = 41.18".
+/// In sacreBLEU's format: "TER|SIGNATURE = 41.18".
 HEADLIGHT_API std::string ToString(const Ter& ter);
 
 }  // namespace headlight

@@ -52,7 +52,7 @@ class KnownTexts {
     for (double& length : lengths_) length = std::sqrt(length);
   }
 
-  // How often it has the word of these that it has least.
+  // The lowest count of any of these words.
   std::int64_t RarestOf(std::span<const std::string> words) const {
     std::int64_t rarest = std::numeric_limits<std::int64_t>::max();
     for (const std::string& word : words) {
@@ -64,7 +64,7 @@ class KnownTexts {
     return rarest;
   }
 
-  // The largest cosine to one of its texts.
+  // The largest cosine similarity to one of the texts.
   double LikenessOf(std::span<const std::string> words) const {
     std::map<std::string_view, double> counts;
     for (const std::string& word : words) ++counts[word];
@@ -84,7 +84,7 @@ class KnownTexts {
   }
 
  private:
-  // That of a word which so many of the texts have. A word that none has is as rare as one that a single text has.
+  // The weight of a word that `having` texts contain. A word that none contains counts as contained in one.
   double Weight(std::int64_t having) const {
     const auto all = static_cast<double>(lengths_.size()),
                some = static_cast<double>(std::max<std::int64_t>(having, 1));
@@ -92,10 +92,10 @@ class KnownTexts {
   }
 
   std::map<std::string, std::vector<Occurrence>> index_;
-  std::vector<double> lengths_;  // of the texts' vectors
+  std::vector<double> lengths_;  // norms of the texts' vectors
 };
 
-// The groups of values up to each bound, and of those above the last.
+// Adds the groups of values up to each bound, and of those above the last.
 void AddGroups(const std::string& by, std::span<const double> values, std::span<const double> bounds,
                const std::function<std::string(double least, double most)>& name, std::vector<TextGroup>& groups) {
   std::vector<std::vector<std::size_t>> members(bounds.size() + 1);

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// Python's str.isspace: Unicode's white space and the four ASCII separators that it does not count as such.
+// Python's str.isspace: Unicode's white space, and the four ASCII separators that Unicode excludes.
 bool IsSpace(char32_t code) { return u_isUWhiteSpace(static_cast<UChar32>(code)) || (code >= 0x1C && code <= 0x1F); }
 
 bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
@@ -18,7 +18,7 @@ bool IsNoDigit(char byte) { return !IsDigit(byte); }
 bool IsPeriodOrComma(char byte) { return byte == '.' || byte == ','; }
 bool IsHyphen(char byte) { return byte == '-'; }
 
-// ASCII's punctuation without apostrophe, comma, hyphen and period; and the space.
+// ASCII punctuation except apostrophe, comma, hyphen and period; and the space.
 bool StandsAlone(char byte) {
   return (byte >= ' ' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' || (byte >= ':' && byte <= '@') ||
          (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
@@ -33,8 +33,8 @@ std::string Replaced(std::string_view text, std::string_view from, std::string_v
   return result.append(text);
 }
 
-// Each `first` with a `second` after it, from the left and none twice, becomes before + first + " " + second + after.
-// Bytes do for characters here: every byte of a longer character is no digit, and none is a mark.
+// Replaces each non-overlapping pair of a `first` and a following `second` by before + first + " " + second + after.
+// Working on bytes is correct: no byte of a multi-byte character is a digit or a mark.
 std::string Separate(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
                      std::string_view after) {
   std::string result;

@@ -9,20 +9,20 @@
 
 namespace headlight {
 
-// All of these take UTF-8 and throw an internal Error for anything else.
+// All functions take UTF-8 and throw an internal Error for anything else.
 
-// Lower case by Unicode's full mapping, in no particular language (final sigma included).
+/// Lower case by Unicode's full, language-independent mapping (final sigma included).
 HEADLIGHT_API std::string LowerCase(std::string_view text);
 
-// The words between Unicode's white space; pieces of `text`.
+/// The words between Unicode white space, as views of `text`.
 HEADLIGHT_API std::vector<std::string_view> SplitAtSpaces(std::string_view text);
 
-// The words and marks of a text by the rules of 13a for Western languages, without those for its ends and for entities.
+/// The words and marks of a text by 13a's rules for Western languages, without its rules for text ends and entities.
 std::vector<std::string> SeparateMarks(std::string_view text);
 
-// The words and marks of a line, which has no newline in it, by the rules of mteval-v13a.pl, NIST's scorer, as
-// sacreBLEU's `13a` follows them: four entities are decoded, ASCII punctuation stands alone but for periods and commas
-// inside numbers, apostrophes, and hyphens that follow no digit.
+/// The words and marks of a line without a newline, by the rules of mteval-v13a.pl (NIST's scorer) as in sacreBLEU's
+/// `13a`. Four entities are decoded. ASCII punctuation is separated, except for periods and commas inside numbers,
+/// apostrophes, and hyphens that do not follow a digit.
 std::vector<std::string> Tokenize13a(std::string_view line);
 
 }  // namespace headlight

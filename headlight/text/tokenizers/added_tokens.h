@@ -1,4 +1,4 @@
-// Added tokens, which are matched in a text before it is segmented: special ones, such as [MASK], and a user's own.
+// Added tokens, which are matched in a text before it is segmented: special tokens such as [MASK], and those of users.
 #pragma once
 
 #include <array>
@@ -15,31 +15,32 @@ struct AddedToken {
   std::int32_t id = 0;
   std::string content;
   bool special = false;                 // skipped by Decode
-  bool normalized = false;              // matched in the normalized text, else in the raw text
-  bool single_word = false;             // matched between word boundaries only
+  bool normalized = false;              // matched in the normalized text, otherwise in the raw text
+  bool single_word = false;             // matched only between word boundaries
   bool lstrip = false, rstrip = false;  // matches include the white space on that side
 };
 
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // The contents must not be empty; of two equal ones the first counts.
+  /// The contents must not be empty; of two equal ones the first is used.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  // A match, or the text between two matches (id -1).
+  /// A match, or the text between two matches (id -1).
   struct Part {
     std::int32_t id;
     TextSpan span;
   };
-  // The parts of the text, none empty: leftmost matches, the longest at each place. Special tokens are text unless
-  // `read_special`. As in the tokenizers library a match may begin in the white space that the one before includes.
+  /// Splits the text into non-empty parts, by leftmost and longest matches. Special tokens are treated as text unless
+  /// `read_special`. As in the tokenizers library, a match may begin in the white space that the previous match
+  /// includes.
   std::vector<Part> Split(std::string_view text, bool read_special) const;
 
  private:
   const AddedToken* Find(std::string_view text, std::size_t at) const;
 
-  std::vector<AddedToken> tokens_;  // the longest first
-  std::array<bool, 256> begins_{};  // true: a token begins with this byte
+  std::vector<AddedToken> tokens_;  // longest first
+  std::array<bool, 256> begins_{};  // whether a token begins with the byte
 };
 
 }  // namespace headlight

@@ -17,8 +17,8 @@ std::string Lower(std::string_view text, TextSpan part) {
   return std::move(lower.text);
 }
 
-// The bytes of the passage that the window's tokens [begin, last] or their words stand for, without spaces at their
-// ends.
+// The bytes of the passage that the window's tokens [begin, last], or the words that contain them, cover, without
+// surrounding spaces.
 TextSpan BytesOf(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last,
                  bool whole_words) {
   const Encoding& encoding = window.encoding;
@@ -39,7 +39,7 @@ PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view q
   const std::int64_t others = std::ssize(cut.encoding.ids) - of_passage;
   Check(of_passage > 0, "{}: the passage has no tokens", name);
   Check(others < longest,
-        "{}: the question has {} tokens with the special ones, and with the passage the model reads {} at once", name,
+        "{}: the question has {} tokens with the special ones, and the model reads {} at once with the passage", name,
         others, longest);
   overlap = std::min(overlap, longest - others - 1);
   constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
@@ -88,9 +88,9 @@ FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std:
   const std::int32_t first = has_null ? 1 : 0, tokens = first + window.count;
   struct Span {
     float score;
-    std::int32_t begin, last;  // tokens of the window
+    std::int32_t begin, last;  // indices of tokens of the window
   };
-  std::vector<Span> spans;  // the best first
+  std::vector<Span> spans;  // in descending order of score
   for (std::int32_t begin = first; begin < tokens; ++begin)
     for (std::int32_t last = begin; last < std::min<std::int64_t>(tokens, begin + search.longest); ++last) {
       const float score =

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// [CLS] q [SEP] p0 ... p7 [SEP], cut into windows of eight tokens that share two.
+// [CLS] q [SEP] p0 ... p7 [SEP], divided into windows of eight tokens with an overlap of two.
 std::vector<Window> Windows() {
   Encoding encoding;
   encoding.texts = {-1, 0, -1, 1, 1, 1, 1, 1, 1, 1, 1, -1};
@@ -24,7 +24,7 @@ std::vector<Window> Windows() {
   return SlidingWindows(encoding, 1, 8, 2);
 }
 
-TEST(Windows, EachTokenHasTheOneWithTheFarthestEdges) {
+TEST(Windows, EachTokenUsesTheWindowWithTheFarthestEdges) {
   const std::vector<Window> windows = Windows();
   ASSERT_EQ(windows.size(), 3U);  // p0 to p3, p2 to p5, p4 to p7
   EXPECT_THAT(WindowOfEachToken(windows), ElementsAre(0, 0, 0, 1, 1, 2, 2, 2));
@@ -46,8 +46,8 @@ class BestAnswersOf : public testing::Test {
   std::vector<Window> windows_ = Windows();
 };
 
-TEST_F(BestAnswersOf, AllWindowsAreTheMostProbable) {
-  // The question and [SEP] do not count: 1 is as good as 100 there.
+TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
+  // The question and [SEP] are ignored, so their values do not matter.
   FoundAnswers found = Best(0, {2, 100, 100, 1, 4, 2, 1, 100}, {1, 100, 100, 1, 1, 1, 6, 100});
   EXPECT_EQ(found.best()->bytes, (TextSpan{2, 4}));  // p2: 2/10 * 6/10; from p1 to p3 would be longer than two tokens
   EXPECT_FLOAT_EQ(found.best()->score, 0.12F);
@@ -58,24 +58,24 @@ TEST_F(BestAnswersOf, AllWindowsAreTheMostProbable) {
   EXPECT_FLOAT_EQ(found.no_answer, 1.0F / 110);
   found.Add(passage_, Best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(found.best()->bytes, (TextSpan{3, 4}));
-  EXPECT_FALSE(found.declines());  // one window that has an answer is enough
+  EXPECT_FALSE(found.declines());  // a single window with an answer is sufficient
   EXPECT_TRUE(Best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}).declines());
   EXPECT_TRUE(FoundAnswers().declines());
 }
 
-// Equal texts are one answer, in upper case too.
-TEST_F(BestAnswersOf, TheSameTextAddUp) {
+// Equal texts are one answer, ignoring case.
+TEST_F(BestAnswersOf, EqualTextsAreAdded) {
   passage_ = "abAb efg";
   const FoundAnswers found = Best(0, {1, 1, 1, 3, 1, 4, 1, 1}, {1, 1, 1, 4, 1, 3, 1, 1});
   EXPECT_EQ(found.best()->bytes, (TextSpan{0, 1}));
   EXPECT_FLOAT_EQ(found.best()->score, 0.24F);
 }
 
-// Tokens p1 and p2 are one word: whatever begins or ends inside it has all of it.
-TEST_F(BestAnswersOf, PartsOfWordsAreTheirWords) {
+// Tokens p1 and p2 are one word: a span that begins or ends inside it includes all of it.
+TEST_F(BestAnswersOf, PartsOfWordsAreExtended) {
   for (Window& window : windows_)
     for (std::int32_t token = 0; token < window.count; ++token) {
-      const std::int32_t number = window.begin + token - 3;  // of the passage's tokens
+      const std::int32_t number = window.begin + token - 3;  // index of the passage's token
       window.encoding.words[static_cast<std::size_t>(window.first + token)] = number == 2 ? 1 : number;
     }
   const FoundAnswers found = Best(0, {1, 1, 1, 1, 1, 6, 1, 1}, {1, 1, 1, 1, 1, 6, 1, 1});

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648), which a `tokenizer.json` holds normalization rules in.
+// Base64 (RFC 4648), used for normalization rules in a `tokenizer.json`.
 #pragma once
 
 #include <string>
@@ -7,6 +7,6 @@
 namespace headlight {
 
 std::string EncodeBase64(std::string_view bytes);
-std::string DecodeBase64(std::string_view text);  // characters that are no digits are skipped
+std::string DecodeBase64(std::string_view text);  // skips characters that are not digits
 
 }  // namespace headlight

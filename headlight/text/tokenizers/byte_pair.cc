@@ -26,8 +26,8 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   for (const std::pair<std::string, std::string>& merge : merges) {
     const auto number = [&](const std::string& piece) {
       const auto found = numbers.find(piece);
-      Check(found != numbers.end(), "{}: merge {} (\"{}\" with \"{}\") needs \"{}\", which the vocabulary lacks", name,
-            merged_.size(), merge.first, merge.second, piece);
+      Check(found != numbers.end(), "{}: merge {} (\"{}\" with \"{}\") needs \"{}\", which is not in the vocabulary",
+            name, merged_.size(), merge.first, merge.second, piece);
       return found->second;
     };
     Check(merge.second.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"",
@@ -38,14 +38,14 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& suffix = options.end_of_word_suffix;
     std::string_view text = pieces[id];
-    // Initial symbols may stand at the beginning of a word, inside it or at its end.
+    // Initial symbols can be at the beginning of a word, inside it or at its end.
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
     const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
     if (characters <= 1) first_.emplace(pieces[id], static_cast<std::int32_t>(id));
   }
   bytes_ = BytePieces(numbers);
-  // Cache of words that are one piece, which most words of a text are.
+  // A cache of words that are a single piece, as most words of a text are.
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     std::string_view word = pieces[id];
     if (!word.ends_with(options.end_of_word_suffix)) continue;
@@ -119,7 +119,8 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
     Symbol& left = symbols[merge.left];
     if (left.bytes == 0 || left.next < 0) continue;
     Symbol& right = symbols[left.next];
-    // Either may have grown since. Another pair with the same result is merged too, as in the tokenizers library.
+    // Either symbol may have changed since. Another pair with the same result is merged too, as in the tokenizers
+    // library.
     const std::int32_t rank = rank_.Find(PairKey(left.piece, right.piece));
     if (rank < 0 || merged_[rank] != merged_[merge.rank]) continue;
     left.piece = merged_[merge.rank];

@@ -1,4 +1,4 @@
-// Byte-pair encoding (Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016) by a list
+// Byte-pair encoding (Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016) with a list
 // of merges, as in the GPT families.
 #pragma once
 
@@ -17,28 +17,28 @@
 namespace headlight {
 
 struct BytePairOptions {
-  bool bytes = false;                          // initial symbols are bytes, else characters
-  std::optional<std::int32_t> unknown;         // for characters without a piece, which are skipped otherwise
-  bool fuse_unknown = false;                   // consecutive unknown characters are one piece
+  bool bytes = false;                          // initial symbols are bytes instead of characters
+  std::optional<std::int32_t> unknown;         // the piece for unknown characters, which are skipped if there is none
+  bool fuse_unknown = false;                   // consecutive unknown characters become one piece
   std::string continuing_subword_prefix = "";  // of pieces inside a word
   std::string end_of_word_suffix = "";         // of pieces that end a word
-  bool byte_fallback = false;  // a character without a piece becomes pieces such as <0x0A>, if it has all
-  bool ignore_merges = false;  // a word that is a piece is not merged from its parts
+  bool byte_fallback = false;  // an unknown character becomes byte pieces such as <0x0A>, if all of them exist
+  bool ignore_merges = false;  // a word that is a piece is not built by merges
 };
 
-// By byte, the piece that spells it, such as <0x0A>; -1: none.
+/// For each byte, the piece that represents it, such as <0x0A>; -1: none.
 std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers);
 
-// Starts from the bytes or characters of a word and repeatedly merges the adjacent pair of the lowest rank (place in
-// the list), the leftmost of equals.
+/// Starts from the bytes or characters of a word and repeatedly merges the adjacent pair of the lowest rank (index in
+/// the list of merges), the leftmost one if ranks are equal.
 class BytePairSegmenter {
  public:
-  // Throws Error, beginning with `name`, where the two parts of a merge or its result are not pieces.
+  /// Throws Error, beginning with `name`, if the two parts of a merge or its result are not pieces.
   BytePairSegmenter(const std::vector<std::string>& pieces,
                     const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
                     const std::string& name);
 
-  // Appends the segments of a non-empty word, UTF-8 unless its symbols are bytes. A byte's segment ends with it.
+  /// Appends the segments of a non-empty word. The word must be UTF-8 unless its symbols are bytes.
   void operator()(std::string_view word, std::vector<Segment>& segments) const;
 
  private:
@@ -46,7 +46,7 @@ class BytePairSegmenter {
     std::int32_t piece, bytes;    // bytes: 0 once merged into the previous symbol
     std::int32_t previous, next;  // -1 at the ends
   };
-  // A possible merge of the symbol at `left` with the next one; the heap's top has the lowest rank.
+  /// A possible merge of the symbol at `left` with the next one; the heap's top has the lowest rank.
   struct Merge {
     std::int32_t rank, left;
     friend bool operator<(const Merge& a, const Merge& b) {
@@ -58,10 +58,10 @@ class BytePairSegmenter {
   void MergeAll(std::vector<Symbol>& symbols) const;
 
   BytePairOptions options_;
-  std::unordered_map<std::string, std::int32_t> first_;  // initial symbol, with prefix and suffix, to piece
-  std::unordered_map<std::string, std::int32_t> whole_;  // words that are one piece
-  std::array<std::int32_t, 256> bytes_;                  // see BytePieces; for byte_fallback
-  NumberTable rank_;                                     // (left piece << 32 | right piece) to rank
+  std::unordered_map<std::string, std::int32_t> first_;  // from initial symbol, with prefix and suffix, to piece
+  std::unordered_map<std::string, std::int32_t> whole_;  // words that are a single piece
+  std::array<std::int32_t, 256> bytes_;                  // see BytePieces; only for byte_fallback
+  NumberTable rank_;                                     // from (left piece << 32 | right piece) to rank
   std::vector<std::int32_t> merged_;                     // by rank, the resulting piece
 };
 

@@ -19,11 +19,11 @@ constexpr std::array<const char*, 2> kAdditional = {"additional_special_tokens",
 JsonView ReadObject(const std::string& path) {
   if (!Exists(path)) return {Json::Object{}, path};
   JsonView json = ReadJson(path);
-  json.Object();  // refuses anything else
+  json.Object();  // throws Error for anything else
   return json;
 }
 
-// The tokens of both lists, each once.
+// The tokens of both lists, without duplicates.
 Json Union(const Json* first, const Json& second) {
   const auto* more = second.As<Json::Array>();
   const auto* given = first != nullptr ? first->As<Json::Array>() : nullptr;
@@ -33,7 +33,7 @@ Json Union(const Json* first, const Json& second) {
   return both;
 }
 
-// The settings' tokens in the roles that are not kRoles, such as "image_token".
+// The settings' tokens in roles other than kRoles, such as "image_token".
 std::vector<JsonView> OtherRoles(const JsonView& config) {
   std::vector<JsonView> tokens;
   const auto names_token = [](const JsonView& value) {
@@ -41,11 +41,11 @@ std::vector<JsonView> OtherRoles(const JsonView& config) {
   };
   for (const auto& [name, value] : config.Members())
     if (name.ends_with("_token") && std::ranges::find(kRoles, name) == kRoles.end() && names_token(value))
-      tokens.push_back(config[name]);  // by name, which counts as read
+      tokens.push_back(config[name]);  // by name, which marks it as read
   return tokens;
 }
 
-// Special tokens without a role, and those of extra_special_tokens with one of their own.
+// Special tokens without a role, and those of extra_special_tokens that have their own role.
 std::vector<JsonView> AdditionalTokens(const JsonView& config) {
   std::vector<JsonView> tokens;
   for (const char* key : kAdditional) {
@@ -62,14 +62,14 @@ std::vector<JsonView> AdditionalTokens(const JsonView& config) {
 
 std::int64_t IdOf(const std::string& text, const std::string& place) {
   Check(!text.empty() && text.size() < 9 && text.find_first_not_of("0123456789") == std::string::npos,
-        "{}: {} is no id", place, Quoted(text));
+        "{}: {} is not an id", place, Quoted(text));
   const std::int64_t id = std::stol(text);
   Check(id < kMostIds, "{}: the id is {}, it must be from 0 to {}", place, id, kMostIds - 1);
   return id;
 }
 
-// The tokens that a config.json has rows for: of the model, or of its part that reads or writes texts. 0: it does not
-// say.
+// The number of embedding rows according to a config.json: of the model, or of its part that reads or writes text. 0:
+// unknown.
 std::int64_t RowsOf(const Json& model) {
   const Json *const text = model.Find("text_config"), *const decoder = model.Find("decoder");
   for (const Json* size :
@@ -88,7 +88,7 @@ struct NumberedToken {
   bool special = false;
 };
 
-// Tokenizers whose code is Python's take the ids of files; the tokenizers library takes their order alone.
+// Tokenizers implemented in Python use the ids in files; the tokenizers library uses only their order.
 bool TakesIds(TokenizerFamily family) {
   using enum TokenizerFamily;
   return family == esm || family == marian || family == siglip;
@@ -104,7 +104,7 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
   }
 }
 
-// Refuses tokens that the vocabulary lacks with the id of one of its pieces.
+// Throws Error for tokens that are not in the vocabulary, but have the id of one of its pieces.
 void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table) {
   std::unordered_map<std::int64_t, const NumberedToken*> by_id;
   for (const NumberedToken& token : tokens)
@@ -192,7 +192,7 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
   const std::string path = folder + "/tokenizer_config.json";
   const JsonView file = ReadObject(path), model = ReadObject(folder + "/config.json");
   Json config = file.value();
-  // Newer folders say it all in the configuration.
+  // Newer folders have everything in the configuration.
   if (!file["added_tokens_decoder"].present())
     for (const auto& [name, token] : ReadObject(folder + "/special_tokens_map.json").Members()) {
       const bool list = std::ranges::find(kAdditional, name) != kAdditional.end();
@@ -272,7 +272,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   CheckIds(of_file, table);
   CheckIds(declared, table);
-  // Others read a tokenizer.json first, in its order.
+  // Other classes read a tokenizer.json first, in its order.
   if (!settings.builds_parts)
     for (const NumberedToken& entry : of_file) AddInOrder({entry}, takes_ids, table);
   AddInOrder(std::move(declared), takes_ids, table);

@@ -21,7 +21,7 @@ std::string TestData(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + name;
 }
 
-// Writes the vocabulary of a family as the files of that name.
+// Writes the vocabulary of a family in the format of `file`.
 void WriteVocabulary(const std::string& folder, const std::string& vocabulary, const std::string& file) {
   if (file.ends_with(".model")) {
     std::filesystem::copy_file(TestData(vocabulary), folder + "/" + file);
@@ -52,7 +52,7 @@ std::vector<std::int32_t> IdsOf(const JsonView& given) {
   return ids;
 }
 
-TEST(DeclaredTokens, AreThoseOfTransformers) {
+TEST(DeclaredTokens, MatchTransformers) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/declared_tokens.json");
   const std::vector<std::string> texts = goldens["texts"].Strings();
   const std::vector<JsonView> folders = goldens["folders"].Items();
@@ -96,8 +96,8 @@ class DeclaredTokensOfBert : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The tokenizers library has no gaps.
-TEST_F(DeclaredTokensOfBert, GetTheNextIdsInTheOrderOfThoseInTheFile) {
+// The tokenizers library has no gaps in ids.
+TEST_F(DeclaredTokensOfBert, GetConsecutiveIdsInTheOrderOfTheFile) {
   const PipelineTokenizer tokenizer = With("added_tokens.json", R"({"<x>": 170, "<y>": 165})");
   EXPECT_EQ(tokenizer.Find("<x>"), 161);
   EXPECT_EQ(tokenizer.Find("<y>"), 160);
@@ -107,8 +107,9 @@ TEST_F(DeclaredTokensOfBert, GetTheNextIdsInTheOrderOfThoseInTheFile) {
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{160, 161}), "<y> <x>");
 }
 
-// Every piece of ESM's vocabulary is matched, also if the settings declare others alone. Python's tokenizers have gaps.
-TEST(DeclaredTokens, LeaveThePiecesOfEsm) {
+// Every piece of ESM's vocabulary is matched, even if the settings declare only others. Python tokenizers allow gaps in
+// ids.
+TEST(DeclaredTokens, KeepThePiecesOfEsm) {
   const TemporaryFolder folder;
   std::string lines;
   for (const char* piece : {"<cls>", "<pad>", "<eos>", "<unk>", "L", "A", "G", "<mask>"})
@@ -125,7 +126,7 @@ TEST(DeclaredTokens, LeaveThePiecesOfEsm) {
   EXPECT_THAT(tokenizer(special + R"(, "12": {"content": "|"})").Encode("GA|L").ids, ElementsAre(0, 6, 5, 12, 4, 2));
 }
 
-TEST_F(DeclaredTokensOfBert, AreSpecialWhereASettingNamesThem) {
+TEST_F(DeclaredTokensOfBert, AreSpecialIfASettingNamesThem) {
   WriteFile(folder_.File("special_tokens_map.json"),
             R"({"additional_special_tokens": ["<x>", {"content": "<y>", "rstrip": true}]})");
   const PipelineTokenizer tokenizer = With("added_tokens.json", R"({"<x>": 160, "<z>": 161})");
@@ -135,14 +136,14 @@ TEST_F(DeclaredTokensOfBert, AreSpecialWhereASettingNamesThem) {
   EXPECT_THAT(tokenizer.Encode("<y>  <x>", {.add_special = false}).ids, ElementsAre(162, 160));
 }
 
-TEST_F(DeclaredTokensOfBert, SayWhereTextsAreCut) {
+TEST_F(DeclaredTokensOfBert, SetTheTruncationSide) {
   EXPECT_EQ(PipelineTokenizer::Load(folder_.path()).cut_at(), CutAt::end);
   EXPECT_EQ(With("tokenizer_config.json", R"({"truncation_side": "left"})").cut_at(), CutAt::beginning);
   EXPECT_THAT(ErrorWith("tokenizer_config.json", R"({"truncation_side": "middle"})"), HasSubstr("truncation_side"));
 }
 
 // A model has no row for a token after its vocabulary, and no file says that there is one.
-TEST_F(DeclaredTokensOfBert, AreLeftOutAfterTheModelsVocabulary) {
+TEST_F(DeclaredTokensOfBert, AreLeftOutBeyondTheModelsVocabulary) {
   for (const char* size : {R"("vocab_size": 161)", R"("text_vocab_size": 161)", R"("text_config": {"vocab_size": 161})",
                            R"("decoder": {"vocab_size": 161})"}) {
     WriteFile(folder_.File("config.json"), fmt::format(R"({{"model_type": "bert", {}}})", size));
@@ -154,18 +155,17 @@ TEST_F(DeclaredTokensOfBert, AreLeftOutAfterTheModelsVocabulary) {
 }
 
 TEST_F(DeclaredTokensOfBert, MustAgreeWithTheVocabulary) {
-  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"[CLS]": 160})"),
-              HasSubstr("added_tokens.json: the id of '[CLS]' is 160, and 2 in the vocabulary"));
-  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"<x>": 7})"), HasSubstr("its id 7 is that of"));
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"[CLS]": 160})"), HasSubstr("'[CLS]' is 160"));
+  EXPECT_THAT(ErrorWith("added_tokens.json", R"({"<x>": 7})"), HasSubstr("its id 7 is"));
   EXPECT_THAT(ErrorWith("added_tokens.json", R"({"<x>": -1})"), HasSubstr("key '<x>'"));
   EXPECT_THAT(ErrorWith("added_tokens.json", R"(["<x>"])"), HasSubstr("added_tokens.json"));
   std::filesystem::remove(folder_.File("added_tokens.json"));
   const auto decoder = [&](const char* token) {
     return ErrorWith("tokenizer_config.json", fmt::format(R"({{"added_tokens_decoder": {{{}}}}})", token));
   };
-  EXPECT_THAT(decoder(R"("161": "[CLS]")"), HasSubstr("the id of '[CLS]' is 161, and 2 in the vocabulary"));
-  EXPECT_THAT(decoder(R"("x": "<x>")"), HasSubstr("'x' is no id"));
-  EXPECT_THAT(decoder(R"("99999999": "<x>")"), HasSubstr("it must be from 0 to 4194303"));
+  EXPECT_THAT(decoder(R"("161": "[CLS]")"), HasSubstr("'[CLS]' is 161"));
+  EXPECT_THAT(decoder(R"("x": "<x>")"), HasSubstr("'x' is not an id"));
+  EXPECT_THAT(decoder(R"("99999999": "<x>")"), HasSubstr("from 0 to 4194303"));
   EXPECT_THAT(decoder(R"("160": {"content": ""})"), HasSubstr("its content is empty"));
   EXPECT_THAT(decoder(R"("160": {"content": "<x>", "lstrip": 1})"), HasSubstr("lstrip"));
   EXPECT_EQ(decoder(R"("160": "<x>")"), "");

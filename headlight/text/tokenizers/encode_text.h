@@ -1,4 +1,4 @@
-// A text as tokens, whatever the kind of tokenizer.
+// Encodes a text with any kind of tokenizer.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace headlight {
 
-/// Whether a text to translate and a translation are encoded apart, as MarianMT's are.
+/// True if sources and translations are encoded differently, as with MarianMT's tokenizer.
 HEADLIGHT_API bool HasSides(const Tokenizer& tokenizer);
 
-/// The tokens of a text, with those that the model expects around it. Without sides `side` is not read. With sides only
-/// the end is special, no text spells it, and no words are counted. Throws Error naming the byte if the text is not
-/// UTF-8.
+/// Encodes a text with the special tokens that the model expects. For tokenizers without sides, `side` is ignored. For
+/// tokenizers with sides, the end is the only special token, it cannot be written in a text, and words are not counted.
+/// Throws Error naming the byte if the text is not UTF-8.
 HEADLIGHT_API Encoding EncodeOneText(const Tokenizer& tokenizer, std::string_view text,
                                      const EncodeOptions& options = {}, Side side = Side::source);
 

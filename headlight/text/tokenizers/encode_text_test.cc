@@ -14,7 +14,7 @@
 namespace headlight::encode_text_test {
 namespace {
 
-TEST(EncodeOneText, IsThatOfATokenizerWithoutSides) {
+TEST(EncodeOneText, MatchesATokenizerWithoutSides) {
   const std::string folder = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/answer";
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   EXPECT_FALSE(HasSides(tokenizer));
@@ -29,7 +29,7 @@ TEST(EncodeOneText, IsThatOfATokenizerWithoutSides) {
   }
 }
 
-TEST(EncodeOneText, PutsTheEndBehindATextOfEitherSide) {
+TEST(EncodeOneText, AppendsTheEndOnEitherSide) {
   int line = 0;
   const MarianTokenizer tokenizer = TrainVocabulary(
       [&](std::string_view& text) {

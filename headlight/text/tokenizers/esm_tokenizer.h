@@ -1,4 +1,4 @@
-// ESM-2's tokenizer, the same for all its models.
+// ESM-2's tokenizer, which all its models share.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// The content of a tokenizer.json: 33 tokens, one a residue, as in the published folders' vocab.txt.
+/// The content of a tokenizer.json: 33 tokens, one per residue, as in vocab.txt of the published folders.
 HEADLIGHT_API Json EsmTokenizerJson();
 
 // True if a vocabulary has only letters of residues and special tokens: its texts are sequences of residues.

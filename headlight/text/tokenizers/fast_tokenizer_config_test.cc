@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Written by tools/make_auto_tokenizer_goldens.py from folders that were trained here.
+// Written by tools/make_auto_tokenizer_goldens.py from folders of models trained by headlight.
 const std::string kGoldens = HEADLIGHT_SOURCE_DIR "/tests/testdata/auto_tokenizers";
 
 std::vector<std::string> Folders() {
@@ -41,7 +41,7 @@ TEST_P(AutoTokenizer, GivesTheSameIds) {
     EXPECT_EQ(Json(tokenizer.Encode(texts[i]).ids), golden["ids"].Items()[i].value()) << texts[i];
 }
 
-TEST_P(AutoTokenizer, ReadsTheFileThatIsWrittenHere) {
+TEST_P(AutoTokenizer, ReadsTheWrittenFile) {
   const JsonView config = ReadJson(folder + "/tokenizer_config.json");
   const TemporaryFolder temporary;
   fs::copy_file(folder + "/tokenizer.json", temporary.File("tokenizer.json"));
@@ -54,7 +54,7 @@ TEST_P(AutoTokenizer, ReadsTheFileThatIsWrittenHere) {
   for (const auto& [role, token] : golden["special"].Members()) EXPECT_EQ(config[role].value(), token.value()) << role;
 }
 
-TEST(FastTokenizerConfig, LeavesThatOfAnotherClass) {
+TEST(FastTokenizerConfig, KeepsThatOfAnotherClass) {
   const TemporaryFolder folder;
   WriteFastTokenizerConfig(folder.path(), TokenizerOfModel{.longest = 5});
   EXPECT_FALSE(fs::exists(folder.File("tokenizer_config.json")));  // there is no tokenizer.json

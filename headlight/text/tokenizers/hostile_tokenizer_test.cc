@@ -1,4 +1,4 @@
-// Files that ask for more work or memory than their size explains.
+// Files that demand more work or memory than their size justifies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,10 +30,9 @@ Json MakeTemplate(std::size_t parts, std::size_t ids) {
 
 TEST(HostileTokenizer, TokensAroundATextAreBounded) {
   EXPECT_EQ(With("post_processor", MakeTemplate(16, 16)).Encode("a").ids.size(), 256U);
-  EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(257, 1)); }),
-              HasSubstr("t.json: key 'post_processor.single': puts more than 256 tokens around a text"));
+  EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(257, 1)); }), HasSubstr("key 'post_processor.single'"));
   EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(2, 200)); }), HasSubstr("more than 256 tokens"));
-  // Each part looks its token up among all: quadratic.
+  // Each part is looked up among all tokens, which takes quadratic time.
   Json many = MakeTemplate(0, 0);
   Json::Array parts;
   Json::Object tokens;
@@ -49,7 +48,7 @@ TEST(HostileTokenizer, TokensAroundATextAreBounded) {
       ErrorOf([] {
         With("post_processor", Json::Object{{"type", "Sequence"}, {"processors", Repeated(65, MakeTemplate(1, 1))}});
       }),
-      HasSubstr("there are more than 64 steps"));
+      HasSubstr("more than 64 steps"));
 }
 
 TEST(HostileTokenizer, NormalizedTextIsBounded) {
@@ -59,16 +58,15 @@ TEST(HostileTokenizer, NormalizedTextIsBounded) {
   EXPECT_EQ(With("normalizer", doubled(5)).Encode("aa", {.add_special = false}).ids.size(), 1U);
   const PipelineTokenizer tokenizer = With("normalizer", doubled(64));
   EXPECT_EQ(tokenizer.Encode("b").ids.size(), 1U);
-  EXPECT_EQ(ErrorOf([&] { tokenizer.Encode("aaaa"); }),
-            "t.json: the normalizers lengthen a text of 4 bytes to more than 384");
-  EXPECT_THAT(ErrorOf([&] { With("normalizer", doubled(65)); }), HasSubstr("there are more than 64 steps"));
+  EXPECT_THAT(ErrorOf([&] { tokenizer.Encode("aaaa"); }), HasSubstr("4 bytes to more than 384"));
+  EXPECT_THAT(ErrorOf([&] { With("normalizer", doubled(65)); }), HasSubstr("more than 64 steps"));
   EXPECT_THAT(ErrorOf([&] { With("normalizer", ReplaceJson("String", "a", std::string(257, 'a'))); }),
-              HasSubstr("key 'normalizer.content': 257 bytes, more than the 256"));
+              HasSubstr("key 'normalizer.content': 257 bytes"));
   const Json prepend = Json::Object{{"type", "Prepend"}, {"prepend", std::string(200, 'a')}};
   EXPECT_THAT(
       ErrorOf([&] { With("normalizer", SequenceJson("normalizers", std::vector<Json>(10, prepend))).Encode("a"); }),
-      HasSubstr("lengthen a text of 1 bytes"));
-  // The longest decomposition of Unicode is still read.
+      HasSubstr("text of 1 bytes"));
+  // Unicode's longest decomposition is accepted.
   std::string longest;
   for (int i = 0; i < 1000; ++i) longest += "\uFDFA";
   EXPECT_EQ(With("normalizer", R"({"type": "NFKD"})"_json).Encode(longest).spans.size(), 1U);
@@ -78,17 +76,15 @@ TEST(HostileTokenizer, AddedTokensAreBounded) {
   Json file = R"({"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0}},
                   "added_tokens": [{"content": "aaaa", "id": 1, "normalized": true}]})"_json;
   file.Set("normalizer", SequenceJson("normalizers", std::vector<Json>(64, ReplaceJson("String", "a", "aa"))));
-  EXPECT_THAT(ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "t"); }),
-              HasSubstr("t: the normalizers lengthen a text of 4 bytes"));
+  EXPECT_THAT(ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "t"); }), HasSubstr("text of 4 bytes"));
 }
 
 TEST(HostileTokenizer, DecodedTextIsBounded) {
   std::vector<Json> steps(64, ReplaceJson("String", "a", "aa"));
   const PipelineTokenizer tokenizer = With("decoder", SequenceJson("decoders", steps));
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{0}), "u");
-  EXPECT_THAT(ErrorOf([&] { tokenizer.Decode(std::vector<std::int32_t>{1}); }),
-              HasSubstr("t.json: the decoders lengthen a text"));
-  // Stripping is linear.
+  EXPECT_THAT(ErrorOf([&] { tokenizer.Decode(std::vector<std::int32_t>{1}); }), HasSubstr("the decoders lengthen"));
+  // Stripping takes linear time.
   const Json strip = R"({"type": "Strip", "content": "a", "start": 1000000, "stop": 1000000})"_json;
   const PipelineTokenizer strips = With("decoder", SequenceJson("decoders", {R"({"type": "Fuse"})"_json, strip}));
   EXPECT_EQ(strips.Decode(std::vector<std::int32_t>(500'000, 1)), "");

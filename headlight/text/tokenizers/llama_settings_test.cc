@@ -1,4 +1,4 @@
-// Folders of LlamaTokenizer against Transformers: tools/make_llama_tokenizer_goldens.py.
+// Folders with LlamaTokenizer, compared with Transformers (tools/make_llama_tokenizer_goldens.py).
 #include <gmock/gmock.h>
 
 #include <string>
@@ -16,7 +16,7 @@ std::string FileOf(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + name;
 }
 
-TEST(LlamaTokenizer, BuildsItsPartsByItsSettings) {
+TEST(LlamaTokenizer, BuildsItsPartsFromItsSettings) {
   const JsonView goldens = ReadJson(FileOf("llama_settings.json"));
   const std::vector<std::string> texts = goldens["texts"].Strings();
   for (const JsonView& golden : goldens["cases"].Items()) {

@@ -1,4 +1,4 @@
-// The tokenizer of a folder, of the kind that its files name.
+// Loads a tokenizer of the kind that a folder's files determine.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-// The tokenizer of a model that reads and writes text: a MarianTokenizer where the folder has a `source.spm`, else a
-// PipelineTokenizer. Throws Error naming the file and what is missing, broken or not supported.
+/// The tokenizer of a model that reads and writes text: a MarianTokenizer if the folder has a `source.spm`, otherwise a
+/// PipelineTokenizer. Throws Error naming the file and what is missing, invalid or not supported.
 HEADLIGHT_API std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder);
 
 }  // namespace headlight

@@ -13,8 +13,9 @@ using Type = SentencePiece::Type;
 
 constexpr std::string_view kSpaceRuns = " {2,}";
 
-// TextNormalizer in the tokenizers library's terms. Its Precompiled step looks at one grapheme at a time, where
-// SentencePiece looks at the text: rare sequences of combining marks come out differently there, a known defect of it.
+// TextNormalizer as normalizers of the tokenizers library. The library's Precompiled normalizer processes one grapheme
+// at a time, but SentencePiece the whole text. Rare sequences of combining marks therefore differ, a known defect of
+// the library.
 Json NormalizerJson(const SentencePieceModel& model) {
   std::vector<Json> steps;
   if (!model.charsmap.empty())
@@ -44,8 +45,8 @@ Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special)
 }
 
 Json UnigramModelJson(const SentencePieceModel& model) {
-  // The tokenizers library would match the spelling of a special token in a text, unless its score is below that of any
-  // other segmentation.
+  // Otherwise the tokenizers library could match a special token's spelling in a text, so its score must be below that
+  // of any other segmentation.
   double least = 0;
   for (const SentencePiece& piece : model.pieces) least = std::min<double>(least, piece.score);
   Json::Array vocabulary;
@@ -102,13 +103,13 @@ std::string VocabularyJson(const std::vector<std::string>& pieces) {
 std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::string& name) {
   const JsonView vocabulary(ParseJson(text, name), name);
   std::vector<std::string> pieces = PiecesById(vocabulary);
-  Check(pieces.size() == vocabulary.Object().size(), "{}: {} pieces have ids up to {}, which leave some out", name,
+  Check(pieces.size() == vocabulary.Object().size(), "{}: {} pieces have ids up to {}, so some ids are missing", name,
         vocabulary.Object().size(), pieces.size() - 1);
   return pieces;
 }
 
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest) {
-  // split_special_tokens: text that spells "</s>" stays text.
+  // split_special_tokens: the text "</s>" stays text.
   Json json = R"({"clean_up_tokenization_spaces": false})"_json;
   json.Set("eos_token", special.eos);
   json.Set("model_max_length", longest);

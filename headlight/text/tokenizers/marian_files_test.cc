@@ -17,7 +17,7 @@ std::string ConfigError(const std::string& text) {
   return ErrorOf([&] { SpecialTokensOf(JsonView(ParseJson(text, "config.json"), "config.json")); });
 }
 
-TEST(MarianFiles, VocabularyComesBack) {
+TEST(MarianFiles, VocabularyRoundTrips) {
   const std::vector<std::string> pieces = {"</s>", "\u2581Hund", "\"", "\\", "日本", "a"};
   EXPECT_EQ(ParseVocabularyJson(VocabularyJson(pieces), "x"), pieces);
   EXPECT_EQ(VocabularyJson({"a", "\""}), "{\n  \"a\": 0,\n  \"\\\"\": 1\n}\n");
@@ -28,8 +28,8 @@ TEST(MarianFiles, RefusesBadVocabularies) {
       {"", "vocab.json: byte 1: not valid JSON"},
       {"[]", "vocab.json: expected an object, got an array"},
       {"{\"a\": 0, \"b\": 0}", "'a' and 'b' have the same id 0"},
-      {"{\"a\": 0, \"b\": 2}", "2 pieces have ids up to 2, which leave some out"},
-      {"{\"a\": 0, \"b\": 99999999}", "the id of 'b' must be a number from 0 to"},
+      {"{\"a\": 0, \"b\": 2}", "2 pieces have ids"},
+      {"{\"a\": 0, \"b\": 99999999}", "the id of 'b'"},
       {"{\"a\": -1}", "the id of 'a'"},
       {"{\"a\": 0.5}", "the id of 'a'"},
       {"{\"a\": 1e99}", "the id of 'a'"},
@@ -40,7 +40,7 @@ TEST(MarianFiles, RefusesBadVocabularies) {
       {"{\"\\ud800\": 0}", "vocab.json: "},
   };
   for (const auto& [text, message] : cases) EXPECT_THAT(VocabularyError(text), HasSubstr(message)) << text;
-  EXPECT_THAT(VocabularyError(std::string(1 << 20, '[')), HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(VocabularyError(std::string(1 << 20, '[')), HasSubstr("more than 64 deep"));
   std::string deep;
   for (int level = 0; level < 100000; ++level) deep += "{\"a\":";
   EXPECT_THAT(VocabularyError(deep), HasSubstr("nested more than"));
@@ -57,7 +57,7 @@ TEST(MarianFiles, ReadsTheConfig) {
   EXPECT_THAT(ConfigError(R"({"separate_vocabs": true})"), HasSubstr("separate_vocabs"));
   EXPECT_THAT(ConfigError(R"({"eos_token": 3})"), HasSubstr("config.json: "));
   EXPECT_THAT(ConfigError(R"({"eos_token": {}})"), HasSubstr("config.json: "));
-  EXPECT_THAT(ConfigError("[1]"), HasSubstr("config.json: expected an object"));
+  EXPECT_THAT(ConfigError("[1]"), HasSubstr("expected an object"));
 }
 
 }  // namespace

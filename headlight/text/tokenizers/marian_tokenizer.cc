@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 25;  // bytes; a model with 256,000 pieces has 5 million
 
 std::string WithSpaces(std::string_view piece) {
   std::string text;
@@ -58,21 +58,21 @@ struct Subwords {
   }
 };
 
-// Throws Error where the folder's files declare a token that the vocabulary lacks.
+// Throws Error if the folder's files declare a token that is not in the vocabulary.
 void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::string>& pieces) {
   TokenTable table;
   for (const std::string& piece : pieces) table.ids.emplace(piece, table.size++);
   AddDeclaredTokens(settings, {}, {}, table);
   for (const auto& [content, id] : table.ids)
     Check(id < std::ssize(pieces),
-          "{}: it declares the token {}, which vocab.json lacks; a translation model may have none",
+          "{}: it declares the token {}, which is not in vocab.json; translation models do not support such tokens",
           settings.config.place(), Quoted(content));
 }
 
 }  // namespace
 
 struct MarianTokenizer::State {
-  // Of the vocabulary and of both models, for errors.
+  // The files of the vocabulary and of both models, for error messages.
   struct Names {
     std::string vocabulary, source, target;
   };
@@ -85,7 +85,7 @@ struct MarianTokenizer::State {
     }
     const auto find = [&](const std::string& piece) {
       const auto found = tokens.find(piece);
-      Check(found != tokens.end(), "{}: the vocabulary lacks \"{}\"", names.vocabulary, piece);
+      Check(found != tokens.end(), "{}: \"{}\" is not in the vocabulary", names.vocabulary, piece);
       return found->second;
     };
     eos = find(special.eos);
@@ -196,7 +196,7 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
     tokens.push_back(token);
     if (spans) spans->push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)});
   };
-  // A language code, such as ">>fra<<", is a token of its own.
+  // A language code, such as ">>fra<<", is a single token.
   std::size_t skipped = 0;
   if (text.starts_with(">>")) {
     const std::size_t end = text.find("<<");
@@ -218,7 +218,7 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
   for (std::size_t index = 0; index < segments.size(); ++index) {
     std::int32_t token = subwords.tokens[segments[index].piece];
     if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
-      // Consecutive unknown characters are one piece, which the vocabulary may have from the other side's model.
+      // Consecutive unknown characters are one piece, which may be in the vocabulary because of the other side's model.
       while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
       const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
       if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {

@@ -34,7 +34,7 @@ MarianTokenizer Small(const std::string& algorithm) {
   return MarianTokenizer(ParseSentencePieceModel(ReadFile(path), path));
 }
 std::string NewFolder(const std::string& name) {
-  // The process's own: tests run side by side.
+  // The name contains the process id, since tests run in parallel.
   const std::string folder = fmt::format("{}/tokenizer_{}_{}", testing::TempDir(), getpid(), name);
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
@@ -54,7 +54,7 @@ class MarianTokenizerOf : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, MarianTokenizerOf, testing::Values("bpe", "unigram"),
                          [](const auto& which) { return which.param; });
 
-TEST_P(MarianTokenizerOf, GivesSentencePiecesTokens) {
+TEST_P(MarianTokenizerOf, MatchesSentencePiece) {
   const MarianTokenizer tokenizer = Small(GetParam());
   const std::vector<JsonView> goldens = Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"].Items();
   ASSERT_GT(goldens.size(), 140u);
@@ -74,14 +74,14 @@ TEST_P(MarianTokenizerOf, GivesSentencePiecesTokens) {
   }
 }
 
-// FNV-1a, as tools/make_tokenizer_goldens.py computes it.
+// FNV-1a, computed as in tools/make_tokenizer_goldens.py.
 std::string Fingerprint(const std::string& bytes) {
   std::uint64_t value = 0xCBF29CE484222325;
   for (const unsigned char byte : bytes) value = (value ^ byte) * 0x100000001B3;
   return fmt::format("{:016x}", value);
 }
 
-// The goldens are what AutoTokenizer makes of the files with these fingerprints, in a MarianMT and in a Pegasus folder.
+// The goldens are AutoTokenizer's results for files with these fingerprints, in a MarianMT and in a Pegasus folder.
 TEST(MarianTokenizer, SavesWhatTransformersReads) {
   const auto folder_of = [](const std::string& algorithm) { return BuildFolder() + "/tokenizer_saved_" + algorithm; };
   for (const std::string algorithm : {"bpe", "unigram"}) {
@@ -104,7 +104,7 @@ TEST(MarianTokenizer, SavesWhatTransformersReads) {
   }
 }
 
-TEST_P(MarianTokenizerOf, ComesBackFromItsFiles) {
+TEST_P(MarianTokenizerOf, RoundTripsThroughFiles) {
   const MarianTokenizer tokenizer = Small(GetParam());
   const std::string folder = NewFolder("saved"), again = NewFolder("again");
   tokenizer.Save(folder, 256);
@@ -122,7 +122,8 @@ TEST_P(MarianTokenizerOf, ComesBackFromItsFiles) {
     EXPECT_EQ(ReadFile(again + file), ReadFile(folder + file)) << file;
 }
 
-// A folder with a model per language over one vocabulary in another order, read by transformers' MarianTokenizer.
+// A folder with one model per language and a vocabulary in another order. The goldens are from Transformers'
+// MarianTokenizer.
 TEST(MarianTokenizer, ReadsAPublishedFolder) {
   const MarianTokenizer tokenizer = MarianTokenizer::Load(TestData("tokenizer_marian"));
   EXPECT_EQ(tokenizer.algorithm(Side::source), SubwordAlgorithm::unigram);
@@ -205,7 +206,7 @@ TEST(MarianTokenizer, RefusesVeryLongText) {
   EXPECT_THROW(Small("bpe").Encode(std::string((1 << 22) + 1, 'a')), Error);
 }
 
-TEST_P(MarianTokenizerOf, ServesManyThreads) {
+TEST_P(MarianTokenizerOf, IsThreadSafe) {
   const MarianTokenizer tokenizer = Small(GetParam());
   std::vector<std::pair<std::string, Tokens>> cases;
   for (const JsonView& golden : Goldens(std::string("tokenizer_") + GetParam() + ".json")["cases"].Items())
@@ -225,7 +226,7 @@ TEST(MarianTokenizer, RefusesBadFolders) {
     Small("bpe").Save(path);
     return path;
   };
-  EXPECT_THAT(LoadError(NewFolder("empty")), HasSubstr("_empty/source.spm is missing; a MarianMT tokenizer is"));
+  EXPECT_THAT(LoadError(NewFolder("empty")), HasSubstr("_empty/source.spm is missing"));
   EXPECT_THAT(LoadError(testing::TempDir() + "/nowhere"), HasSubstr("/nowhere/source.spm is missing"));
   for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
     const std::string path = folder();
@@ -238,14 +239,14 @@ TEST(MarianTokenizer, RefusesBadFolders) {
   }
   const std::string path = folder();
   WriteFile(path + "/vocab.json", "{\"</s>\": 0, \"<unk>\": 1, \"a\": 2}");
-  EXPECT_THAT(LoadError(path), HasSubstr("the vocabulary lacks \"<pad>\""));
+  EXPECT_THAT(LoadError(path), HasSubstr("\"<pad>\" is not in"));
   WriteFile(path + "/special_tokens_map.json", "{\"pad_token\": \"a\"}");
   EXPECT_EQ(LoadError(path), "");
   EXPECT_EQ(MarianTokenizer::Load(path).pad(), 2);
   WriteFile(path + "/added_tokens.json", R"({"a": 2})");
   EXPECT_EQ(LoadError(path), "");
   WriteFile(path + "/added_tokens.json", R"({"<x>": 3})");
-  EXPECT_THAT(LoadError(path), HasSubstr("declares the token '<x>', which vocab.json lacks"));
+  EXPECT_THAT(LoadError(path), HasSubstr("declares the token '<x>'"));
 }
 
 }  // namespace

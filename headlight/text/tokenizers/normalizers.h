@@ -14,33 +14,34 @@ namespace headlight {
 
 using Normalizer = std::function<void(NormalizedText&)>;
 
-void Lowercase(NormalizedText& text);     // by character: without the final form of sigma
+void Lowercase(NormalizedText& text);     // per character: without the final form of sigma
 void StripLeft(NormalizedText& text);     // white space at the beginning
 void StripRight(NormalizedText& text);    // white space at the end
 void StripAccents(NormalizedText& text);  // removes marks, such as decomposed accents
 
 enum class NormalForm { nfd, nfkd, nfc, nfkc };
-void Normalize(NormalForm form, NormalizedText& text);  // Unicode's
+void Normalize(NormalForm form, NormalizedText& text);  // of Unicode
 
-// Replaces every match by `content`.
+/// Replaces every match by `content`.
 struct Replace {
   TextPattern pattern;
   std::string content;
   void operator()(NormalizedText& text) const;
 };
 
-// SentencePiece's rules for translation ("nmt") without its normal form: removes controls, and makes other invisible
-// characters spaces.
+/// SentencePiece's rules for translation ("nmt") without its normal form: removes controls, and turns other invisible
+/// characters into spaces.
 void NormalizeForTranslation(NormalizedText& text);
 
-// Puts `content`, with the origin of the first character, before a non-empty text.
+/// Inserts `content`, with the origin of the first character, before a non-empty text.
 struct Prepend {
   std::string content;
   void operator()(NormalizedText& text) const;
 };
 
-// SentencePiece's compiled rules as the tokenizers library applies them, grapheme by grapheme: a grapheme of less than
-// six bytes is replaced by the result of the shortest rule that matches its beginning; else its characters one by one.
+/// SentencePiece's compiled rules, applied per grapheme as in the tokenizers library. A grapheme of less than six bytes
+/// is replaced by the result of the shortest rule that matches its beginning. Otherwise its characters are replaced
+/// separately.
 struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
@@ -48,10 +49,10 @@ struct Precompiled {
   std::array<bool, 128> keeps;  // by ASCII character; true: no rule begins with it
 };
 
-// BERT's (Devlin et al., "BERT", 2019).
+/// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            // removes controls and U+FFFD, makes white space a space
-  bool handle_chinese_chars = true;  // puts spaces around ideographs
+  bool clean_text = true;            // removes controls and U+FFFD, turns white space into spaces
+  bool handle_chinese_chars = true;  // inserts spaces around ideographs
   bool strip_accents = true;         // decomposes, and removes nonspacing marks
   bool lowercase = true;
 

@@ -1,4 +1,4 @@
-// SentencePiece models in the folders of T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP, converted as Transformers does.
+// SentencePiece models in folders of T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP, converted as in Transformers.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -15,10 +15,10 @@ namespace {
 
 using Type = SentencePiece::Type;
 
-constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 25;  // bytes; those of 256,000 pieces have 5 million
+constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 25;  // bytes; a model with 256,000 pieces has 5 million
 constexpr std::int64_t kMostExtraIds = 1 << 16;
 
-// The languages of mBART in the order of their tokens; from kFirstLanguages on, those of mBART-50 alone.
+// The languages of mBART in the order of their tokens. Those from kFirstLanguages on are only in mBART-50.
 constexpr std::array<const char*, 52> kLanguages = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",
@@ -27,10 +27,10 @@ constexpr std::array<const char*, 52> kLanguages = {
     "te_IN", "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
 constexpr std::size_t kFirstLanguages = 25;
 
-// The parts of a vocabulary that a `tokenizer.json` is made of.
+// The parts of a vocabulary from which a `tokenizer.json` is built.
 struct Vocabulary {
   const TokenizerSettings& settings;
-  std::string path;  // of the model
+  std::string path;  // of the model's file
   SentencePieceModel model;
   std::vector<SentencePiece> pieces;  // by id
   TokenTable tokens;
@@ -43,7 +43,7 @@ struct Vocabulary {
   }
 };
 
-// Adds the tokens that are looked for in a text: special ones, and those that a user added.
+// Adds the tokens that are matched in a text: special tokens, and those of users.
 void AddTokens(Vocabulary& vocabulary) {
   AddDeclaredTokens(vocabulary.settings, {}, UsualTokens(vocabulary.settings.family), vocabulary.tokens);
   for (const SentencePiece& piece : vocabulary.pieces)
@@ -68,7 +68,7 @@ Json ModelJson(const Vocabulary& vocabulary) {
   Json::Object numbered;
   std::unordered_set<std::string_view> seen;
   for (const SentencePiece& piece : pieces) {
-    Check(seen.insert(piece.text).second, "{}: {} is there twice", vocabulary.path, Quoted(piece.text));
+    Check(seen.insert(piece.text).second, "{}: {} occurs twice", vocabulary.path, Quoted(piece.text));
     numbered.push_back({piece.text, numbered.size()});
   }
   json.Set("type", "BPE");
@@ -79,22 +79,21 @@ Json ModelJson(const Vocabulary& vocabulary) {
   return json;
 }
 
-// The parts in which the families differ. `single` and `pair`: see TemplateProcessorJson.
+// The parts in which the families differ. For `single` and `pair`, see TemplateProcessorJson.
 Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector<std::string>& single,
                 const std::vector<std::string>& pair, int second_type = 0) {
   Json json = Json::Object{};
   json.Set("normalizer", std::move(normalizer));
   json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
              const auto found = vocabulary.tokens.ids.find(token);
-             Check(found != vocabulary.tokens.ids.end(), "{}: the vocabulary lacks {}",
+             Check(found != vocabulary.tokens.ids.end(), "{}: {} is not in the vocabulary",
                    vocabulary.settings.config.place(), Quoted(token));
              return static_cast<std::uint64_t>(found->second);
            }));
   return json;
 }
 
-// The pieces without the model's first three, <unk>, <s> and </s>, behind <s>, <pad>, </s> and <unk>, as fairseq
-// numbers them.
+// fairseq's numbering: <s>, <pad>, </s>, <unk>, then the pieces without the model's first three, <unk>, <s> and </s>.
 void NumberAsFairseq(Vocabulary& vocabulary) {
   const std::vector<SentencePiece>& given = vocabulary.model.pieces;
   Check(given.size() > 3 && given[0].type == Type::unknown, "{}: the first of at least four pieces must be <unk>",
@@ -130,7 +129,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
 
-// The language of the text comes after it or, in mBART-50, before it.
+// The text is followed by its language or, in mBART-50, preceded by it.
 Json Mbart(Vocabulary& vocabulary, bool fifty) {
   NumberAsFairseq(vocabulary);
   for (std::size_t i = 0; i < (fifty ? kLanguages.size() : kFirstLanguages); ++i)
@@ -159,7 +158,7 @@ Json DebertaV2(Vocabulary& vocabulary) {
                     {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
-// Its own tokenizer is SentencePiece behind other steps, see SiglipText.
+// The original tokenizer is SentencePiece after other steps, see SiglipText.
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
@@ -167,7 +166,7 @@ Json Siglip(Vocabulary& vocabulary) {
     Check(piece.type != Type::user_defined, "{}: the user-defined piece {} is not supported for SigLIP",
           vocabulary.path, Quoted(piece.text));
   const TokenizerSettings& settings = vocabulary.settings;
-  // A tokenizer.json is read for its added tokens alone, if the settings have none.
+  // A tokenizer.json is only read for its added tokens, and only if the settings have none.
   std::vector<JsonView> entries;
   if (const std::string path = settings.folder + "/tokenizer.json"; Exists(path) && ReadsModelFirst(settings))
     if (const JsonView added = ReadJson(path)["added_tokens"];

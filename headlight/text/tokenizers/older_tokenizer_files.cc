@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kLargestOlderFile = std::uint64_t{1} << 25;  // bytes
 
-// Begins the pieces of lines of vocab.txt that are there again later. No line and no word has a line end.
+// Prefix of pieces for lines of vocab.txt that occur again later. No line and no word contains a line end.
 constexpr char kReplaced = '\n';
 
 std::vector<std::string> LinesOf(const std::string& path) {
@@ -57,7 +57,7 @@ Json BertNormalizerJson(const JsonView& config) {
 
 std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable& tokens) {
   const auto found = tokens.ids.find(token);
-  Check(found != tokens.ids.end(), "{}: the vocabulary lacks {}", files.config.place(), Quoted(token));
+  Check(found != tokens.ids.end(), "{}: {} is not in the vocabulary", files.config.place(), Quoted(token));
   return found->second;
 }
 
@@ -76,7 +76,7 @@ Json BpeJson(Json::Object vocabulary, Json::Array merges) {
 }
 
 Json BertJson(Files files) {
-  files.family = TokenizerFamily::bert;  // also if nothing is declared
+  files.family = TokenizerFamily::bert;  // even if nothing is declared
   const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
   const std::string unk = files.Special("unk_token", "[UNK]");
   TokenTable tokens = files.Tokens();
@@ -91,7 +91,7 @@ Json BertJson(Files files) {
   return json;
 }
 
-// ESM's: every piece is found wherever it stands, spaces are none, and what stands between is one unknown token.
+// ESM's tokenizer: every piece is matched anywhere, spaces are removed, and other text is one unknown token.
 Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
   TokenTable tokens = files.Tokens();
@@ -102,7 +102,7 @@ Json EsmJson(Files files) {
   json.Set("added_tokens", std::move(tokens.added));
   json.Set("pre_tokenizer", R"({"type": "WhitespaceSplit"})"_json);
   json.Set("post_processor", SurroundJson("BertProcessing", files, tokens, cls, eos));
-  // Of whole words, since no piece continues one.
+  // Whole words only, since no piece continues a word.
   Json model = R"({"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100})"_json;
   model.Set("unk_token", files.Special("unk_token", "<unk>"));
   model.Set("vocab", std::move(files.vocabulary));
@@ -192,7 +192,7 @@ Json ClipJson(Files files, Json::Array merges) {
 Json FromMerges(Files files) {
   const std::string path = files.folder + "/vocab.json";
   const JsonView vocabulary = ReadJson(path);
-  PiecesById(vocabulary);  // refuses ids that are none
+  PiecesById(vocabulary);  // throws Error for invalid ids
   files.vocabulary = vocabulary.Object();
   Json::Array merges;
   for (const std::string& line : LinesOf(files.folder + "/merges.txt")) {
@@ -218,7 +218,8 @@ Json FromMerges(Files files) {
 std::optional<Json> TokenizerJson(Files files) {
   const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    // Of equal lines the last has the token, as in Transformers. The id of another keeps a piece that no text has.
+    // Of equal lines the last one is the token, as in Transformers. The ids of the others get a piece that no text
+    // contains.
     std::vector<std::string> lines = LinesOf(path);
     std::unordered_map<std::string_view, std::size_t> last;
     for (std::size_t id = 0; id < lines.size(); ++id) last[lines[id]] = id;
@@ -228,7 +229,7 @@ std::optional<Json> TokenizerJson(Files files) {
     if (files.family == TokenizerFamily::esm) return EsmJson(std::move(files));
     const bool bert = files.family == TokenizerFamily::bert || files.family == TokenizerFamily::unknown;
     Check(bert,
-          "{}: without a tokenizer.json it is read as that of BERT or ESM, and the folder declares another tokenizer",
+          "{}: without a tokenizer.json it must be that of BERT or ESM, but the folder declares another tokenizer",
           path);
     return BertJson(std::move(files));
   }

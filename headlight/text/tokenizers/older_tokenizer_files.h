@@ -1,4 +1,4 @@
-// The file formats of tokenizers before `tokenizer.json`.
+// The file formats of tokenizers that precede `tokenizer.json`.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-// The tokenizer of a folder's `vocab.txt` (BERT, ESM), its `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa, BART,
-// DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2, SigLIP), with the settings in its
-// `tokenizer_config.json` and `config.json`; nothing where the folder has none. Throws Error naming the file where one
-// is broken, and where their family is not known.
+/// Reads the tokenizer of a folder's `vocab.txt` (BERT, ESM), its `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa,
+/// BART, DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2, SigLIP), with the settings in its
+/// `tokenizer_config.json` and `config.json`. Empty if the folder has none of these. Throws Error naming the file if
+/// one is invalid, or if the family is unknown.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
 
-// True if the folder's SentencePiece model counts even if there is a tokenizer.json.
+/// True if the folder's SentencePiece model is used even if there is a tokenizer.json.
 bool ReadsModelFirst(const std::string& folder);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// By id; empty for pieces that spell no bytes.
+// The bytes of pieces, by id; empty for pieces that represent no bytes.
 std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   std::vector<std::string> bytes;
   for (const std::string& piece : pieces) bytes.push_back(BytesOfPiece(piece).value_or(""));
@@ -18,7 +18,7 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
 
 std::int32_t SetUnknown(const JsonView& token, PipelineState& state) {
   const auto found = state.ids.find(token.String());
-  Check(found != state.ids.end(), "{}: the vocabulary lacks {}", token.place(), Quoted(token.String()));
+  Check(found != state.ids.end(), "{}: {} is not in the vocabulary", token.place(), Quoted(token.String()));
   return state.unknown = found->second;
 }
 
@@ -33,7 +33,7 @@ WordPieceSegmenter ParseWordPiece(const JsonView& part, PipelineState& state) {
   return WordPieceSegmenter(state.pieces, options);
 }
 
-// A merge is an array of two pieces or, in older files, both in one text with a space between.
+// A merge is an array of two pieces or, in older files, one text with a space between them.
 std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (const Json& merge : given.Array()) {
@@ -75,15 +75,16 @@ BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
   for (auto& [left, right] : merges) {
     for (std::string* piece : {&left, &right}) {
       std::optional<std::string> bytes = BytesOfPiece(*piece);
-      Check(bytes.has_value(), "{}: merge of {}: a character of it stands for no byte", part.place(), Quoted(*piece));
+      Check(bytes.has_value(), "{}: merge of {}: one of its characters represents no byte", part.place(),
+            Quoted(*piece));
       *piece = std::move(*bytes);
     }
   }
   return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.place());
 }
 
-// Unigram as in the tokenizers library: consecutive characters without a piece are one unknown piece, or their byte
-// pieces if all of these exist.
+// Unigram as in the tokenizers library: consecutive unknown characters become one unknown piece, or their byte pieces
+// if all of these exist.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const std::size_t before = segments.size();
@@ -96,7 +97,7 @@ struct Unigram {
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
-        // The whole run may be a piece.
+        // The run as a whole can be a piece.
         const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
         if (found != ids.end()) {
           path[i].piece = found->second;
@@ -121,11 +122,11 @@ struct Unigram {
   std::int32_t unknown;
   std::unordered_map<std::string, std::int32_t> ids;
   std::optional<std::array<std::int32_t, 256>> bytes;  // with byte_fallback: see BytePieces
-  std::string place;                                   // for errors
+  std::string place;                                   // for error messages
 };
 
-// As the tokenizers library parses it: the digits as an integer, over a power of ten. That rounds twice, which decides
-// between nearly equal segmentations.
+// Parses a score like the tokenizers library: the digits as an integer, divided by a power of ten. The double rounding
+// decides between nearly equal segmentations.
 double ScoreAsRead(double score) {
   const std::string text = fmt::format("{}", std::abs(score));
   const std::size_t exponent_at = std::min(text.find('e'), text.size());
@@ -143,7 +144,7 @@ double ScoreAsRead(double score) {
   return std::copysign(value, score);
 }
 
-// Words are looked up whole.
+// Looks up words as a whole.
 struct WordLevel {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const auto found = ids.find(std::string(word));
@@ -154,7 +155,7 @@ struct WordLevel {
 
   std::unordered_map<std::string, std::int32_t> ids;
   std::int32_t unknown;
-  std::string place;  // for errors
+  std::string place;  // for error messages
 };
 
 WordLevel ParseWordLevel(const JsonView& part, PipelineState& state) {
@@ -188,11 +189,11 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     if (piece->empty()) refuse("the piece is empty");
     state.pieces.push_back(*piece);
     const bool is_new = state.ids.emplace(*piece, static_cast<std::int32_t>(scores.size())).second;
-    if (!is_new) refuse(fmt::format("{} is there twice", Quoted(*piece)));
+    if (!is_new) refuse(fmt::format("{} occurs twice", Quoted(*piece)));
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.place());
-  // Without an unknown piece, -1.
+  // -1 without an unknown piece.
   const JsonView unknown_id = part["unk_id"];
   const auto unknown =
       static_cast<std::int32_t>(unknown_id.present() ? unknown_id.Integer(0, std::ssize(scores) - 1) : -1);
@@ -209,7 +210,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
 
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) {
   const auto has = [&](const char* key) { return part.value().Find(key) != nullptr; };
-  // Older files do not name the type.
+  // Older files do not state the type.
   const std::string type = part.Get("type", has("merges") ? "BPE" : has("unk_id") ? "Unigram" : "WordPiece").String();
   if (type == "Unigram") {
     SetUnigram(part, scores_are, state);

@@ -1,4 +1,4 @@
-// From a `tokenizer.json` to what runs.
+// Builds the parts of a tokenizer from a `tokenizer.json`.
 #include <algorithm>
 
 #include "headlight/base/error.h"
@@ -9,8 +9,7 @@
 namespace headlight {
 namespace {
 
-// Published files have at most a dozen steps, and ten tokens around a text. A hostile file must not cost more than its
-// size.
+// Published files have at most a dozen steps, and ten tokens around a text. The limits bound the cost of hostile files.
 constexpr std::size_t kMostSteps = 64;
 constexpr std::size_t kMostAroundTexts = 256;
 constexpr std::size_t kLongestReplacement = 256;  // bytes
@@ -21,8 +20,8 @@ void CheckSteps(const JsonView& part, std::size_t steps) {
 
 std::string ShortString(const JsonView& text) {
   std::string given = text.String();
-  Check(given.size() <= kLongestReplacement, "{}: {} bytes, more than the {} that it may have", text.place(),
-        given.size(), kLongestReplacement);
+  Check(given.size() <= kLongestReplacement, "{}: {} bytes, but at most {} are allowed", text.place(), given.size(),
+        kLongestReplacement);
   return given;
 }
 
@@ -123,16 +122,16 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   } else if (type == "CharDelimiterSplit") {
     state.pre_tokenizers.emplace_back(Split{TextPattern(Character(part["delimiter"])), SplitBehavior::removed});
   } else if (type == "Metaspace") {
-    part["str_rep"];  // an older file's; the replacement again
+    part["str_rep"];  // only in older files; the same as the replacement
     Metaspace metaspace;
     metaspace.replacement = Character(part.Get("replacement", "\u2581"));
     metaspace.prepend = PrependScheme(part);
     metaspace.split = part.Get("split", true).Bool();
     state.pre_tokenizers.emplace_back(std::move(metaspace));
   } else if (type == "ByteLevel") {
-    Check(!state.byte_level, "{}: there is another ByteLevel before it", part.place());
+    Check(!state.byte_level, "{}: it follows another ByteLevel", part.place());
     state.byte_level = true;
-    part["trim_offsets"];  // only the post-processor's counts
+    part["trim_offsets"];  // only that of the post-processor is used
     state.pre_tokenizers.emplace_back(
         ByteLevelPreTokenizer{part["add_prefix_space"].Bool(), part.Get("use_regex", true).Bool()});
   } else {
@@ -140,7 +139,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
                "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Metaspace, Punctuation, Sequence, Split, "
                "Whitespace and WhitespaceSplit");
   }
-  // A later pre-tokenizer would see ByteLevel's characters instead of bytes.
+  // A later pre-tokenizer would get ByteLevel's characters instead of the text.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
         part.place());
   CheckSteps(part, state.pre_tokenizers.size());
@@ -190,12 +189,12 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-// A file's `added_tokens` with those that the other files of its folder declare.
+// A file's `added_tokens`, and those that the other files of its folder declare.
 std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added, EntriesOf of,
                                    PipelineState& state) {
   TokenTable table;
   table.ids = std::move(state.ids);
-  // The next id is the number of pieces, as in the tokenizers library, also if a piece has a larger one.
+  // The next id is the number of pieces, as in the tokenizers library, even if a piece has a larger id.
   table.size = static_cast<std::int32_t>(table.ids.size());
   AddDeclaredTokens(settings, added, UsualTokens(settings.builds_parts ? settings.family : TokenizerFamily::unknown),
                     table, of);
@@ -209,7 +208,7 @@ std::int32_t ToId(const JsonView& id, const PipelineState& state) {
   return static_cast<std::int32_t>(id.Integer(0, std::ssize(state.pieces) - 1));
 }
 
-// ["[SEP]", 102]
+// Parses a token with its id, such as ["[SEP]", 102].
 std::vector<std::int32_t> NamedId(const JsonView& part, const PipelineState& state) {
   const std::vector<JsonView> pair = part.Items();
   Check(pair.size() == 2, "{}: it must be a token and its id", part.place());
@@ -277,7 +276,7 @@ void SetPostProcessor(const JsonView& part, PipelineState& state) {
     trim();
     surround(0, true);  // with another </s> between the texts
   } else if (type == "ByteLevel") {
-    part["use_regex"];  // the pre-tokenizer's
+    part["use_regex"];  // only that of the pre-tokenizer is used
     trim();
   } else {
     RefuseType(part, type, "BertProcessing, ByteLevel, RobertaProcessing, Sequence and TemplateProcessing");
@@ -292,10 +291,10 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   } else if (type == "WordPiece") {
     decoders.emplace_back(WordPieceDecoder{part.Get("prefix", "##").String(), part.Get("cleanup", true).Bool()});
   } else if (type == "ByteLevel") {
-    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part[key];  // for other parts
+    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part[key];  // used by other parts
     decoders.emplace_back(DecodeByteLevel);
   } else if (type == "Metaspace") {
-    for (const char* key : {"str_rep", "split"}) part[key];  // for other parts
+    for (const char* key : {"str_rep", "split"}) part[key];  // used by other parts
     const bool drop_first = PrependScheme(part) != Metaspace::Prepend::never;
     decoders.emplace_back(MetaspaceDecoder{Character(part.Get("replacement", "\u2581")), drop_first});
   } else if (type == "BPEDecoder") {
@@ -334,10 +333,10 @@ PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSe
     const JsonView& config = settings->config;
     state.split_special = config.Get("split_special_tokens", false).Bool();
     state.cuts_beginning = config.Get("truncation_side", "right").String({"right", "left"}) == "left";
-    // It would damage what BPE writes, which has its own spaces.
+    // It would damage the output of BPE, which has its own spaces.
     state.cleans_up = config.Get("clean_up_tokenization_spaces", false).Bool() && !state.is_bpe;
   }
-  // SigLIP's own tokenizer matches all of them in the raw text.
+  // The original SigLIP tokenizer matches all of them in the raw text.
   const bool own = settings != nullptr && scores_are == ScoresAre::exact;
   SetAddedTokens(added, own && settings->family == TokenizerFamily::siglip, state);
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);

@@ -1,4 +1,4 @@
-// The parts of a PipelineTokenizer.
+// The components of a PipelineTokenizer.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@
 namespace headlight {
 
 struct PipelineState {
-  std::string source;                                     // the file, for errors
-  std::vector<std::string> pieces;                        // by id, with those of added tokens
+  std::string source;                                     // the file, for error messages
+  std::vector<std::string> pieces;                        // by id, including added tokens
   std::unordered_map<std::string, std::int32_t> ids;      // by piece
   std::vector<bool> special;                              // by id
-  std::unordered_map<std::int32_t, std::string> written;  // by id, where Decode does not write the piece itself
-  std::optional<SiglipText> siglip;                       // of SigLIP's SentencePiece model, before the normalizers
-  AddedTokens raw, normalized;                            // matched in the raw and in the normalized text
+  std::unordered_map<std::int32_t, std::string> written;  // by id, for tokens that Decode does not write as their piece
+  std::optional<SiglipText> siglip;  // for SigLIP's SentencePiece model, applied before the normalizers
+  AddedTokens raw, normalized;       // matched in the raw and in the normalized text
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
   bool byte_level = false;  // the symbols of the model are bytes
   WordModel model;
-  std::string continuing_prefix;  // of the model's pieces inside words
+  std::string continuing_prefix;  // of pieces inside words
   std::int32_t unknown = -1;      // the model's unknown token, if it has one
-  bool is_bpe = false;            // the model
-  bool split_special = false;     // special tokens in a text are text, always
+  bool is_bpe = false;            // whether the model is BPE
+  bool split_special = false;     // special tokens in a text are always treated as text
   bool cleans_up = false;         // Decode removes the spaces before punctuation
-  bool cuts_beginning = false;    // of a text that is too long
+  bool cuts_beginning = false;    // whether truncation removes the beginning
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;
 };

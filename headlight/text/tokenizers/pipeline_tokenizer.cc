@@ -17,16 +17,17 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;   // bytes; those of 500,000 pieces have half of it
-constexpr std::size_t kMostDecoderGrowth = 32;                       // of a text by decoders
-constexpr std::size_t kLongestTokenizedText = std::size_t{1} << 28;  // bytes; places in a normalized text fit 32 bits
+constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; a file with 500,000 pieces has half of it
+constexpr std::size_t kMostDecoderGrowth = 32;                      // limit on how much decoders lengthen a text
+constexpr std::size_t kLongestTokenizedText = std::size_t{1}
+                                              << 28;  // bytes, so that offsets in the normalized text fit 32 bits
 
-// White space at a piece's ends, in characters.
+// The white space at the ends of a piece, in characters.
 struct EdgeSpaces {
   std::int32_t leading, trailing;
 };
 
-// In a byte-level piece only the space itself is white space.
+// In a byte-level piece, only the space is white space.
 EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
   if (byte_level) {
     const std::size_t begin = std::min(piece.find_first_not_of(' '), piece.size());
@@ -45,8 +46,7 @@ EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
   return spaces;
 }
 
-// Shortens a span by the number of white space characters at the ends of its token, as GPT-2's and RoBERTa's tokenizers
-// count them.
+// Removes the white space at the ends of a token from its span, counted as in GPT-2's and RoBERTa's tokenizers.
 void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_prefix_space, TextSpan& span) {
   const auto is_middle = [&](std::int32_t byte) {
     return byte < static_cast<std::int64_t>(text.size()) && (text[byte] & 0xC0) == 0x80;
@@ -65,7 +65,7 @@ void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_pre
   span.end = std::max(end, span.begin);
 }
 
-// Applies the parts of a tokenizer to a text.
+// Applies the components of a tokenizer to a text.
 class Encoder {
  public:
   Encoder(const PipelineState& state, bool read_special) : state_(state), read_special_(read_special) {}
@@ -79,7 +79,7 @@ class Encoder {
 
   std::vector<Token> Run(std::string_view text) {
     std::vector<AddedTokens::Part> stretches = state_.raw.Split(text, read_special_);
-    // Even an empty one begins with U+2581.
+    // Even an empty text begins with U+2581.
     if (state_.siglip && (stretches.empty() || stretches[0].id >= 0)) stretches.insert(stretches.begin(), {-1, {0, 0}});
     for (const AddedTokens::Part& part : stretches) {
       NormalizedText stretch(text, part.span);
@@ -92,7 +92,7 @@ class Encoder {
       if (state_.siglip) (*state_.siglip)(stretch, part.span.begin == 0);
       for (const Normalizer& normalize : state_.normalizers) normalize(stretch);
       const std::vector<AddedTokens::Part> parts = state_.normalized.Split(stretch.text, read_special_);
-      if (parts.size() == 1 && parts[0].id < 0) {  // as nearly always
+      if (parts.size() == 1 && parts[0].id < 0) {  // the usual case
         AddWords(std::move(stretch));
         continue;
       }
@@ -112,7 +112,7 @@ class Encoder {
     tokens_.push_back({id, text.Origin(bytes), Spaces(piece, false), word_++});
   }
 
-  // Counted only where the spans are trimmed.
+  // Only counted if spans are trimmed.
   EdgeSpaces Spaces(std::string_view piece, bool byte_level) const {
     return state_.post_processor.trim_offsets ? SpacesAround(piece, byte_level) : EdgeSpaces{0, 0};
   }
@@ -128,7 +128,7 @@ class Encoder {
       std::int32_t begin = word.begin, next = word.begin;
       for (const Segment& segment : segments_) {
         const std::int32_t end = word.begin + segment.end;
-        if (end > next) begin = std::exchange(next, end);  // else it has the span of the previous one
+        if (end > next) begin = std::exchange(next, end);  // otherwise it has the span of the previous one
         const std::string_view piece = bytes.substr(begin, end - begin);
         tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level), word_});
       }
@@ -143,12 +143,12 @@ class Encoder {
   std::int32_t word_ = 0;
 };
 
-// The texts' tokens, with special ones around them.
+// Joins the texts' tokens with special tokens.
 Encoding Assemble(const PipelineState& state, const Template& parts, std::span<const std::string_view> texts,
                   const EncodeOptions& options) {
   std::vector<std::vector<Encoder::Token>> tokens;
   for (const std::string_view text : texts) {
-    Check(text.size() <= kLongestTokenizedText, "a text of {} bytes is too long, {} are possible", text.size(),
+    Check(text.size() <= kLongestTokenizedText, "a text of {} bytes is too long: the limit is {}", text.size(),
           kLongestTokenizedText);
     CheckUtf8(text, "text");
     tokens.push_back(
@@ -163,7 +163,7 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
     encoding.words.push_back(word);
   };
   const std::optional<bool>& trim = state.post_processor.trim_offsets;
-  std::int32_t ended = -1;  // SigLIP's end in a text, after which none is added
+  std::int32_t ended = -1;  // index of SigLIP's end token in the text, after which none is added
   for (const TemplatePart& part : parts) {
     if (part.text < 0) {
       if (!options.add_special) continue;
@@ -188,7 +188,7 @@ std::string WithVisibleSpaces(std::string_view bytes) {
   return visible;
 }
 
-// Sets a member of a part of a tokenizer.json, if the part has that type.
+// Sets a member of a part of a tokenizer.json if the part has the given type.
 void SetMember(const char* part, std::string_view type, const char* member, Json value, Json& file) {
   const Json* const old = file.Find(part);
   const Json* const of_type = old != nullptr ? old->Find("type") : nullptr;
@@ -198,9 +198,9 @@ void SetMember(const char* part, std::string_view type, const char* member, Json
   file.Set(part, std::move(changed));
 }
 
-// LlamaTokenizer takes the vocabulary and the merges of a tokenizer.json with characters and the rest from its
-// settings: where spaces become parts of tokens, and whether every text between special tokens begins with one
-// (legacy), the first alone, or none. Llama 3's, of bytes, is taken as it is.
+// LlamaTokenizer uses the vocabulary and the merges of a character-based tokenizer.json, and its settings for the rest:
+// how spaces become parts of tokens, and whether a space is added to every text between special tokens (legacy), only
+// to the first, or to none. Llama 3's byte-based file is used as it is.
 void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   const Json* const model = file.Find("model");
   const Json* const type = model != nullptr ? model->Find("type") : nullptr;
@@ -229,8 +229,7 @@ void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   file.Set("decoder", std::move(decoder));
 }
 
-// Classes of Transformers build some parts by their settings and the defaults of these, also where a tokenizer.json
-// says otherwise.
+// Some classes of Transformers build components from their settings and defaults, even if a tokenizer.json differs.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
   const JsonView& config = settings.config;
@@ -281,7 +280,7 @@ PipelineTokenizer PipelineTokenizer::Load(const std::string& folder) {
     if (std::optional<PipelineState> state = LoadOlderTokenizer(folder))
       return PipelineTokenizer(std::make_shared<PipelineState>(std::move(*state)));
     Fail(
-        "{} is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model in "
+        "{} is missing; a tokenizer needs it, or vocab.txt, or vocab.json and merges.txt, or a SentencePiece model in "
         "spiece.model, sentencepiece.bpe.model or spm.model",
         path);
   }
@@ -319,7 +318,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     if (!Holds(id, size())) continue;
     const auto written = state_->written.find(id);
     const bool as_is = written == state_->written.end();
-    if (skip_special && state_->special[id] && as_is) continue;  // the library finds no other one among special tokens
+    if (skip_special && state_->special[id] && as_is) continue;  // matches the library, which keeps the others
     if (Piece(id).empty() && Find("") != id) continue;           // no token has this id
     texts.push_back(as_is ? state_->pieces[id] : written->second);
   }
@@ -328,7 +327,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     for (const std::string& text : texts) sum += text.size();
     return sum;
   };
-  // A hostile file's decoders could replace each character by more, again and again.
+  // Limits how much the decoders of a hostile file can lengthen the text by repeated replacements.
   const std::size_t before = bytes(), longest = kMostDecoderGrowth * (before + texts.size()) + kMostDecoderGrowth;
   for (const TokenDecoder& decode : state_->decoders) {
     decode(texts);
@@ -386,7 +385,7 @@ std::int32_t PipelineTokenizer::types() const {
 std::int32_t PipelineTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
 
 std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans) {
-  // By byte, how many characters begin before it.
+  // By byte, the number of characters that begin before it.
   std::vector<std::int32_t> characters(text.size() + 1);
   for (std::size_t byte = 0; byte < text.size(); ++byte) {
     characters[byte + 1] = characters[byte] + ((text[byte] & 0xC0) != 0x80 ? 1 : 0);
@@ -394,7 +393,7 @@ std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const Text
   std::vector<TextSpan> result;
   for (const TextSpan span : spans) {
     Check(span.begin >= 0 && span.end <= static_cast<std::int64_t>(text.size()),
-          "bytes {} to {} are not in a text of {}", span.begin, span.end, text.size());
+          "bytes {} to {} are out of range for a text of {}", span.begin, span.end, text.size());
     result.push_back({characters[span.begin], characters[span.end]});
   }
   return result;

@@ -1,4 +1,4 @@
-// The tokenizer that a `tokenizer.json` describes: the kind of all families but MarianMT.
+// The tokenizer described by a `tokenizer.json`, used by all families except MarianMT.
 #pragma once
 
 #include <cstdint>
@@ -14,61 +14,62 @@
 
 namespace headlight {
 
-// A text, or a pair of texts, as tokens: one entry per token in each vector.
+/// A text, or a pair of texts, as tokens. Each vector has one entry per token.
 struct Encoding {
   std::vector<std::int32_t> ids;
-  std::vector<std::int32_t> type_ids;  // of models with token types, mostly 0, and 1 in a second text
-  std::vector<std::int32_t> texts;     // 0 or 1: the text that the token is in; -1: it was added, such as [CLS]
-  std::vector<TextSpan> spans;         // the bytes of that text that it stands for; none for an added one
-  std::vector<std::int32_t> words;     // the number of the pre-tokenizer's word that it is of; -1 for an added one
+  std::vector<std::int32_t> type_ids;  // for models with token types: 1 in a second text, otherwise mostly 0
+  std::vector<std::int32_t> texts;     // index of the text, 0 or 1; -1 for added tokens such as [CLS]
+  std::vector<TextSpan> spans;         // the bytes of that text; empty for added tokens
+  std::vector<std::int32_t> words;     // index of the pre-tokenizer's word; -1 for added tokens
 };
 
 struct EncodeOptions {
-  bool add_special = true;   // as the model expects them, such as [CLS] in front
-  bool read_special = true;  // a special token that stands in the text, such as [MASK], is one; else it is text
+  bool add_special = true;   // add special tokens as the model expects, such as [CLS]
+  bool read_special = true;  // parse special tokens in the text, such as [MASK]; otherwise they are text
 };
 
-/// Where a text that is too long is cut: `truncation_side` "right" or "left" of tokenizer_config.json.
+/// Which end of a long text is truncated: `truncation_side` "right" or "left" of tokenizer_config.json.
 enum class CutAt { end, beginning };
 
 struct PipelineState;
 
-// A folder's `tokenizer.json`, with the results of the tokenizers library (0.23): added tokens are matched, the
-// rest is normalized and cut into words, these into the pieces of a vocabulary, and special tokens are put around them.
-// Two of its settings are left to the caller: `truncation` would cut texts in silence, and rows need no `padding`.
+/// Implements a folder's `tokenizer.json`, with the results of the tokenizers library (0.23). Added tokens are matched,
+/// the rest is normalized and divided into words, these into the pieces of a vocabulary, and special tokens are added.
+/// Two of its settings are ignored: `truncation`, which would silently truncate texts, and `padding`, which packed rows
+/// do not need.
 class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
  public:
-  // Reads a folder's `tokenizer.json` or, without it, the older `vocab.txt`, or `vocab.json` and `merges.txt`, or the
-  // SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
-  // (DeBERTa-v2); SigLIP's spiece.model even if there is a tokenizer.json. Throws Error naming the file and what is
-  // missing, broken or not supported.
+  /// Reads a folder's `tokenizer.json`. Without it, reads the older `vocab.txt`, or `vocab.json` and `merges.txt`, or
+  /// the SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
+  /// (DeBERTa-v2). SigLIP's spiece.model is used even if there is a tokenizer.json. Throws Error naming the file and
+  /// what is missing, invalid or not supported.
   static PipelineTokenizer Load(const std::string& folder);
-  // The content of such a file; `name` is for errors.
+  /// Reads the content of a tokenizer.json; `name` is for error messages.
   static PipelineTokenizer Parse(std::string_view json, const std::string& name);
 
-  // Throws Error naming the byte where a text is not UTF-8.
+  /// Throws Error naming the byte if a text is not UTF-8.
   Encoding Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Encoding EncodePair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const;
 
-  // Special tokens in the text are not read; both sides are the same.
+  /// Special tokens in the text are treated as text; both sides are the same.
   std::vector<std::int32_t> Encode(std::string_view text, Side, std::vector<TextSpan>* spans) const override;
 
-  // Bytes that are part of a character become U+FFFD.
+  /// Bytes of incomplete characters become U+FFFD.
   std::string Decode(std::span<const std::int32_t> ids) const override { return Decode(ids, true); }
   std::string Decode(std::span<const std::int32_t> ids, bool skip_special) const;
 
-  const std::string& Piece(std::int32_t id) const override;  // empty for an id that no token has, too
+  const std::string& Piece(std::int32_t id) const override;  // empty for an id that no token has
   std::vector<std::string> Labels(std::span<const std::int32_t> ids) const override;
   std::optional<std::int32_t> Find(std::string_view piece) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const override;
   bool IsSpecial(std::int32_t id) const;
   CutAt cut_at() const;
-  /// Whether a token of the text continues the word of the one before it, as pipelines of Transformers decide it: it
-  /// has the prefix of pieces inside words, such as "##", or where the model has none, no space before it. The unknown
-  /// token does not.
+  /// True if a token of the text continues the word of the previous token, as in Transformers' pipelines. It does if it
+  /// has the prefix of pieces inside words, such as "##". If the model has no such prefix, it does if no space precedes
+  /// it. The unknown token never does.
   bool ContinuesWord(std::string_view text, std::int32_t id, TextSpan span) const;
   std::int32_t size() const override;
-  /// One more than the largest type that it gives tokens.
+  /// The number of token types: the largest type that it assigns + 1.
   std::int32_t types() const;
 
  private:
@@ -76,7 +77,7 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   std::shared_ptr<const PipelineState> state_;
 };
 
-// Spans of characters (Unicode code points) instead of bytes. The spans' ends are ends of characters.
+/// Converts spans of bytes to spans of characters (Unicode code points). Spans must begin and end at characters.
 HEADLIGHT_API std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The special tokens around texts, as a `tokenizer.json` defines them.
+// The special tokens around texts, as defined by a `tokenizer.json`.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// The tokens of a text, or special tokens.
+/// The tokens of a text, or special tokens.
 struct TemplatePart {
   std::int32_t text = -1;         // 0 or 1: the tokens of the first or second text; -1: `ids`
   std::vector<std::int32_t> ids;  // of special tokens
@@ -18,8 +18,8 @@ using Template = std::vector<TemplatePart>;
 struct PostProcessor {
   Template single = {{0, {}, 0}};
   Template pair = {{0, {}, 0}, {1, {}, 1}};
-  // If set, spans exclude the white space at the ends of their tokens. True: except for the space that the
-  // pre-tokenizer adds before the first word.
+  /// If set, spans exclude the white space at the ends of their tokens. True: except the space that the pre-tokenizer
+  /// adds before the first word.
   std::optional<bool> trim_offsets;
 };
 

@@ -15,14 +15,14 @@ struct Words {
   std::vector<TextSpan> words;  // bytes of `text`, in order, none empty
 };
 
-// Splits each of the words further.
+/// Splits each of the words further.
 using PreTokenizer = std::function<void(Words&)>;
 
 void SplitAtSpaces(Words& words);  // words between white space
-void SplitAtWords(Words& words);   // letters, marks, digits and _ apart from others, between white space
+void SplitAtWords(Words& words);   // separates letters, marks, digits and _ from other characters
 
-/// What becomes of the matches of a Split: they are removed, stand alone, belong to the text before or after them, or
-/// stand together with neighbouring matches.
+/// How a Split treats matches: they are removed, are separate words, join the previous or the next text, or join
+/// neighbouring matches.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 struct SplitPunctuation {
@@ -33,20 +33,20 @@ struct SplitPunctuation {
 struct Split {
   TextPattern pattern;
   SplitBehavior behavior = SplitBehavior::isolated;
-  bool invert = false;  // what is between the matches is a match
+  bool invert = false;  // exchange matches and the text between them
   void operator()(Words& words) const;
 };
 
-// Splits off numbers, in digits of any script, or each digit if `individual`.
+/// Separates numbers, in digits of any script, or each digit if `individual`.
 struct Digits {
   bool individual = false;
   void operator()(Words& words) const;
 };
 
-// SentencePiece's: spaces become `replacement`, and words begin with it.
+/// SentencePiece's pre-tokenizer: replaces spaces by `replacement`, with which words begin.
 struct Metaspace {
   std::string replacement = "\u2581";
-  // Adds `replacement` before words without it: all, only at the beginning of a text, or none.
+  /// Which words without `replacement` get it: all, only at the beginning of a text, or none.
   enum class Prepend { always, first, never };
   Prepend prepend = Prepend::always;
   bool split = true;
@@ -54,11 +54,11 @@ struct Metaspace {
   void operator()(Words& words) const;
 };
 
-// GPT-2's: splits into words with the space before them, numbers, runs of other characters, the ends of English
-// contractions, and white space. The model reads the result as bytes.
+/// GPT-2's pre-tokenizer: splits into words with the preceding space, numbers, runs of other characters, ends of
+/// English contractions, and white space. The model reads the result as bytes.
 struct ByteLevelPreTokenizer {
-  bool add_prefix_space = false;  // adds a space before a text without one
-  bool use_regex = true;          // false: does not split
+  bool add_prefix_space = false;  // add a space before a text without one
+  bool use_regex = true;          // false: do not split
 
   void operator()(Words& words) const;
 };

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The field numbers in sentencepiece_model.proto, as far as they change the result.
+// The field numbers of sentencepiece_model.proto that affect the result.
 enum ModelField { model_pieces = 1, model_trainer = 2, model_normalizer = 3, model_denormalizer = 5 };
 enum PieceField { piece_text = 1, piece_score = 2, piece_type = 3 };
 enum TrainerField {
@@ -38,13 +38,13 @@ enum WireType { wire_varint = 0, wire_fixed64 = 1, wire_bytes = 2, wire_fixed32 
 constexpr std::size_t kLongestPiece = 512;                 // bytes; SentencePiece trains up to 16 characters
 constexpr std::size_t kMostPieces = std::size_t{1} << 20;  // the largest known vocabularies have 262,144
 
-// Walks over the fields of a protocol buffer's message.
+// Iterates over the fields of a protocol buffer message.
 class Fields {
  public:
   Fields(std::string_view file, std::string_view message, const std::string& name)
       : file_(file), rest_(message), name_(name) {}
 
-  // Steps to the next field; false at the end.
+  // Moves to the next field; false at the end.
   bool Next() {
     if (rest_.empty()) return false;
     const std::uint64_t tag = Varint();
@@ -63,7 +63,7 @@ class Fields {
         break;
       case wire_bytes: {
         const std::uint64_t size = Varint();
-        CheckHere(size <= rest_.size(), "a field that says it is longer than the file");
+        CheckHere(size <= rest_.size(), "a field is longer than the file");
         bytes_ = Take(size);
         break;
       }
@@ -82,8 +82,8 @@ class Fields {
 
  private:
   void CheckHere(bool condition, const char* what) const {
-    Check(condition, "{}: byte {}: {}; it is broken, or no SentencePiece model", name_, rest_.data() - file_.data(),
-          what);
+    Check(condition, "{}: byte {}: {}; the file is damaged, or not a SentencePiece model", name_,
+          rest_.data() - file_.data(), what);
   }
   void Expect(std::uint64_t wire) const { CheckHere(wire_ == wire, "a field of the wrong kind"); }
   std::string_view Take(std::size_t size) {
@@ -168,7 +168,7 @@ void RefuseDenormalizer(Fields fields, const std::string& name) {
   }
 }
 
-// Writes a protocol buffer's message, field by field.
+// Writes a protocol buffer message, field by field.
 class Message {
  public:
   void Value(std::uint64_t number, std::int64_t value) {
@@ -202,7 +202,7 @@ SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::st
   Fields fields(bytes, bytes, name);
   while (fields.Next()) {
     if (fields.number() == model_pieces) {
-      Check(model.pieces.size() < kMostPieces, "{}: more than {} pieces", name, kMostPieces);
+      Check(model.pieces.size() < kMostPieces, "{}: it has more than {} pieces", name, kMostPieces);
       model.pieces.push_back(ReadPiece(fields.Message(), model.pieces.size(), name));
     } else if (fields.number() == model_trainer) {
       ReadTrainer(fields.Message(), model, name);
@@ -264,8 +264,8 @@ void CheckPieces(const SentencePieceModel& model, const std::string& name) {
     unknown += type == SentencePiece::Type::unknown;
     normal += type == SentencePiece::Type::normal;
   }
-  Check(unknown == 1, "{}: {} unknown pieces, exactly one is needed; it is broken, or no SentencePiece model", name,
-        unknown);
+  Check(unknown == 1, "{}: {} unknown pieces, exactly one is needed; the file is damaged, or not a SentencePiece model",
+        name, unknown);
   Check(normal > 0, "{}: no piece to segment text with", name);
 }
 

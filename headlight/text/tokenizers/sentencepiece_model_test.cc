@@ -32,7 +32,7 @@ std::string ErrorOf(const std::string& bytes) {
   }
 }
 
-// Whatever the bytes say, they are read or refused; and what is read runs.
+// Any bytes must either be refused with an Error, or give a usable model.
 bool Survives(const std::string& bytes) {
   try {
     const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
@@ -60,7 +60,7 @@ TEST(SentencePieceModel, ReadsSentencePieceFiles) {
   EXPECT_EQ(ParseSentencePieceModel(Small("unigram"), "unigram.model").algorithm, SubwordAlgorithm::unigram);
 }
 
-TEST(SentencePieceModel, ComesBackFromItsBytes) {
+TEST(SentencePieceModel, RoundTripsThroughBytes) {
   for (const char* algorithm : {"bpe", "unigram"}) {
     SentencePieceModel model = ParseSentencePieceModel(Small(algorithm), "small");
     model.add_dummy_prefix = false;
@@ -88,7 +88,7 @@ TEST(SentencePieceModel, SurvivesEveryTruncation) {
     ASSERT_TRUE(Survives(whole));
     int read = 0;
     for (std::size_t size = 0; size < whole.size(); ++size) read += Survives(whole.substr(0, size));
-    EXPECT_LT(read, 5);  // cut between two fields of the end, after `<pad>`
+    EXPECT_LT(read, 5);  // truncated between two fields at the end, after `<pad>`
   }
 }
 
@@ -141,7 +141,7 @@ TEST(SentencePieceModel, RefusesByName) {
       {Good() + Field(3, Varint(5, 0)), "escape_whitespaces"},
       {Good() + Field(5, Field(2, "map")), "denormalizer"},
       {Good() + Field(3, Field(2, "map")), "charsmap is broken"},
-      // A length beyond the file, of 2^63, of more than ten bytes; a number that ends too early; wrong kinds.
+      // A length beyond the file, of 2^63, of more than ten bytes; a number that ends early; wrong kinds.
       {Good() + "\x0A\x7F", "longer than the file"},
       {Good() + "\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", "longer than the file"},
       {Good() + "\x0A" + std::string(11, '\xFF'), "more than ten bytes"},
@@ -155,7 +155,7 @@ TEST(SentencePieceModel, RefusesByName) {
 }
 
 // MarianTokenizer supports neither byte pieces nor user-defined ones; other tokenizers do.
-TEST(SentencePieceModel, TranslationKnowsFewerKindsOfPieces) {
+TEST(SentencePieceModel, TranslationSupportsFewerKindsOfPieces) {
   const auto error = [](const std::string& bytes) {
     try {
       [[maybe_unused]] const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
@@ -165,9 +165,9 @@ TEST(SentencePieceModel, TranslationKnowsFewerKindsOfPieces) {
     }
   };
   EXPECT_EQ(error(Good()), "");
-  EXPECT_THAT(error(Good() + Piece("b", 4)), HasSubstr("piece \"b\" is user-defined or a byte"));
-  EXPECT_THAT(error(Good() + Piece("<0x41>", 6)), HasSubstr("piece \"<0x41>\" is user-defined or a byte"));
-  EXPECT_THAT(error(Good() + Field(2, Varint(35, 1))), HasSubstr("byte_fallback is not supported in a translation"));
+  EXPECT_THAT(error(Good() + Piece("b", 4)), HasSubstr("piece \"b\" is user-defined"));
+  EXPECT_THAT(error(Good() + Piece("<0x41>", 6)), HasSubstr("piece \"<0x41>\" is"));
+  EXPECT_THAT(error(Good() + Field(2, Varint(35, 1))), HasSubstr("byte_fallback is not supported"));
 }
 
 TEST(SentencePieceModel, RefusesMorePiecesThanItKeeps) {
@@ -184,7 +184,7 @@ TEST(SentencePieceModel, SkipsUnknownFields) {
   EXPECT_EQ(ErrorOf(more), "");
 }
 
-// A broken or hostile charsmap must not lead out of the trie or the replacements, nor fill the memory.
+// A damaged or hostile charsmap must not cause out-of-range access or exhaust memory.
 TEST(SentencePieceModel, RefusesBadCharsmaps) {
   const SentencePieceModel model = ParseSentencePieceModel(Small("bpe"), "small");
   const auto error = [&](const std::string& charsmap) {

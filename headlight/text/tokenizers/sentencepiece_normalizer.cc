@@ -6,7 +6,7 @@
 namespace headlight {
 namespace {
 
-// A unit of the trie is either a node, reached by a byte, or the leaf of a node, which holds a value.
+// A unit of the trie is either a node, reached by a byte, or the leaf of a node, which has a value.
 constexpr std::uint32_t kLeaf = 1u << 31;
 bool IsLeaf(std::uint32_t unit) { return unit & kLeaf; }
 std::uint32_t LeafValue(std::uint32_t unit) { return unit & ~kLeaf; }
@@ -21,8 +21,8 @@ std::uint32_t LittleEndian32(std::string_view bytes) {
   return value;
 }
 
-// Bytes. The output of a rule is bounded, so that a hostile file cannot fill the memory (Unicode's longest has 33
-// bytes), and offsets in the normal form of the longest text fit 32 bits.
+// Bytes. The output of a rule is bounded, so that a hostile file cannot exhaust memory (Unicode's longest has 33
+// bytes), and offsets in the normalized form of the longest text fit 32 bits.
 constexpr std::size_t kLongestMapped = 64;
 constexpr std::size_t kLongestSegmentedText = std::size_t{1} << 22;
 
@@ -32,7 +32,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
     : add_dummy_prefix_(model.add_dummy_prefix), remove_extra_whitespaces_(model.remove_extra_whitespaces) {
   std::string_view map = model.charsmap;
   if (map.empty()) return;
-  // The trie's size in bytes, the trie, the replacements.
+  // The trie's size in bytes, the trie, and the replacements.
   const std::size_t trie_bytes = map.size() < 4 ? 0 : LittleEndian32(map);
   const auto check = [&](bool condition) { Check(condition, "{}: its precompiled charsmap is broken", name); };
   check(trie_bytes > 0 && trie_bytes % 4 == 0 && trie_bytes <= map.size() - 4);
@@ -45,7 +45,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   replacements_ = map;
   CheckUtf8(replacements_, name + ": the replacements of its precompiled charsmap");
 
-  // Checked once, so that walking the trie needs no checks.
+  // Checked once here, so that lookups need no checks.
   check(!IsLeaf(trie_[0]) && !HasLeaf(trie_[0]));
   for (std::size_t index = 0; index < trie_.size(); ++index) {
     const std::uint32_t unit = trie_[index];
@@ -54,7 +54,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
       check(begin < replacements_.size());
       const std::size_t end = replacements_.find('\0', begin);
       check(end != std::string::npos && end - begin <= kLongestMapped);
-      check((replacements_[begin] & 0xC0) != 0x80);  // the middle of a character
+      check((replacements_[begin] & 0xC0) != 0x80);  // it is inside a character
     } else {
       const std::size_t leaf = index ^ Offset(unit);
       check((leaf | 0xFF) < trie_.size());
@@ -63,7 +63,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   }
 }
 
-// Calls found(bytes, value) for each rule that matches the beginning of the text, the shortest first, until it returns
+// Calls found(bytes, value) for each rule that matches the beginning of the text, shortest first, until it returns
 // false.
 template <typename Found>
 void TextNormalizer::ForEachRule(std::string_view text, const Found& found) const {
@@ -103,7 +103,7 @@ void TextNormalizer::Normalize(std::string_view text, std::string& normalized,
                                std::vector<std::int32_t>* origins) const {
   normalized.clear();
   if (origins) origins->clear();
-  Check(text.size() <= kLongestSegmentedText, "a text of {} bytes is too long to be segmented, {} are possible",
+  Check(text.size() <= kLongestSegmentedText, "a text of {} bytes is too long to be segmented: the limit is {}",
         text.size(), kLongestSegmentedText);
   std::size_t at = 0;
   const auto append = [&](std::string_view bytes) {
@@ -121,7 +121,7 @@ void TextNormalizer::Normalize(std::string_view text, std::string& normalized,
   bool after_space = remove_extra_whitespaces_;
   while (at < text.size()) {
     const Replacement replacement = ReplacePrefix(text.substr(at));
-    // Spaces collapse between replacements, not within one.
+    // Spaces are collapsed between replacements, but not within one.
     std::string_view rest = replacement.text;
     while (after_space && rest.starts_with(' ')) rest.remove_prefix(1);
     if (!rest.empty()) after_space = remove_extra_whitespaces_ && rest.ends_with(' ');

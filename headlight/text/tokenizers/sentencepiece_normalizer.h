@@ -1,4 +1,4 @@
-// SentencePiece's normalization: its compiled rules (mostly Unicode NFKC) and its treatment of spaces.
+// SentencePiece's normalization: its compiled rules (mostly Unicode NFKC) and its handling of spaces.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace headlight {
 
 class TextNormalizer {
  public:
-  // Throws Error naming `name` where the model's charsmap is broken.
+  /// Throws Error beginning with `name` if the model's charsmap is invalid.
   TextNormalizer(const SentencePieceModel& model, const std::string& name);
 
-  // Applies, from left to right, the rule of the longest match; then collapses spaces, writes them as U+2581 and puts
-  // one in front, depending on the model's flags. `origins`, unless null, gets normalized.size() + 1 entries: the byte
-  // of `text` that each byte of `normalized` came from. Bytes that are not UTF-8 become U+FFFD, one each.
+  /// Replaces longest matches from left to right. Then, depending on the model's flags, collapses spaces, writes them
+  /// as U+2581 and prepends one. `origins`, unless null, gets normalized.size() + 1 entries: the byte of `text` that
+  /// each byte of `normalized` comes from. Each byte that is not UTF-8 becomes U+FFFD.
   void Normalize(std::string_view text, std::string& normalized, std::vector<std::int32_t>* origins = nullptr) const;
 
-  // The output of the rule with the shortest match at the beginning of the text, if there is one.
+  /// The replacement of the shortest rule that matches the beginning of the text, if there is one.
   std::optional<std::string_view> ShortestReplacement(std::string_view text) const;
 
  private:
@@ -33,8 +33,8 @@ class TextNormalizer {
   void ForEachRule(std::string_view text, const Found& found) const;
   Replacement ReplacePrefix(std::string_view text) const;
 
-  // The rules: a double-array trie (Aoe, 1989; in the layout of darts-clone) from input to the offset in
-  // `replacements_` of the output, which ends with NUL.
+  /// The rules: a double-array trie (Aoe, 1989; in the layout of darts-clone) that maps an input to the offset of its
+  /// output in `replacements_`, which ends with NUL.
   std::vector<std::uint32_t> trie_;
   std::string replacements_;
   bool add_dummy_prefix_, remove_extra_whitespaces_;

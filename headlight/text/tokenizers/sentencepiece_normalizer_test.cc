@@ -17,7 +17,7 @@ std::string TestData(const std::string& name) {
   return ReadFile(std::string(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/") + name);
 }
 
-// The rules of nmt_nfkc (237 kB) come from the trainer, not from the repository.
+// The rules of nmt_nfkc (237 kB) come from the trainer instead of the repository.
 SentencePieceModel NmtNfkc() {
   const std::string folder = fmt::format("{}/normalizer_{}", testing::TempDir(), getpid());
   std::filesystem::create_directories(folder);
@@ -34,7 +34,7 @@ SentencePieceModel NmtNfkc() {
   return ParseSentencePieceModel(ReadFile(folder + "/source.spm"), "source.spm");
 }
 
-TEST(TextNormalizer, GivesSentencePiecesText) {
+TEST(TextNormalizer, MatchesSentencePiece) {
   const SentencePieceModel model = NmtNfkc();
   EXPECT_EQ(model.normalization, "nmt_nfkc");
   const TextNormalizer normalizer(model, "nmt_nfkc");
@@ -49,7 +49,7 @@ TEST(TextNormalizer, GivesSentencePiecesText) {
   }
 }
 
-TEST(TextNormalizer, FollowsItsFlags) {
+TEST(TextNormalizer, FollowsTheFlags) {
   SentencePieceModel model = ParseSentencePieceModel(TestData("tokenizer_bpe.model"), "small");
   const auto normalize = [&](std::string_view text) {
     std::string normalized;

@@ -1,4 +1,4 @@
-// The pieces of texts by a SentencePiece model alone, without a vocabulary of ids.
+// Segments texts with a SentencePiece model, without a vocabulary of ids.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-/// Reads a `.model` (or `.spm`) file. The function gives the pieces of a text, as SentencePiece's EncodeAsPieces: a
-/// space is U+2581, and consecutive characters that the model lacks are one piece, or bytes if it falls back to them.
+/// Reads a `.model` (or `.spm`) file. The returned function gives the pieces of a text, like SentencePiece's
+/// EncodeAsPieces: a space is U+2581, and consecutive unknown characters are one piece, or bytes with byte fallback.
 /// Throws Error naming the file and what is wrong with it or not supported, such as user-defined pieces.
 HEADLIGHT_API std::function<std::vector<std::string>(std::string_view)> ReadSentencePieces(const std::string& path);
 

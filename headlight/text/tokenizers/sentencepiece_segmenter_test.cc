@@ -28,7 +28,7 @@ std::vector<std::string> Texts(std::string_view text, const std::vector<Segment>
   return texts;
 }
 
-// A vocabulary of random strings over a few letters, so that everything overlaps, with scores that are often equal.
+// A vocabulary of random strings over a few letters, so that pieces overlap, with scores that are often equal.
 std::map<std::string, float> RandomPieces(Random& random) {
   std::map<std::string, float> scores;
   for (const char* letter : {"a", "b", "\u2581"}) scores[letter] = -5;
@@ -50,7 +50,7 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// The definition: look at all neighbours, merge the best, begin again.
+// A naive reference: look at all neighbours, merge the best pair, repeat.
 std::vector<std::string> BpeByDefinition(std::string_view text, const std::map<std::string, float>& scores) {
   std::vector<std::string> symbols;
   while (!text.empty()) {
@@ -92,14 +92,14 @@ TEST(BpeSegmenter, MergesAsDefined) {
   }
 }
 
-TEST(BpeSegmenter, MergesAcrossSpacesWhereAPieceDoes) {
+TEST(BpeSegmenter, MergesAcrossSpacesIfAPieceHasThem) {
   const BpeSegmenter segmenter(
       Model(SubwordAlgorithm::bpe, {{"a", -5}, {"\u2581", -5}, {"a\u2581", 0}, {"a\u2581a", -1}}));
   EXPECT_EQ(Texts("\u2581a\u2581a", segmenter.Segments("\u2581a\u2581a", nullptr, 0)),
             (std::vector<std::string>{"\u2581", "a\u2581a"}));
 }
 
-TEST(BpeSegmenter, DropsMergesAtTheRate) {
+TEST(BpeSegmenter, DropsMergesWithTheProbability) {
   const BpeSegmenter segmenter(Model(SubwordAlgorithm::bpe, {{"a", -5}, {"b", -5}, {"ab", 0}}));
   Random random(4);
   std::string text;
@@ -109,7 +109,7 @@ TEST(BpeSegmenter, DropsMergesAtTheRate) {
   EXPECT_NEAR(static_cast<double>(segmenter.Segments(text, &random, 0.1).size()), 22000, 200);
 }
 
-// The definition: try every way, of equals the one whose last pieces are longest.
+// A naive reference: try all segmentations; of equal ones, take the one whose last pieces are longest.
 std::pair<double, std::vector<std::string>> BestWay(
     const std::string& text, const std::map<std::string, float>& scores, float unknown,
     std::map<std::string, std::pair<double, std::vector<std::string>>>& known) {
@@ -144,8 +144,8 @@ TEST(UnigramSegmenter, FindsTheBestPath) {
   }
 }
 
-TEST(UnigramSegmenter, KeepsItsPrecisionInLongTexts) {
-  // The scores of "ab" differ from those of "a" + "b" by less than a float of the whole text's score can tell.
+TEST(UnigramSegmenter, IsPreciseForLongTexts) {
+  // The scores of "ab" and "a" + "b" differ by less than the float precision of the whole text's score.
   const UnigramSegmenter<float> segmenter =
       UnigramSegmenterOf(Model(SubwordAlgorithm::unigram, {{"a", -10}, {"b", -10}, {"ab", -19.99f}}));
   std::string text;

@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-// The key of an adjacent pair of symbols.
+/// The key of an adjacent pair of symbols.
 inline std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
   return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
 class NumberTable {
  public:
-  // Keeps the first value of a key.
+  /// The first value of a key is kept.
   void Insert(std::uint64_t key, std::int32_t value) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
     Slot& slot = slots_[Place(key)];
@@ -24,7 +24,7 @@ class NumberTable {
     ++size_;
   }
 
-  // -1 where there is none.
+  /// The value of a key; -1 if there is none.
   std::int32_t Find(std::uint64_t key) const { return slots_.empty() ? -1 : slots_[Place(key)].value; }
 
  private:
@@ -33,7 +33,7 @@ class NumberTable {
     std::int32_t value = -1;
   };
 
-  // The key's slot, or the free one where it belongs: linear probing in a table at most half full.
+  /// The key's slot, or the free slot for it: linear probing in a table that is at most half full.
   std::size_t Place(std::uint64_t key) const {
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
     std::size_t place = (mixed ^ mixed >> 29) & (slots_.size() - 1);

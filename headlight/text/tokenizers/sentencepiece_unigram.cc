@@ -26,7 +26,7 @@ std::vector<Segment> UnigramSegmenter<Score>::Segments(std::string_view text) co
 
 template <typename Score>
 void UnigramSegmenter<Score>::Append(std::string_view text, std::vector<Segment>& segments) const {
-  // Most texts are single words, which need no allocation.
+  // Most texts are single words, for which no allocation is needed.
   std::array<Path, 48> few;
   std::vector<Path> many(text.size() < few.size() ? 0 : text.size() + 1);
   Path* const paths = many.empty() ? few.data() : many.data();
@@ -37,14 +37,14 @@ void UnigramSegmenter<Score>::Append(std::string_view text, std::vector<Segment>
   };
   std::size_t furthest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
-    // In a very long text the scores are rebased, as in SentencePiece, before float loses the differences of paths.
+    // In a very long text, the scores are rebased as in SentencePiece, before float is too imprecise to compare paths.
     if (const Score score = paths[begin].score; score < -1e5f || score > 1e5f) {
       for (std::size_t end = begin; end <= furthest; ++end) {
         if (paths[end].begin >= 0) paths[end].score -= score;
       }
     }
     const std::size_t character = DecodeUtf8(text.substr(begin)).bytes;
-    bool alone = false;  // there is a piece of this character alone
+    bool alone = false;  // whether this single character is a piece
     std::int32_t node = 0;
     for (std::size_t end = begin; end < text.size();) {
       node = trie_.Child(node, text[end++]);

@@ -16,13 +16,14 @@ bool Has(char32_t character, UProperty property) {
   return u_hasBinaryProperty(static_cast<UChar32>(character), property) != 0;
 }
 
-// Python's white space: Unicode's, and the separators of information.
+// Python's white space: Unicode's, and the information separators.
 bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
 }  // namespace
 
 void LowercaseInContext(NormalizedText& text) {
-  // By sigma: true after a cased letter and characters that case ignores, and not before them (Unicode's Final_Sigma).
+  // For each sigma: true if it follows a cased letter and case-ignorable characters, and does not precede them
+  // (Unicode's Final_Sigma).
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
@@ -30,7 +31,7 @@ void LowercaseInContext(NormalizedText& text) {
     if (!Has(c, UCHAR_CASE_IGNORABLE)) after_cased = Has(c, UCHAR_CASED);
   });
   if (!ends_word.empty()) {
-    std::size_t sigma = 0, waiting = ends_word.size();  // the last sigma, until a character that case does not ignore
+    std::size_t sigma = 0, waiting = ends_word.size();  // the last sigma, until a character that is not case-ignorable
     ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
       if (!Has(c, UCHAR_CASE_IGNORABLE)) {
         if (waiting < ends_word.size() && Has(c, UCHAR_CASED)) ends_word[waiting] = false;
@@ -50,7 +51,7 @@ void LowercaseInContext(NormalizedText& text) {
 void CanonicalizeForSiglip(bool lowercase, bool first, NormalizedText& text) {
   if (lowercase) LowercaseInContext(text);
   NormalizedText words = text.Fresh();
-  TextSpan space{-1, -1};  // of white space after the last word
+  TextSpan space{-1, -1};  // the white space after the last word
   bool any = first;
   if (first) words.Append(kSpaceCharacter, {text.start, text.start});
   ForEachCharacter(text.text, [&](char32_t c, std::size_t begin, std::size_t) {

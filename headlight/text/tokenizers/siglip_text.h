@@ -1,4 +1,4 @@
-// The steps of Transformers' SiglipTokenizer (5.24) around its SentencePiece model.
+// The steps of Transformers' SiglipTokenizer (5.24) before and after its SentencePiece model.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-/// As Python's str.lower: a sigma at the end of a word becomes U+03C2, other characters have no context.
+/// Like Python's str.lower: a sigma at the end of a word becomes U+03C2; other characters do not depend on context.
 void LowercaseInContext(NormalizedText& text);
 
-/// Of a stretch between added tokens: in lower case, without ASCII punctuation and U+2581, with single spaces between
-/// its words. The first stretch of a text begins with U+2581, also if it has no words.
+/// Canonicalizes a stretch of text between added tokens: lower case, no ASCII punctuation and U+2581, single spaces
+/// between words. The first stretch of a text begins with U+2581, even if it has no words.
 void CanonicalizeForSiglip(bool lowercase, bool first, NormalizedText& text);
 
-/// SentencePiece's normal form of `before` and such a stretch.
+/// SentencePiece's normalized form of `before` and such a stretch.
 class SiglipText {
  public:
   SiglipText(const SentencePieceModel& model, const std::string& name, bool lowercase, std::string before);
@@ -30,14 +30,14 @@ class SiglipText {
  private:
   TextNormalizer normalizer_;
   bool lowercase_;
-  std::string before_;  // the unknown token's text
+  std::string before_;  // the text of the unknown token
 };
 
-/// Appends a word's segments.
+/// Appends the segments of a word.
 using WordModel = std::function<void(std::string_view word, std::vector<Segment>&)>;
 
-/// A model that leaves out so many segments at the beginning of each word as SiglipText's `before` has alone. So an
-/// unknown character that is fused with an unknown end of `before` is left out, too.
+/// Wraps a model to drop the first `segments` segments of each word, the number that SiglipText's `before` has. An
+/// unknown character that is merged with an unknown end of `before` is therefore dropped too.
 WordModel LeaveOut(std::ptrdiff_t segments, WordModel model);
 
 }  // namespace headlight

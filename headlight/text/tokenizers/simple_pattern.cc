@@ -9,13 +9,14 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostLeast = 64;  // of {N,}; a run that is too short is read again from its next character
+constexpr std::int32_t kMostLeast =
+    64;  // of {N,}; after a run that is too short, matching restarts at its next character
 
 bool IsLetterOrDigit(char32_t c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 }  // namespace
 
-// Each part returns false if the expression is not simple.
+// Each method returns false if the expression is not simple.
 class SimplePatternParser {
  public:
   explicit SimplePatternParser(std::string_view expression) : rest_(expression) {}
@@ -69,7 +70,7 @@ class SimplePatternParser {
     set.*above = true;
   }
 
-  // What follows a backslash. `character` is what it stands for, if it is one.
+  // Parses what follows a backslash. `character` is set if it stands for a single character.
   bool ParseEscape(Set& set, std::optional<char32_t>& character) {
     character = std::nullopt;
     if (Skip("s")) return AddClass(CharacterClass::space, &Set::space, set), true;
@@ -86,10 +87,10 @@ class SimplePatternParser {
     return Add(given, set), true;
   }
 
-  // What follows [.
+  // Parses what follows [.
   bool ParseSet(Set& set) {
     const bool negated = Skip("^");
-    std::optional<char32_t> last;  // which may begin a range
+    std::optional<char32_t> last;  // a possible beginning of a range
     for (bool first = true; first || !Skip("]"); first = false) {
       if (rest_.empty() || rest_.starts_with("--") || std::string_view("[]&").find(rest_[0]) != std::string_view::npos)
         return false;

@@ -1,4 +1,4 @@
-// Regular expressions of a simple form, which the words and white space of most tokenizers are.
+// Regular expressions of a simple form, which most tokenizers use for words and white space.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace headlight {
 
-/// Alternatives, each a row of characters and sets such as \s, \p{L} and [^\s\p{N}], of which the last may be repeated:
-/// "'s|[\p{L}]+". They are matched without backtracking, several times as fast as by ICU.
+/// Alternatives, each a sequence of characters and sets such as \s, \p{L} and [^\s\p{N}], of which the last may be
+/// repeated: "'s|[\p{L}]+". Matching needs no backtracking and is several times as fast as with ICU.
 class SimplePattern {
  public:
-  /// Nothing if the expression is of another form. Its meaning in Oniguruma and in ICU is the same.
+  /// Empty if the expression has another form. Simple expressions mean the same in Oniguruma and in ICU.
   static std::optional<SimplePattern> Parse(std::string_view expression);
 
-  /// The bytes of the match at text[at], where a character of the UTF-8 begins; 0 if there is none.
+  /// The length in bytes of the match that begins at text[at], the beginning of a UTF-8 character; 0 if there is none.
   std::size_t MatchAt(std::string_view text, std::size_t at) const;
   bool MayBegin(char byte) const { return first_[static_cast<unsigned char>(byte)] != kNone; }
 
@@ -26,12 +26,13 @@ class SimplePattern {
   friend class SimplePatternParser;
 
   struct Set {
-    std::bitset<128> ascii;             // with `negated` applied
-    std::vector<char32_t> others = {};  // above, as are the next
+    std::bitset<128> ascii;             // after `negated` was applied
+    std::vector<char32_t> others = {};  // non-ASCII characters, like the following members
     bool space = false, letter = false, number = false;
     bool negated = false;
 
-    std::size_t BytesAt(std::string_view text, std::size_t at) const;  // of a member at text[at], 0 if there is none
+    std::size_t BytesAt(std::string_view text,
+                        std::size_t at) const;  // length of a member at text[at], 0 if there is none
   };
   struct Step {
     Set set;
@@ -42,7 +43,7 @@ class SimplePattern {
   static constexpr std::uint16_t kNone = 0xFFFF;
 
   std::vector<std::vector<Step>> alternatives_;
-  std::array<std::uint16_t, 256> first_{};  // by byte: index of the first alternative that may begin with it, or kNone
+  std::array<std::uint16_t, 256> first_{};  // by byte: index of the first alternative that can begin with it, or kNone
 };
 
 }  // namespace headlight

@@ -40,8 +40,8 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// (?:...) is not simple.
-TEST(SimplePattern, MatchesWhatIcuMatches) {
+// (?:...) is not simple, so it is matched by ICU.
+TEST(SimplePattern, MatchesLikeIcu) {
   Random random(1);
   for (const std::string& expression : kSimple) {
     ASSERT_TRUE(SimplePattern::Parse(expression).has_value()) << expression;
@@ -69,13 +69,13 @@ TEST(SimplePattern, LeavesOtherFormsToIcu) {
     EXPECT_FALSE(SimplePattern::Parse(other).has_value()) << other;
 }
 
-TEST(SimplePattern, EndsAtBytesThatAreNoCharacter) {
+TEST(SimplePattern, EndsAtInvalidBytes) {
   const SimplePattern pattern = *SimplePattern::Parse("[^a]+");
   EXPECT_EQ(pattern.MatchAt("xy\xFFz", 0), 2U);
   EXPECT_EQ(pattern.MatchAt("\xC3", 0), 0U);
 }
 
-// A run that is too short is read again from each of its characters, which a bound keeps linear.
+// After a run that is too short, matching restarts at each of its characters. The bound keeps this linear.
 TEST(SimplePattern, IsLinear) {
   const TextPattern pattern = TextPattern::Regular("x{64,}|a", "p");
   std::string text;

@@ -15,15 +15,16 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostStack = 1 << 26;   // bytes that backtracking may hold
+constexpr std::int32_t kMostStack = 1 << 26;   // bytes for backtracking
 constexpr std::size_t kLongestPattern = 4096;  // bytes; published ones have up to 400
-constexpr int kStartsPerLook = 64;             // at the clock
+constexpr int kStartsPerLook = 64;             // matches between checks of the clock
 
-// Lines end at \n alone, and ^ and $ match at each.
+// Only
+//  ends a line, and ^ and $ match at each line.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
 
-// What Oniguruma reads as classes of characters, as the content of a set. Its \w has no joiners, and outside of [...]
-// it has some digits of Latin-1.
+// Oniguruma's character classes as the content of a set. Its \w has no joiners, and outside of [...] it includes some
+// digits of Latin-1.
 constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})",
                            kDigitsOfWords = R"(\u00B2\u00B3\u00B9\u00BC-\u00BE)";
 constexpr std::string_view kHex = "0-9A-Fa-f";
@@ -36,13 +37,13 @@ std::string WordCharacters(bool negated, bool inside) {
   return SetOf(fmt::format("{}{}", kWord, inside ? "" : kDigitsOfWords), negated, inside);
 }
 
-// \b or \B; ICU's leave marks out.
+// \b or \B; ICU's own version ignores marks.
 std::string Boundary(bool inverted) {
   const std::string word = WordCharacters(false, false);
   return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", word, inverted ? "=" : "!", inverted ? "!" : "=");
 }
 
-// The class [:NAME:] in a set; nothing if Oniguruma has none of that name.
+// The class [:NAME:] in a set; empty if Oniguruma has no such class.
 std::string PosixClass(std::string_view name) {
   const bool negated = name.starts_with('^');
   if (negated) name.remove_prefix(1);
@@ -55,7 +56,7 @@ std::string PosixClass(std::string_view name) {
   return "";
 }
 
-// \p{NAME}, or \P if `negated`. The names of properties have any case, and any spaces, - and _.
+// \p{NAME}, or \P if `negated`. Names of properties ignore case, spaces, - and _.
 std::string Property(std::string_view name, bool negated, bool inside) {
   std::string plain;
   for (const char character : name)
@@ -66,7 +67,8 @@ std::string Property(std::string_view name, bool negated, bool inside) {
   return fmt::format("\\{}{{{}}}", negated ? 'P' : 'p', name);
 }
 
-// Writes a regular expression of Oniguruma for ICU. Refuses what the two libraries read differently, or ICU not at all.
+// Translates a regular expression from Oniguruma to ICU. Refuses what the two interpret differently, or ICU does not
+// support.
 class Translation {
  public:
   Translation(std::string_view pattern, const std::string& place) : pattern_(pattern), place_(place) {}
@@ -131,7 +133,7 @@ class Translation {
 
   void Outside(std::string_view rest) {
     if (rest[0] == '[') {
-      // A ] that comes first is itself.
+      // A ] that comes first is literal.
       if (rest.starts_with("[]") || rest.starts_with("[^]")) Refuse(rest.substr(0, rest.find(']') + 1));
       sets_ = 1;
       if (rest.starts_with("[:")) return Write("[\\:", 2);  // a class only within a set
@@ -140,7 +142,7 @@ class Translation {
       while (end < rest.size() && ((rest[end] >= 'a' && rest[end] <= 'z') || rest[end] == '-')) ++end;
       const std::string_view flags = rest.substr(2, end - 2);
       const bool set_here = end < rest.size() && (rest[end] == ')' || rest[end] == ':');
-      // (?i) in the middle of alternatives would reach over the next |.
+      // (?i) in the middle of alternatives would extend over the next |.
       const bool whole =
           flags.empty() || (set_here && (rest[end] == ':' || at_ == 0) && (flags == "i" || flags == "-i"));
       if (!whole) Refuse(rest.substr(0, std::min(end + 1, rest.size())));
@@ -151,14 +153,15 @@ class Translation {
   std::string_view pattern_;
   const std::string& place_;
   std::size_t at_ = 0;
-  int sets_ = 0;  // how deep inside of [...]
+  int sets_ = 0;  // nesting depth of [...]
   std::string written_;
 };
 
-// ICU's units of 10,000 steps of backtracking that a search may take: a millisecond each.
+// The limit of a search in ICU's units of 10,000 backtracking steps, about a millisecond each.
 std::int32_t MostSteps(std::size_t bytes) { return static_cast<std::int32_t>(200 + bytes / 100); }
 
-// Stops searches that are slow without backtracking: they fail at each place of a long text, after reading on.
+// Stops searches that are slow without backtracking, because they fail at each position of a long text after reading
+// far ahead.
 struct Deadline {
   using Clock = std::chrono::steady_clock;
 
@@ -180,15 +183,15 @@ struct Deadline {
 
 struct TextPattern::Regex {
   std::unique_ptr<icu::RegexPattern> compiled;
-  std::optional<SimplePattern> simple;  // the same, where it is
-  std::string place;                    // for errors
+  std::optional<SimplePattern> simple;  // the same pattern, if it is simple
+  std::string place;                    // for error messages
 };
 
 TextPattern::TextPattern(std::string text) : text_(std::move(text)) {}
 
 TextPattern TextPattern::Regular(const std::string& expression, const std::string& place) {
-  Check(expression.size() <= kLongestPattern, "{}: the regular expression has {} bytes, {} are possible", place,
-        expression.size(), kLongestPattern);
+  Check(expression.size() <= kLongestPattern, "{}: the regular expression has {} bytes, but at most {} are allowed",
+        place, expression.size(), kLongestPattern);
   UParseError where;
   UErrorCode status = U_ZERO_ERROR;
   std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(
@@ -235,7 +238,7 @@ std::vector<TextSpan> TextPattern::Matches(std::string_view text) const {
   matcher->reset(&bytes);
   check(status);
   const auto size = static_cast<std::int64_t>(text.size());
-  std::int64_t last = -1;  // the end of the last match
+  std::int64_t last = -1;  // the end of the previous match
   int searches = 0;
   for (std::int64_t from = 0; from <= size;) {
     const bool found = matcher->find(from, status) != 0;

@@ -1,4 +1,4 @@
-// The patterns of a tokenizer.json: texts and regular expressions.
+// The patterns of a tokenizer.json: literal texts and regular expressions.
 #pragma once
 
 #include <memory>
@@ -10,21 +10,21 @@
 
 namespace headlight {
 
-/// A text, or a regular expression of Oniguruma, which the tokenizers library uses, matched by ICU.
+/// A literal text, or a regular expression in the syntax of Oniguruma (as in the tokenizers library), matched by ICU.
 class TextPattern {
  public:
   explicit TextPattern(std::string text);
-  /// Throws Error, which begins with `place`, where it is not a regular expression, or one that ICU reads differently.
+  /// Throws Error, which begins with `place`, for an invalid expression, and for one that ICU interprets differently.
   static TextPattern Regular(const std::string& expression, const std::string& place);
 
-  /// The matches in the text, which is UTF-8, from the left. An empty match never follows another one at once. Throws
-  /// Error where matching takes too long or too much memory, which a pattern can make grow exponentially.
+  /// The matches in the UTF-8 text, from the left. An empty match never directly follows another match. Throws Error if
+  /// matching takes too long or too much memory, which can grow exponentially for some patterns.
   std::vector<TextSpan> Matches(std::string_view text) const;
 
  private:
   struct Regex;
   std::string text_;
-  std::shared_ptr<const Regex> regex_;  // nullptr: the text
+  std::shared_ptr<const Regex> regex_;  // nullptr: a literal text
 };
 
 }  // namespace headlight

@@ -27,7 +27,7 @@ std::string ErrorOfPattern(const std::string& expression, const std::string& tex
   return ErrorOf([&] { Matches(expression, text); });
 }
 
-TEST(TextPattern, OfATextFindsIt) {
+TEST(TextPattern, FindsALiteralText) {
   EXPECT_THAT(TextPattern("aa").Matches("aaaéaa"), ElementsAre(TextSpan{0, 2}, TextSpan{5, 7}));
   EXPECT_THAT(TextPattern(".").Matches("ab"), IsEmpty());
 }
@@ -36,15 +36,16 @@ TEST(TextPattern, CountsBytes) {
   EXPECT_THAT(TextPattern::Regular("日|b", "p").Matches("aé日b"), ElementsAre(TextSpan{3, 6}, TextSpan{6, 7}));
 }
 
-// Each after a character, and none after a match that is not empty.
+// Between characters, but not directly after a non-empty match.
 TEST(TextPattern, FindsEmptyMatches) {
   EXPECT_THAT(TextPattern::Regular("x*", "p").Matches("éxxb"),
               ElementsAre(TextSpan{0, 0}, TextSpan{2, 4}, TextSpan{5, 5}));
   EXPECT_THAT(TextPattern::Regular("(?=b)", "p").Matches("abb"), ElementsAre(TextSpan{1, 1}, TextSpan{2, 2}));
 }
 
-// The marks and the digits of Latin-1 are parts of words, joiners are not; lines end at \n alone.
-TEST(TextPattern, ReadsClassesAsOniguruma) {
+// Words include marks and the digits of Latin-1, but no joiners; only
+//  ends a line.
+TEST(TextPattern, InterpretsClassesLikeOniguruma) {
   EXPECT_THAT(Matches(R"(\w+)", "e\u0301x_1\u00B2 a\u200Db"), ElementsAre("e\u0301x_1\u00B2", "a", "b"));
   EXPECT_THAT(Matches(R"(\be)", "e\u0301e ee"), ElementsAre("e", "e"));
   EXPECT_THAT(Matches(R"(\Be)", "e\u0301e ee"), ElementsAre("e", "e"));
@@ -55,7 +56,7 @@ TEST(TextPattern, ReadsClassesAsOniguruma) {
 
 constexpr char32_t kCharacters = 0x3100;  // all planes would take seconds
 
-// The characters below that a pattern matches.
+// The characters below kCharacters that a pattern matches.
 std::set<char32_t> CharactersOf(const std::string& pattern) {
   static const std::string all = [] {
     std::string text;
@@ -67,15 +68,15 @@ std::set<char32_t> CharactersOf(const std::string& pattern) {
   return characters;
 }
 
-// The characters of these general categories: "P" or "Zs".
+// The characters of these general categories, such as "P" or "Zs".
 std::set<char32_t> CharactersOfCategories(const std::vector<std::string>& names) {
   std::string expression;
   for (const std::string& name : names) expression += "\\p{" + name + "}";
   return CharactersOf("[" + expression + "]");
 }
 
-// As the tokenizers library 0.23.3 splits the characters that Unicode 14 assigns.
-TEST(TextPattern, ReadsNamedClassesAsOniguruma) {
+// Compared with the tokenizers library 0.23.3, for the characters that Unicode 14 assigns.
+TEST(TextPattern, InterpretsNamedClassesLikeOniguruma) {
   const std::set<char32_t> hex = CharactersOf("[0123456789ABCDEFabcdef]");
   ASSERT_EQ(hex.size(), 22U);
   for (const char* same : {R"(\h)", R"([\h])", "[[:xdigit:]]", R"(\p{XDigit})", R"([\p{x-digit}])", R"([^\H])"})
@@ -102,28 +103,28 @@ TEST(TextPattern, ReadsNamedClassesAsOniguruma) {
   EXPECT_EQ(CharactersOf("[[:space:]]"), CharactersOf(R"(\s)"));
   EXPECT_EQ(CharactersOf(R"(\p{^L})").size(), kCharacters - CharactersOfCategories({"L"}).size());
   EXPECT_EQ(CharactersOf(R"(\P{^L})"), CharactersOfCategories({"L"}));
-  EXPECT_THAT(CharactersOf("[:alpha:]"), ElementsAre(U':', U'a', U'h', U'l', U'p'));  // no class outside of a set
+  EXPECT_THAT(CharactersOf("[:alpha:]"), ElementsAre(U':', U'a', U'h', U'l', U'p'));  // not a class outside of a set
   EXPECT_THAT(CharactersOf(R"([\v\e]|\v)"), ElementsAre(0x0B, 0x1B));
 }
 
-TEST(TextPattern, RefusesWhatIcuReadsDifferently) {
+TEST(TextPattern, RefusesWhatIcuInterpretsDifferently) {
   for (const char* part : {R"(\R)", R"(\X)", R"(\Q)", R"(\G)", R"(\p)", R"(\P)", "(?m:", "(?s)", "(?x)", "[]", "[^]"})
     EXPECT_THAT(ErrorOfPattern(std::string("a") + part + "a]"), HasSubstr("is not supported")) << part;
-  EXPECT_THAT(ErrorOfPattern("[a--b]"), HasSubstr("has '--', which is not supported"));
+  EXPECT_THAT(ErrorOfPattern("[a--b]"), HasSubstr("has '--'"));
   for (const char* wrong : {"[[:L:]]", "[[:Punct:]]", "[[:alpha]", "[[:", "[[:^:]]"})
     EXPECT_THAT(ErrorOfPattern(wrong), HasSubstr("which is not supported")) << wrong;
-  EXPECT_THAT(ErrorOfPattern("a|(?i)b"), HasSubstr("has '(?i)', which is not supported"));
+  EXPECT_THAT(ErrorOfPattern("a|(?i)b"), HasSubstr("has '(?i)'"));
   EXPECT_EQ(ErrorOfPattern("(?i)a|(?i:b)--(?>c)(?<!d)(?<=e)(?!f)(?=g)(?:h)"), "");
 }
 
-TEST(TextPattern, RefusesWhatIsNoRegularExpression) {
+TEST(TextPattern, RefusesInvalidExpressions) {
   for (const char* wrong : {"(", "[a", "a{2", "*", R"(\p{Nothing})", R"(\)"})
     EXPECT_THAT(ErrorOfPattern(wrong), HasSubstr("pattern: the regular expression")) << wrong;
-  EXPECT_THAT(ErrorOfPattern(std::string(5000, 'a')), HasSubstr("5000 bytes, 4096 are possible"));
+  EXPECT_THAT(ErrorOfPattern(std::string(5000, 'a')), HasSubstr("5000 bytes"));
 }
 
 TEST(TextPattern, StopsExponentialBacktracking) {
-  EXPECT_THAT(ErrorOfPattern("(a+)+b", std::string(64, 'a')), HasSubstr("takes too long for a text of 64 bytes"));
+  EXPECT_THAT(ErrorOfPattern("(a+)+b", std::string(64, 'a')), HasSubstr("takes too long for"));
   EXPECT_THAT(ErrorOfPattern("(?:a|b)*c", std::string(1 << 24, 'a')), HasSubstr("takes too long"));
 }
 

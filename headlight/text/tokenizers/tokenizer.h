@@ -1,4 +1,4 @@
-// From text to token ids and back: what the kinds of tokenizers have in common.
+// Conversion between text and token ids: the interface of all kinds of tokenizers.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@
 
 namespace headlight {
 
-// The language of a pair of texts. MarianTokenizer may have a SentencePiece model for each; other kinds have one.
+/// The side of a translation pair. MarianTokenizer can have a SentencePiece model for each; other kinds have one.
 enum class Side { source, target };
 
-// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Immutable and cheap to copy; all methods are thread-safe.
 class HEADLIGHT_API Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // The ids of a text, without special tokens around them; none for a text without words. Text that spells a special
-  // token is text. `spans`, where given, gets the bytes of `text` that each token stands for. Throws Error naming the
-  // byte where `text` is not UTF-8.
+  /// The ids of a text, without special tokens around them; empty for a text without words. Special tokens written in
+  /// the text are treated as text. `spans`, if given, gets the bytes of `text` that each token represents. Throws Error
+  /// naming the byte if `text` is not UTF-8.
   virtual std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                            std::vector<TextSpan>* spans = nullptr) const = 0;
 
-  // The special tokens around a source: T5's `</s>` after it, BART's `<s>` before and `</s>` after it.
+  /// The special tokens before a source, and after it: T5 has `</s>` after it, BART `<s>` before and `</s>` after it.
   const std::vector<std::int32_t>& before() const { return before_; }
   const std::vector<std::int32_t>& after() const { return after_; }
 
-  // The text of ids, without special tokens. Ids from size() on, of which a model may have some, are skipped.
+  /// The text of ids, without special tokens. Ids from size() on, which a model can have, are skipped.
   virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 
-  // A token as the vocabulary spells it; empty from size() on.
+  /// A token as in the vocabulary; empty from size() on.
   virtual const std::string& Piece(std::int32_t id) const = 0;
-  // Tokens for people to read: their pieces, but where the vocabulary spells bytes the characters that these are, with
-  // U+2581 for a space. A character divided among tokens stands in each of them with its part, as in "🙂(1/3)".
+  /// Readable tokens: their pieces, or in byte-level vocabularies the characters that the bytes represent, with U+2581
+  /// for a space. A character divided among tokens is shown in each of them with its part, as in "🙂(1/3)".
   virtual std::vector<std::string> Labels(std::span<const std::int32_t> ids) const;
-  // The id of a special token other than the end, such as a language's "de_DE".
+  /// The id of a special token other than the end, such as a language code "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
   virtual std::int32_t size() const = 0;  // largest id + 1
-  /// Its size and kind, for people.
+  /// Its size and kind, for display.
   virtual Json::Object Description() const { return {{"vocabulary", size()}}; }
 
  protected:
@@ -55,7 +55,7 @@ class HEADLIGHT_API Tokenizer {
   Tokenizer& operator=(const Tokenizer&) = default;
   Tokenizer& operator=(Tokenizer&&) = default;
 
-  // True for an id below `size`; throws Error for a negative one.
+  /// True for an id below `size`; throws Error for a negative one.
   static bool Holds(std::int32_t id, std::int32_t size);
 
  private:

@@ -14,8 +14,8 @@ namespace {
 using enum TokenizerFamily;
 using Table = std::unordered_map<std::string_view, TokenizerFamily>;
 
-// Without "Tokenizer" or "TokenizerFast" at the end. Classes whose rules are code, such as BertJapanese (MeCab) or
-// RoFormer (jieba), are not among them.
+// Class names without "Tokenizer" or "TokenizerFast" at the end. Classes whose rules are implemented in code, such as
+// BertJapanese (MeCab) or RoFormer (jieba), are not included.
 const Table& Classes() {
   static const Table classes = {
       {"Bart", roberta},
@@ -63,13 +63,13 @@ constexpr std::array kPipelines = {
     "Nougat",     "Parakeet",   "Pegasus",   "Qwen2",      "Qwen3_5",         "Reformer", "RemBert",   "SeamlessM4T",
     "Siglip2",    "Splinter",   "Tipsv2",    "Udop",       "VideoPrism",      "Whisper",  "XGLM",      "XLNet"};
 
-// These say nothing of the family.
+// Generic classes, which do not determine the family.
 constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "PythonBackend", "TokenizersBackend"};
 
-// Classes without code of their own, and those that Transformers no longer has.
+// Classes without their own code, and those that Transformers no longer has.
 constexpr std::array kWithoutCode = {"Bloom", "ConvBert", "FNet", "MT5", "Parakeet", "Realm", "RetriBert"};
 
-// The types of models with a vocabulary of these families, and of others that have files of the same names.
+// The model types whose vocabularies belong to these families, and others that have files of the same names.
 const Table& ModelTypes() {
   static const Table types = {
       {"align", bert},
@@ -129,7 +129,7 @@ const Table& ModelTypes() {
 
 bool SaysNothing(const std::string& tokenizer_class) { return std::ranges::find(kAny, tokenizer_class) != kAny.end(); }
 
-// Without "Tokenizer" or "TokenizerFast" at the end; empty if it ends otherwise.
+// The class name without "Tokenizer" or "TokenizerFast" at the end; empty if it ends differently.
 std::string_view StemOf(std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(std::string_view("Fast").size());
   constexpr std::string_view end = "Tokenizer";

@@ -1,4 +1,4 @@
-// Which family of tokenizers a folder declares.
+// Determines the tokenizer family that a folder declares.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace headlight {
 
 enum class TokenizerFamily {
-  unknown,   // no class is declared, and the model's type is not known
-  pipeline,  // supported, but only as a tokenizer.json describes it
+  unknown,   // no class is declared, and the model type is unknown
+  pipeline,  // supported, but only with a tokenizer.json
   bert,
   clip,
   deberta,
@@ -25,12 +25,12 @@ enum class TokenizerFamily {
   xlm_roberta
 };
 
-/// True where a class is declared that takes a tokenizer.json as it is, such as "PreTrainedTokenizerFast". Others build
-/// some of its parts themselves.
+/// True if a class is declared that uses a tokenizer.json unchanged, such as "PreTrainedTokenizerFast". Other classes
+/// build some of its parts themselves.
 bool TakesFileAsItIs(const std::string& tokenizer_class);
 
-/// The family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast", or where it is empty or
-/// says nothing, of a `model_type`. Throws Error, which begins with `place`, where the class is not supported.
+/// The family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is empty or
+/// generic, the family of a `model_type`. Throws Error, which begins with `place`, if the class is not supported.
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place);
 
 }  // namespace headlight

@@ -16,7 +16,7 @@ TokenizerFamily Family(const char* tokenizer_class, const char* model_type = "")
   return FamilyOf(tokenizer_class, model_type, "config");
 }
 
-TEST(TokenizerFamilies, AreThoseOfTheClass) {
+TEST(TokenizerFamilies, FollowFromTheClass) {
   EXPECT_EQ(Family("BertTokenizer"), TokenizerFamily::bert);
   EXPECT_EQ(Family("DistilBertTokenizerFast", "t5"), TokenizerFamily::bert);
   EXPECT_EQ(Family("BartTokenizer", "mbart"), TokenizerFamily::roberta);
@@ -25,7 +25,7 @@ TEST(TokenizerFamilies, AreThoseOfTheClass) {
   EXPECT_EQ(Family("CodeLlamaTokenizer"), TokenizerFamily::pipeline);
 }
 
-TEST(TokenizerFamilies, AreThoseOfTheModelWhereTheClassSaysNothing) {
+TEST(TokenizerFamilies, FollowFromTheModelIfTheClassIsGeneric) {
   for (const char* any : {"", "PreTrainedTokenizerFast", "TokenizersBackend"}) {
     EXPECT_EQ(Family(any, "t5"), TokenizerFamily::t5) << any;
     EXPECT_EQ(Family(any, "byt5"), TokenizerFamily::unknown) << any;
@@ -33,7 +33,7 @@ TEST(TokenizerFamilies, AreThoseOfTheModelWhereTheClassSaysNothing) {
   }
 }
 
-TEST(TokenizerFamilies, RefuseOtherClassesByName) {
+TEST(TokenizerFamilies, ErrorsNameUnsupportedClasses) {
   for (const char* other : {"BertJapaneseTokenizer", "BertweetTokenizer", "PhobertTokenizer", "RoFormerTokenizerFast",
                             "ByT5Tokenizer", "XLMTokenizer", "Bert", "bertTokenizer", "FastFast", "MyTokenizer"}) {
     const std::string error = ErrorOf([&] { Family(other, "bert"); });
@@ -41,7 +41,7 @@ TEST(TokenizerFamilies, RefuseOtherClassesByName) {
   }
 }
 
-// Whichever of the two files declares it, with and without a tokenizer.json.
+// The class can be declared in either file, with and without a tokenizer.json.
 TEST(TokenizerFamilies, OfFoldersAreChecked) {
   const std::string whole = ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_cased.json");
   for (const char* file : {"config.json", "tokenizer_config.json"})

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to every parser of a tokenizer's files. What they accept must run, in time and memory that the
-// size of the input explains.
+// Feeds arbitrary bytes to every parser of tokenizer files. Accepted files must work, in time and memory that is
+// proportionate to the size of the input.
 
 #include <sys/resource.h>
 
@@ -28,7 +28,7 @@ void Run(const PipelineTokenizer& tokenizer) {
   tokenizer.Decode(encoding.ids);
 }
 
-// The words of a text, cut by a tokenizer's parts.
+// Divides a text into words with a tokenizer's components.
 void Run(const PipelineState& state) {
   const std::string_view whole = " Der Hund la\u0308uft, 1000\u00a0\ufb01\u2581日本 </s>\x01";
   NormalizedText text(whole, {0, static_cast<std::int32_t>(whole.size())});
@@ -41,7 +41,7 @@ void Run(const PipelineState& state) {
     state.model(std::string_view(words.text.text).substr(word.begin, word.end - word.begin), segments);
 }
 
-// As each of the families reads it.
+// Reads the bytes as each of the families.
 void RunInFolder(std::string_view model) {
   using enum TokenizerFamily;
   constexpr std::array kinds = {t5, xlm_roberta, mbart, mbart50, deberta_v2};
@@ -51,7 +51,7 @@ void RunInFolder(std::string_view model) {
                         ScoresAre::exact));
 }
 
-// Aborts where an input of some kilobytes takes seconds of computing, or a gigabyte more than any before it.
+// Aborts if an input of some kilobytes takes seconds of CPU time, or a gigabyte more than any previous one.
 class CostLimit {
  public:
   ~CostLimit() {
@@ -64,7 +64,7 @@ class CostLimit {
   }
 
  private:
-  static constexpr double kMostSeconds = 5;  // under a sanitizer, which takes ten times as long
+  static constexpr double kMostSeconds = 5;  // with a sanitizer, which is ten times as slow
   static constexpr std::int64_t kMostMegabytes = 1024;
 
   static double Seconds() {

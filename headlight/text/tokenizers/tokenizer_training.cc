@@ -19,16 +19,16 @@ using Algorithm = TokenizerAlgorithm;
 
 constexpr std::size_t kLinesAtOnce = 8192;
 constexpr std::int64_t kTasks = 16;
-constexpr std::size_t kBytesPerWord = 64;  // of a hash table entry, besides the text
+constexpr std::size_t kBytesPerWord = 64;  // of a hash table entry, in addition to the text
 constexpr std::int32_t kMostTokens = 1 << 22;
-// Bytes; a longer line is divided.
+// Bytes; longer lines are divided.
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 
 bool Has(const std::vector<std::string>& special, const char* token) {
   return std::find(special.begin(), special.end(), token) != special.end();
 }
 
-// The unknown token, empty for byte-level BPE.
+// The unknown token; empty for byte-level BPE.
 std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
   if (options.byte_level) return "";
   for (const char* token : {"<unk>", "[UNK]"})
@@ -37,11 +37,11 @@ std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<s
 }
 
 void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
-  Check(options.size >= 1 && options.size <= kMostTokens, "`vocabulary_size` is {}, it must be from 1 to {}",
+  Check(options.size >= 1 && options.size <= kMostTokens, "`vocabulary_size` must be from 1 to {1}, not {0}",
         options.size, kMostTokens);
   Check(!options.byte_level || options.algorithm == Algorithm::bpe, "only BPE can be byte-level");
   Check(!options.nfkc || options.byte_level || options.algorithm == Algorithm::wordpiece,
-        "NFKC is what BPE of characters and unigram always apply: leave it out");
+        "BPE of characters and unigram always apply NFKC: leave out `nfkc`");
   std::unordered_set<std::string> seen;
   for (const std::string& token : special) {
     CheckUtf8(token, "special token");
@@ -50,7 +50,7 @@ void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std
   }
 }
 
-// NFKC is left out where the others need no normal form. StripAccents finds marks only in decomposed text.
+// NFKC is omitted if the other steps need no normal form. StripAccents finds marks only in decomposed text.
 Json NormalizerJson(const TokenizerTrainingOptions& options) {
   const auto step = [](const char* type) { return Json(Json::Object{{"type", type}}); };
   std::vector<Json> steps;
@@ -70,7 +70,7 @@ Json NormalizerJson(const TokenizerTrainingOptions& options) {
   return steps.size() == 1 ? steps.front() : SequenceJson("normalizers", std::move(steps));
 }
 
-// The file around a model, which is {"vocab": ...} and, for BPE, {"merges": ...}.
+// The file with a model, which is {"vocab": ...} and, for BPE, {"merges": ...}.
 Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::string>& special, Json model) {
   const std::string unknown = Unknown(options, special);
   const auto id_of = [&](const std::string& token) {
@@ -91,7 +91,8 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   }
   if (options.split_digits) {
     Json digits = R"({"type": "Digits", "individual_digits": true})"_json;
-    // After ByteLevel, Digits would see its characters for bytes; Metaspace would put a space before each digit.
+    // After ByteLevel, Digits would see its characters instead of the text; Metaspace would add a space before each
+    // digit.
     if (!options.byte_level) std::swap(digits, words);
     words = SequenceJson("pretokenizers", {std::move(digits), std::move(words)});
   }
@@ -126,7 +127,7 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   return file;
 }
 
-// The distinct words of lines and their frequencies.
+// Counts the distinct words of lines.
 class WordCounts {
  public:
   WordCounts(const PipelineState& state, std::size_t most_bytes) : state_(state), most_bytes_(most_bytes) {}
@@ -147,7 +148,7 @@ class WordCounts {
     for (std::int64_t count = 1; bytes_ > most_bytes_; ++count) DropUpTo(count);
   }
 
-  // Sorted by text; spelled as byte-level pieces where the symbols of the model are bytes.
+  // The words sorted by text, spelled as byte-level pieces if the model's symbols are bytes.
   std::vector<CountedWord> Words() const {
     std::vector<CountedWord> words;
     for (const auto& [word, count] : counts_) words.push_back({state_.byte_level ? PieceOfBytes(word) : word, count});
@@ -166,7 +167,7 @@ class WordCounts {
     for (const TextSpan word : words.words) ++counts[words.text.text.substr(word.begin, word.end - word.begin)];
   }
 
-  // Drops the words of at most this frequency.
+  // Drops the words with at most this count.
   void DropUpTo(std::int64_t count) {
     std::erase_if(counts_, [&](const auto& entry) {
       if (entry.second > count) return false;
@@ -197,7 +198,7 @@ std::vector<CountedWord> ReadWords(const std::function<bool(std::string_view& li
   }
   counts.Add(lines);
   std::vector<CountedWord> words = counts.Words();
-  Check(any && !words.empty(), "there is no text to learn a tokenizer from: {} lines, none with a word", number);
+  Check(any && !words.empty(), "there is no text to train a tokenizer on: {} lines, none with a word", number);
   return words;
 }
 
@@ -214,7 +215,7 @@ Json IdsJson(const std::vector<std::string>& pieces) {
   return ids;
 }
 
-// The model's vocabulary and merges, as FileJson expects them.
+// Trains the model's vocabulary and merges, in the form that FileJson expects.
 Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions& options,
            const std::vector<std::string>& special, const TokenizerTrainingProgress& progress) {
   const auto tell = [&](std::int64_t done, std::int64_t total) {
@@ -223,8 +224,8 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   const auto size = static_cast<std::size_t>(options.size);
   const std::size_t alphabet = CountAlphabet(words);
   const auto check_size = [&](std::size_t least) {
-    Check(size >= least, "`vocabulary_size` is {}, less than this text's characters and the special tokens need: {}",
-          size, least);
+    Check(size >= least, "`vocabulary_size` is {}, but this text's characters and the special tokens need {}", size,
+          least);
   };
   Json model = Json::Object{};
   if (options.algorithm == Algorithm::unigram) {
@@ -256,7 +257,7 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   return model;
 }
 
-// A model of the special tokens alone, with which FileJson cuts texts into words.
+// A model with only the special tokens, with which FileJson divides texts into words.
 Json Unlearned(const TokenizerTrainingOptions& options, std::vector<std::string> special) {
   Json model = Json::Object{};
   if (options.algorithm == Algorithm::unigram) {
@@ -283,7 +284,7 @@ std::string TrainTokenizer(const std::function<bool(std::string_view& line)>& ne
                            const TokenizerTrainingOptions& options, const TokenizerTrainingProgress& progress) {
   const std::vector<std::string> special = options.special.empty() ? UsualSpecialTokens(options) : options.special;
   CheckOptions(options, special);
-  // The tokenizer that cuts the text into words is the one that is being trained, before it has pieces for them.
+  // The tokenizer being trained divides the text into words, before it has pieces for them.
   const PipelineState state = MakePipelineState(
       JsonView(FileJson(options, special, Unlearned(options, special)), "tokenizer"), ScoresAre::exact);
   const std::vector<CountedWord> words = ReadWords(next, state, options.most_bytes, progress);

@@ -17,7 +17,7 @@ namespace {
 using Algorithm = TokenizerAlgorithm;
 using testing::HasSubstr;
 
-// Five German sentences and five English ones, each language three times.
+// Five German and five English sentences, each language three times.
 std::vector<std::string> Sentences() {
   const std::vector<std::string> texts =
       ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json")["texts"].Strings();
@@ -72,7 +72,7 @@ TEST(TokenizerTraining, CoversItsTrainingText) {
         EXPECT_EQ(tokenizer.Decode(ids), line);
       }
     }
-    EXPECT_LT(2 * tokens, characters);  // it has learned words, not characters
+    EXPECT_LT(2 * tokens, characters);  // it was trained on words, not on characters
   }
   const PipelineTokenizer bytes = PipelineTokenizer::Parse(Train({"a"}, Kinds()[0]), "tokenizer.json");
   EXPECT_EQ(bytes.Decode(bytes.Encode("日本\n\U0001f642").ids), "日本\n\U0001f642");
@@ -90,14 +90,14 @@ TEST(TokenizerTraining, DoesNotDependOnThreads) {
 }
 
 // The library's trainer is deterministic for byte-level BPE.
-TEST(TokenizerTraining, EqualsTheTokenizersLibrarysByteLevelBpe) {
+TEST(TokenizerTraining, MatchesTheTokenizersLibraryForByteLevelBpe) {
   const JsonView theirs = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json");
   const JsonView ours(ParseJson(Train(Sentences(), Kinds()[0]), "ours"), "ours");
   EXPECT_EQ(ours["model"]["vocab"].value(), theirs["model"]["vocab"].value());
   EXPECT_EQ(ours["model"]["merges"].value(), theirs["model"]["merges"].value());
 }
 
-TEST(TokenizerTraining, PutsSpecialTokensAround) {
+TEST(TokenizerTraining, AddsSpecialTokensAroundTexts) {
   const PipelineTokenizer bert = PipelineTokenizer::Parse(Train(Sentences(), Kinds()[2]), "tokenizer.json");
   const Encoding pair = bert.EncodePair("A dog", "Hund");
   EXPECT_EQ(pair.ids.front(), bert.Find("[CLS]"));
@@ -129,8 +129,8 @@ TEST(TokenizerTraining, SplitsDigits) {
   }
 }
 
-// Words of frequency 1 are dropped where there are too many.
-TEST(TokenizerTraining, DropsRareWordsBeyondItsMemory) {
+// Words with count 1 are dropped if there are too many.
+TEST(TokenizerTraining, DropsRareWordsBeyondTheMemoryLimit) {
   std::vector<std::string> lines(200, "dog dog Hund");
   for (int i = 0; i < 1000; ++i) lines.push_back(fmt::format("\u0436{}", i));
   TokenizerTrainingOptions options = Kinds()[1];
@@ -141,19 +141,19 @@ TEST(TokenizerTraining, DropsRareWordsBeyondItsMemory) {
   EXPECT_THAT(json, HasSubstr("\"\u2581Hund\""));
 }
 
-TEST(TokenizerTraining, RefusesByName) {
+TEST(TokenizerTraining, ErrorsNameTheProblem) {
   const auto error = [](const TokenizerTrainingOptions& options, const std::vector<std::string>& lines) {
     return ErrorOf([&] { Train(lines, options); });
   };
   EXPECT_THAT(error({.algorithm = Algorithm::unigram, .byte_level = true}, {"a"}), HasSubstr("only BPE can be byte"));
-  EXPECT_THAT(error({.byte_level = true, .size = 200}, {"a"}), HasSubstr("`vocabulary_size` is 200, less than"));
-  EXPECT_THAT(error({.algorithm = Algorithm::unigram, .size = 5}, {"dog"}), HasSubstr("special tokens need: 7"));
-  EXPECT_THAT(error({.size = 0}, {"a"}), HasSubstr("it must be from 1 to"));
-  EXPECT_THAT(error({}, {}), HasSubstr("no text to learn a tokenizer from: 0 lines"));
-  EXPECT_THAT(error({.byte_level = true}, {" ", "\t"}), HasSubstr("no text to learn a tokenizer from: 2 lines"));
-  EXPECT_THAT(error({.algorithm = Algorithm::wordpiece}, {" ", ""}), HasSubstr("2 lines, none with a word"));
-  EXPECT_THAT(error({}, {"a", "\xff"}), HasSubstr("line 2: byte 0 is not UTF-8"));
-  EXPECT_THAT(error({.special = {"<s>"}}, {"a"}), HasSubstr("an unknown token: <unk> or [UNK]"));
+  EXPECT_THAT(error({.byte_level = true, .size = 200}, {"a"}), HasSubstr("`vocabulary_size` is 200"));
+  EXPECT_THAT(error({.algorithm = Algorithm::unigram, .size = 5}, {"dog"}), HasSubstr("special tokens need 7"));
+  EXPECT_THAT(error({.size = 0}, {"a"}), HasSubstr("must be from 1 to"));
+  EXPECT_THAT(error({}, {}), HasSubstr("0 lines, none with"));
+  EXPECT_THAT(error({.byte_level = true}, {" ", "\t"}), HasSubstr("2 lines, none with"));
+  EXPECT_THAT(error({.algorithm = Algorithm::wordpiece}, {" ", ""}), HasSubstr("2 lines, none with"));
+  EXPECT_THAT(error({}, {"a", "\xff"}), HasSubstr("line 2: byte 0"));
+  EXPECT_THAT(error({.special = {"<s>"}}, {"a"}), HasSubstr("<unk> or [UNK]"));
   EXPECT_THAT(error({.special = {"<unk>", "<unk>"}}, {"a"}), HasSubstr("<unk> is given twice"));
   EXPECT_THAT(error({.special = {"<unk>", ""}}, {"a"}), HasSubstr("a special token is empty"));
 }

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// The tokens of a text, which lie together.
+// The tokens of a text, which are contiguous.
 struct TokensOfText {
   std::int64_t begin = 0, count = 0;
 };
@@ -32,7 +32,7 @@ bool Truncate(Encoding& encoding, std::int64_t longest, CutAt side) {
   if (std::ssize(encoding.ids) <= longest) return false;
   const TokensOfText runs[] = {RunOf(encoding, 0), RunOf(encoding, 1)};
   const std::int64_t room = longest - (std::ssize(encoding.ids) - runs[0].count - runs[1].count);
-  Check(room >= 0, "the model reads {} tokens at once, and there are more special ones", longest);
+  Check(room >= 0, "the model reads {} tokens at once, but there are more special tokens", longest);
   const int longer = runs[0].count > runs[1].count ? 0 : 1;
   std::int64_t kept[2];
   kept[1 - longer] = std::min(runs[1 - longer].count, room / 2);

@@ -1,4 +1,4 @@
-// Encodings that are cut to what a model reads.
+// Truncates encodings to what a model reads.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace headlight {
 
-// Removes tokens from the ends of the texts, or their beginnings, until there are at most `longest`; special tokens
-// stay. The longer text is cut to what the other leaves, or if both are longer than half, both to half; the longer one,
-// or of equal ones the second, keeps the odd token: "longest_first" of the tokenizers library (0.23). Returns whether
-// any was removed. Throws Error where there are more special tokens than `longest`.
+/// Removes tokens from the ends or the beginnings of the texts until there are at most `longest` tokens; special tokens
+/// are kept. This is "longest_first" of the tokenizers library (0.23): the longer text is truncated to what the other
+/// one leaves, or if both are longer than half, both to half. The odd token goes to the longer text, or to the second
+/// if lengths are equal. Returns true if any token was removed. Throws Error if there are more special tokens than
+/// `longest`.
 HEADLIGHT_API bool Truncate(Encoding& encoding, std::int64_t longest, CutAt side = CutAt::end);
 
 }  // namespace headlight

@@ -29,7 +29,7 @@ Encoding PairOf(std::int64_t first, std::int64_t second) {
   return encoding;
 }
 
-TEST(Truncate, CutsPairsAsTheLibraryDoes) {
+TEST(Truncate, TruncatesPairsLikeTheLibrary) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizer_components.json");
   const std::vector<JsonView> rows = goldens["cut_pairs"].Items();
   ASSERT_GT(rows.size(), 300u);
@@ -47,7 +47,7 @@ TEST(Truncate, CutsPairsAsTheLibraryDoes) {
   }
 }
 
-TEST(Truncate, CutsTheBeginningsOnRequest) {
+TEST(Truncate, CanTruncateTheBeginnings) {
   Encoding pair = PairOf(5, 2);
   EXPECT_TRUE(Truncate(pair, 7, CutAt::beginning));
   EXPECT_THAT(pair.ids, testing::ElementsAre(1, 103, 104, 2, 200, 201, 2));
@@ -55,7 +55,7 @@ TEST(Truncate, CutsTheBeginningsOnRequest) {
 
 TEST(Truncate, NeedsRoomForSpecialTokens) {
   Encoding pair = PairOf(2, 2);
-  EXPECT_THAT(ErrorOf([&] { Truncate(pair, 2); }), testing::HasSubstr("reads 2 tokens at once"));
+  EXPECT_THAT(ErrorOf([&] { Truncate(pair, 2); }), testing::HasSubstr("2 tokens at once"));
 }
 
 }  // namespace

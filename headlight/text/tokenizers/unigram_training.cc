@@ -11,11 +11,11 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kLongestCandidate = 16;  // characters, as SentencePiece has it
+constexpr std::size_t kLongestCandidate = 16;  // characters, as in SentencePiece
 constexpr std::size_t kMostSeeds = 1000000;    // initial pieces
-constexpr double kLeastExpected = 0.5;         // pieces of a lower expected count are removed
+constexpr double kLeastExpected = 0.5;         // pieces with a lower expected count are removed
 constexpr double kKept = 0.75;                 // share of the pieces that one pruning keeps
-constexpr std::int64_t kUnigramTasks = 32;     // fixed: sums are added in the order of tasks
+constexpr std::int64_t kUnigramTasks = 32;     // fixed, since sums are added in the order of tasks
 // In bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
 
@@ -43,7 +43,7 @@ std::vector<CountedWord> Parts(const std::vector<CountedWord>& words) {
   return result;
 }
 
-// The offsets of characters, and the end.
+// The byte offsets of characters, and the end.
 std::vector<std::size_t> Boundaries(std::string_view text) {
   std::vector<std::size_t> places;
   ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { places.push_back(begin); });
@@ -51,11 +51,11 @@ std::vector<std::size_t> Boundaries(std::string_view text) {
   return places;
 }
 
-// Every character, and the substrings of words that occur at least twice with different continuations (else the longer
-// substring is enough). Substrings that cover the most characters of the text come first.
+// Every character, and the substrings of words that occur at least twice with different continuations (otherwise the
+// longer substring is sufficient). Sorted by the number of characters of the text that they cover.
 std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   struct Suffix {
-    std::string_view text;  // from some character of a word on, at most a piece long
+    std::string_view text;  // from some character of a word on, at most as long as a piece
     std::int64_t count;
   };
   std::vector<Suffix> suffixes;
@@ -75,7 +75,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
     std::int64_t weight;
   };
   std::vector<Seed> seeds;
-  // The prefixes of the last suffix that may be prefixes of the next one too, the shortest first.
+  // The prefixes of the last suffix that may also be prefixes of the next one, shortest first.
   struct Open {
     std::size_t bytes;
     std::int64_t count;
@@ -105,7 +105,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
       open.push_back({common, count});
     }
   }
-  // A suffix that repeats as a whole, in words that are there several times, is no branch above.
+  // A suffix that repeats as a whole, because its word occurs several times, is not found as a branch above.
   for (const CountedWord& word : words) {
     const std::int64_t length = CountCharacters(word.text);
     if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestCandidate))
@@ -142,8 +142,8 @@ void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body)
   }
 }
 
-// Calls body(word, sums) for every word, with one sum per piece. Each task has its own sums, added in the order of
-// tasks.
+// Calls body(word, sums) for every word, with one sum per piece. Each task has its own sums, which are added in the
+// order of tasks.
 template <typename Body>
 std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::size_t pieces, const Body& body) {
   std::vector<std::vector<double>> sums(kUnigramTasks);
@@ -158,7 +158,7 @@ std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::siz
   return std::move(sums[0]);
 }
 
-// The expected count of each piece over all segmentations of the words (forward-backward): the E step.
+// The E step: the expected count of each piece over all segmentations of the words (forward-backward).
 std::vector<double> Expected(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces) {
   const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   std::vector<double> probability;
@@ -183,7 +183,7 @@ std::vector<double> Expected(const std::vector<CountedWord>& words, const std::v
   });
 }
 
-// The pieces of the best segmentation of a text, last piece first, without the piece `without`.
+// The pieces of the best segmentation of a text that does not use the piece `without`, last piece first.
 std::vector<std::int32_t> BestSegmentation(const ByteTrie& trie, const std::vector<Piece>& pieces,
                                            std::string_view text, std::int32_t without) {
   struct Path {
@@ -220,7 +220,7 @@ std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector
   return kept;
 }
 
-// Keeps the characters, and of the other pieces those whose removal would cost the most likelihood: `size` at most.
+// Keeps the characters, and the other pieces whose removal would decrease the likelihood most: at most `size`.
 std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces, std::size_t size) {
   const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   const std::vector<double> used = SumOverWords(words, pieces.size(), [&](const CountedWord& word, auto& sums) {
@@ -229,7 +229,7 @@ std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vect
   });
   double sum = 0;
   for (const double count : used) sum += count;
-  // The loss of log likelihood when the occurrences of a piece are segmented into other pieces.
+  // The decrease of the log likelihood if the occurrences of a piece are segmented into other pieces.
   std::vector<double> loss(pieces.size());
   ParallelFor(kUnigramTasks, [&](std::int64_t task) {
     const auto count = static_cast<std::int64_t>(pieces.size());
@@ -265,7 +265,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   const std::vector<CountedWord> parts = Parts(words);
   std::vector<Piece> pieces = Seeds(parts);
   const std::size_t seeds = pieces.size();
-  // Slightly more than `size`: the last selection is by probability.
+  // Slightly more than `size`, since the last selection is by probability.
   const std::size_t enough = size + size / 10;
   while (true) {
     for (int round = 0; round < 2; ++round) pieces = Maximized(pieces, Expected(parts, pieces));
@@ -285,7 +285,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.score != b.score ? a.score > b.score : a.text < b.text; });
   std::vector<std::pair<std::string, double>> result;
-  // Sums of multiples of 2^-10 are exact, so that equally likely segmentations are equal in every implementation.
+  // Sums of multiples of 2^-10 are exact, so that equally likely segmentations compare equal in every implementation.
   for (Piece& piece : pieces) result.emplace_back(std::move(piece.text), std::round(piece.score * 1024) / 1024);
   return result;
 }

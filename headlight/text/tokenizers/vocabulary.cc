@@ -15,14 +15,14 @@
 namespace headlight {
 namespace {
 
-// Each special token must be spellable as text (see MarianTokenizer), so its characters belong to every vocabulary.
+// Texts can contain the spelling of special tokens (see MarianTokenizer), so every vocabulary has their characters.
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
-// Bytes. SentencePiece's trainer aborts the process at a word of more than 65,535 characters, so lines are divided.
+// Bytes. SentencePiece's trainer aborts the process for a word of more than 65,535 characters, so lines are divided.
 constexpr std::size_t kLongestSentence = 4096;
 
-// A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985); all, in order, while they
-// fit.
+// A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985); all of them in order, as long
+// as they fit.
 class Sample {
  public:
   Sample(std::int64_t most, std::uint64_t seed) : most_(static_cast<std::uint64_t>(most)), random_(seed) {}
@@ -55,7 +55,7 @@ class SampleLines : public sentencepiece::SentenceIterator {
   std::size_t next_ = 0;
 };
 
-// The number after `mark` in the trainer's message, -1 where there is none.
+// The number after `mark` in the trainer's message; -1 if there is none.
 std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
   const std::size_t at = message.find(mark);
   if (at == std::string_view::npos) return -1;
@@ -68,7 +68,7 @@ std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
 
 MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
                                 const VocabularyOptions& options) {
-  Check(options.size >= 4, "`vocabulary_size` is {}, it must be at least 4", options.size);
+  Check(options.size >= 4, "`vocabulary_size` must be at least 4, not {}", options.size);
   Check(options.most_lines >= 1, "a vocabulary cannot be trained on {} lines", options.most_lines);
   Sample sample(options.most_lines, options.seed);
   std::int64_t number = 0;
@@ -78,10 +78,10 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
     words = words || line.find_first_not_of(" \t\r\n") != std::string_view::npos;
     ForEachPart(line, kLongestSentence, [&](std::string_view part) { sample.Add(part); });
   }
-  Check(words, "there is no text to learn a vocabulary from: {} lines, none with a word", number);
+  Check(words, "there is no text to train a vocabulary on: {} lines, none with a word", number);
   sample.lines().push_back(kSpecialCharacters);
 
-  // `<pad>` is added below: the trainer has no place for a last one.
+  // `<pad>` is added below, since the trainer cannot place a token last.
   const auto train = [&](std::int64_t size, std::string& trained) {
     const std::unordered_map<std::string, std::string> settings = {
         {"model_type", options.algorithm == SubwordAlgorithm::bpe ? "bpe" : "unigram"},
@@ -93,7 +93,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
         {"bos_id", "-1"},
         {"pad_id", "-1"},
         {"max_sentence_length", std::to_string(2 * kLongestSentence)},
-        {"num_threads", "4"},  // fixed, because the sums depend on it
+        {"num_threads", "4"},  // fixed, since the sums depend on it
         {"minloglevel", "3"},
     };
     SampleLines lines(sample.lines());
@@ -103,21 +103,19 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   auto status = train(options.size - 1, trained);
   if (!status.ok())
     if (const std::int64_t largest = NumberAfter(status.error_message(), "Please set it to a value <= "); largest > 0) {
-      Check(!options.exact, "`vocabulary_size` is {}, more than this text allows: at most {}", options.size,
-            largest + 1);
+      Check(!options.exact, "`vocabulary_size` is {}, but this text allows at most {}", options.size, largest + 1);
       status = train(largest, trained);
     }
   if (!status.ok()) {
     const std::string_view message = status.error_message();
     const std::int64_t least = NumberAfter(message, " vs ");
-    Check(least < 0, "`vocabulary_size` is {}, less than this text's characters need: at least {}", options.size,
-          least + 1);
-    Fail("learning the vocabulary failed: {}", message);
+    Check(least < 0, "`vocabulary_size` is {}, but this text's characters need at least {}", options.size, least + 1);
+    Fail("training the vocabulary failed: {}", message);
   }
   SentencePieceModel model = ParseSentencePieceModel(trained, "vocabulary");
   if (options.algorithm == SubwordAlgorithm::unigram) {
-    // Sums of multiples of 2^-10 are exact, so that equally likely paths ("00" + "0" and "0" + "00") stay equal in
-    // float and double and every implementation chooses the same one.
+    // Sums of multiples of 2^-10 are exact, so that equally likely paths ("00" + "0" and "0" + "00") compare equal in
+    // float and double, and every implementation chooses the same one.
     for (SentencePiece& piece : model.pieces) piece.score = std::round(piece.score * 1024) / 1024;
   }
   model.pieces.push_back({"<pad>", 0, SentencePiece::Type::control});

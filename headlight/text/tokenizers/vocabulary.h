@@ -1,4 +1,4 @@
-// Learning the subword vocabulary of a translation model.
+// Trains the subword vocabulary of a translation model.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@ namespace headlight {
 
 struct VocabularyOptions {
   SubwordAlgorithm algorithm = SubwordAlgorithm::bpe;
-  std::int32_t size = 8000;  // tokens at most, `</s>`, `<unk>` and `<pad>` included
-  bool exact = false;        // a text that allows fewer tokens is an Error
-  // From a larger corpus this many lines are drawn uniformly, by `seed`; they are held in memory.
+  std::int32_t size = 8000;  // maximum number of tokens, including `</s>`, `<unk>` and `<pad>`
+  bool exact = false;        // throw Error if the text allows fewer tokens
+  /// Lines in memory; from a larger corpus, this many are sampled uniformly with `seed`.
   std::int64_t most_lines = 2'000'000;
   std::uint64_t seed = 1;
 };
 
-// Trains with SentencePiece, after its nmt_nfkc normalization, so that every character of the text is a piece: `</s>`
-// is token 0, `<unk>` 1, `<pad>` the last, as MarianMT has them. Calls next(line) until it returns false; for a
-// vocabulary that two languages share, it hands over the lines of both. The same lines and options give the same
-// vocabulary. Throws Error where the text has no words, and where `size` is too small for it, naming the least,
-// or with `exact` too large, naming the most.
-//
-// Why not TrainTokenizer: a MarianMT folder holds SentencePiece models, whose nmt_nfkc rules (a compiled table) come
-// from that library's trainer alone; and its order of merges, which differs from ours where pairs are equally frequent,
-// decides the pieces and with them every figure that was measured. SentencePiece, in turn, trains neither BPE of bytes
-// nor WordPiece.
+/// Trains with SentencePiece after its nmt_nfkc normalization, so that every character of the text is a piece. As in
+/// MarianMT, `</s>` is token 0, `<unk>` 1, and `<pad>` the last. Calls next(line) until it returns false; for a
+/// vocabulary that two languages share, pass the lines of both. The result is deterministic. Throws Error if the text
+/// has no words. Also throws Error if `size` is too small for the text, naming the minimum, or with `exact` too large,
+/// naming the maximum.
+///
+/// TrainTokenizer cannot be used instead, since a MarianMT folder has SentencePiece models. Their nmt_nfkc rules (a
+/// compiled table) are only available from that library's trainer. Its order of merges also differs from ours for
+/// equally frequent pairs, which would change the pieces. SentencePiece, in turn, trains neither byte-level BPE nor
+/// WordPiece.
 HEADLIGHT_API MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
                                               const VocabularyOptions& options);
 

@@ -89,8 +89,8 @@ TEST_P(Vocabulary, IsTheSameForTheSameText) {
   for (const char* file : {"/source.spm", "/tokenizer.json"}) EXPECT_EQ(ReadFile(one + file), ReadFile(other + file));
 }
 
-// As large as the text allows: the same one for any size above.
-TEST_P(Vocabulary, IsAtMostTheTexts) {
+// The largest vocabulary of the text: any greater size gives the same one.
+TEST_P(Vocabulary, IsLimitedByTheText) {
   const MarianTokenizer all = Train(Corpus(), Options(GetParam(), 8000));
   EXPECT_GT(all.size(), 60);
   EXPECT_LT(all.size(), 8000);
@@ -98,21 +98,20 @@ TEST_P(Vocabulary, IsAtMostTheTexts) {
     EXPECT_EQ(Train(Corpus(), Options(GetParam(), size)).size(), std::min(size, all.size()));
 }
 
-TEST_P(Vocabulary, OfAnExactSizeSaysTheLargest) {
+TEST_P(Vocabulary, ErrorsNameTheLargestSize) {
   VocabularyOptions options = Options(GetParam(), 8000);
   const std::int32_t most = Train(Corpus(), options).size();
   options.exact = true;
-  EXPECT_EQ(ErrorOf(Corpus(), options),
-            fmt::format("`vocabulary_size` is 8000, more than this text allows: at most {}", most));
+  EXPECT_THAT(ErrorOf(Corpus(), options), HasSubstr(fmt::format("at most {}", most)));
   options.size = most + 1;
   EXPECT_NE(ErrorOf(Corpus(), options), "");
   options.size = most;
   EXPECT_EQ(Train(Corpus(), options).size(), most);
 }
 
-TEST_P(Vocabulary, SaysTheSmallestSize) {
+TEST_P(Vocabulary, ErrorsNameTheSmallestSize) {
   const std::string error = ErrorOf(Corpus(), Options(GetParam(), 20));
-  EXPECT_THAT(error, HasSubstr("`vocabulary_size` is 20, less than this text's characters need: at least "));
+  EXPECT_THAT(error, HasSubstr("`vocabulary_size` is 20"));
   const int least = std::stoi(error.substr(error.rfind(' ')));
   EXPECT_EQ(ErrorOf(Corpus(), Options(GetParam(), least)), "");
   EXPECT_NE(ErrorOf(Corpus(), Options(GetParam(), least - 1)), "");
@@ -120,14 +119,14 @@ TEST_P(Vocabulary, SaysTheSmallestSize) {
 
 TEST_P(Vocabulary, RefusesBadText) {
   const VocabularyOptions options = Options(GetParam(), 30);
-  EXPECT_THAT(ErrorOf({}, options), HasSubstr("0 lines, none with a word"));
-  EXPECT_THAT(ErrorOf({"", "  ", "\t"}, options), HasSubstr("3 lines, none with a word"));
-  EXPECT_THAT(ErrorOf({"a", "b\xFF"}, options), HasSubstr("line 2: byte 1 is not UTF-8"));
-  EXPECT_THAT(ErrorOf({"a"}, Options(GetParam(), 0)), HasSubstr("it must be at least 4"));
-  EXPECT_THAT(ErrorOf({"a"}, Options(GetParam(), -5)), HasSubstr("it must be at least 4"));
+  EXPECT_THAT(ErrorOf({}, options), HasSubstr("0 lines, none with"));
+  EXPECT_THAT(ErrorOf({"", "  ", "\t"}, options), HasSubstr("3 lines, none with"));
+  EXPECT_THAT(ErrorOf({"a", "b\xFF"}, options), HasSubstr("line 2: byte 1"));
+  EXPECT_THAT(ErrorOf({"a"}, Options(GetParam(), 0)), HasSubstr("must be at least 4"));
+  EXPECT_THAT(ErrorOf({"a"}, Options(GetParam(), -5)), HasSubstr("must be at least 4"));
 }
 
-// SentencePiece's trainer would end the process at the long one.
+// SentencePiece's trainer would abort the process for the long line.
 TEST_P(Vocabulary, AcceptsUnusualLines) {
   using namespace std::string_literals;
   std::vector<std::string> lines = Corpus();
@@ -140,7 +139,7 @@ TEST_P(Vocabulary, AcceptsUnusualLines) {
   EXPECT_EQ(tokenizer.Decode(tokenizer.Encode(japanese)), japanese);
 }
 
-TEST(VocabularySample, DrawsFromAllLines) {
+TEST(VocabularySample, SamplesFromAllLines) {
   VocabularyOptions options;
   options.size = 40;
   options.most_lines = 200;

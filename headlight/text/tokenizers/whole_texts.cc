@@ -17,13 +17,13 @@ std::int32_t PadOf(const PipelineTokenizer& tokenizer, const std::string& folder
     if (pad.present()) {
       const std::string token = TextOfToken(pad);
       const std::optional<std::int32_t> id = tokenizer.Find(token);
-      Check(id.has_value(), "{}: {} is no token of the vocabulary", pad.place(), Quoted(token));
+      Check(id.has_value(), "{}: {} is not a token of the vocabulary", pad.place(), Quoted(token));
       return *id;
     }
   }
   for (const char* token : {"</s>", "<pad>"})
     if (const std::optional<std::int32_t> id = tokenizer.Find(token)) return *id;
-  Fail("{}: no token fills up texts: neither pad_token in tokenizer_config.json nor </s> nor <pad>", folder);
+  Fail("{}: there is no padding token: neither pad_token in tokenizer_config.json nor </s> nor <pad>", folder);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Texts for a model that makes one vector of each: with special tokens, cut to the longest that it reads, and padded
-// only for a model that reads padding as a part of the text, as SigLIP does.
+// Encodes texts for models that compute one vector per text: adds special tokens and truncates. Texts are padded only
+// for models that read padding as a part of the text, such as SigLIP.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace headlight {
 
 struct HEADLIGHT_API WholeTexts {
   PipelineTokenizer tokenizer;
-  std::int64_t longest = 77;  // tokens that the model reads, special ones included
-  // Where positive, every text is filled up to so many tokens with `pad_id`, which the model reads as the text's own.
+  std::int64_t longest = 77;  // tokens that the model reads, including special ones
+  /// If positive, every text is padded to this many tokens with `pad_id`, which the model reads as a part of the text.
   std::int32_t filled = 0;
   std::int32_t pad_id = 0;
 
-  // The tokenizer of a folder, and where texts are filled up its token of padding: pad_token of its
-  // tokenizer_config.json, or else `</s>` or `<pad>`. Throws Error where there is none.
+  /// Loads the tokenizer of a folder, and if texts are padded its padding token: pad_token of its
+  /// tokenizer_config.json, otherwise `</s>` or `<pad>`. Throws Error if there is none.
   static WholeTexts Load(const std::string& folder, std::int64_t longest, std::int32_t filled);
 
   struct Read {
     std::vector<std::int32_t> ids;
-    std::int64_t cut = 0;  // tokens that were left out at the end
+    std::int64_t cut = 0;  // tokens that were truncated at the end
   };
-  // A text with the special tokens around it, of which those that stand in it are read as text; at most `longest`
-  // tokens. Throws Error where it is not UTF-8.
+  /// Encodes a text with special tokens, as at most `longest` tokens. Special tokens written in the text are treated as
+  /// text. Throws Error if it is not UTF-8.
   Read operator()(std::string_view text) const;
 };
 

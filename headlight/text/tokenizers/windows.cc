@@ -15,7 +15,7 @@ std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, 
     std::int64_t begin, count;
   } run{std::ranges::find(encoding.texts, text) - encoding.texts.begin(), std::ranges::count(encoding.texts, text)};
   const std::int64_t room = longest - (std::ssize(encoding.ids) - run.count);
-  Check(room >= 1, "the model reads {} tokens at once, of which {} go with every part of the text", longest,
+  Check(room >= 1, "the model reads {} tokens at once, but {} tokens are in every window of the text", longest,
         longest - room);
   const std::int64_t step = room - std::min(overlap, room - 1);
   std::vector<Window> windows;

@@ -11,25 +11,25 @@
 
 namespace headlight {
 
-// A range of one text's tokens, with all special tokens and the other text.
+/// A range of one text's tokens, with all special tokens and the other text.
 struct Window {
   Encoding encoding;
   std::int32_t begin = 0;  // index of its first token in the whole encoding
-  std::int32_t first = 0;  // and in the window
+  std::int32_t first = 0;  // index of its first token in the window
   std::int32_t count = 0;  // tokens of that text
 };
 
-// Windows of at most `longest` tokens over the tokens of `text` (0 or 1), each sharing `overlap` tokens with the
-// previous one, or less so that each has a new token. One window if all fits. Throws Error where the other tokens leave
-// no room.
+/// Windows of at most `longest` tokens over the tokens of `text` (0 or 1). Each shares `overlap` tokens with the
+/// previous one, or fewer so that each has a new token. One window if everything fits. Throws Error if the other tokens
+/// leave no space.
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);
 
-// For each token of the windowed text, the window in which it is farthest from an edge; the ends of the text are no
-// edges.
+/// For each token of the windowed text, the window in which it is farthest from an edge. The ends of the text do not
+/// count as edges.
 std::vector<std::int32_t> WindowOfEachToken(const std::vector<Window>& windows);
 
-// A span without the spaces at its ends.
+/// The span without spaces at its ends.
 TextSpan WithoutSpaces(std::string_view text, TextSpan span);
 
 }  // namespace headlight

@@ -17,19 +17,19 @@ struct WordPieceOptions {
   std::int64_t max_input_chars_per_word = 100;   // longer words are unknown
 };
 
-// Segments a word greedily: the longest piece at its beginning, then the longest at each following place.
+/// Segments a word greedily: the longest piece at its beginning, then the longest at each following position.
 class WordPieceSegmenter {
  public:
-  // Pieces by id, at least one that is not empty; an empty one is no piece.
+  /// Pieces by id, at least one of them not empty; empty ones are ignored.
   WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options);
 
-  // Appends the segments of a non-empty word.
+  /// Appends the segments of a non-empty word.
   void operator()(std::string_view word, std::vector<Segment>& segments) const;
 
  private:
   WordPieceOptions options_;
   ByteTrie trie_;
-  std::int32_t continuing_ = -1;  // the node of the prefix, -1: none
+  std::int32_t continuing_ = -1;  // the node of the prefix; -1: none
 };
 
 }  // namespace headlight
