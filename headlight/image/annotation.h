@@ -1,4 +1,4 @@
-// The annotation of one image, as Pascal VOC's files have it.
+// The annotation of an image, as in Pascal VOC's files.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace headlight {
 
 struct ImageAnnotation {
-  std::string image;                   // the name of its file
-  std::int64_t height = 0, width = 0;  // pixels; 0: not said
+  std::string image;                   // of its file
+  std::int64_t height = 0, width = 0;  // pixels; 0: unknown
   struct Object {
     std::string label;
     Box box;

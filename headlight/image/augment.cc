@@ -17,7 +17,7 @@ std::int64_t Below(std::int64_t limit, Random& random) {
   return static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(limit)));
 }
 
-// Always draws, so that what follows does not depend on a probability.
+// Always draws a number, so that later random numbers do not depend on the probability.
 bool Chance(double probability, Random& random) { return random.Uniform() < probability; }
 
 }  // namespace
@@ -41,7 +41,7 @@ Image JitterColours(const Image& image, const ColourJitter& jitter, Random& rand
 Image RandAugment(const Image& image, const RandAugmentOptions& options, Random& random) {
   constexpr int most = 30;
   Check(options.operations >= 0 && options.magnitude >= 0 && options.magnitude <= most,
-        "RandAugment has 0 or more operations of magnitude 0 to {}, not {} of {}", most, options.operations,
+        "RandAugment needs 0 or more operations of magnitude 0 to {}, not {} of {}", most, options.operations,
         options.magnitude);
   const double strength = static_cast<double>(options.magnitude) / most;
   const auto shift = [&](std::int64_t side) {

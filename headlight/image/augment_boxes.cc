@@ -71,7 +71,7 @@ std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSiz
 BoxedChange RandomScaleAndCrop(ImageSize image, const ScaleAndCrop& options, Random& random) {
   Check(!options.sides.empty() && !options.first_sides.empty() && options.least_crop >= 1 &&
             options.least_crop <= options.most_crop,
-        "an image is scaled to one of several sides, and cropped to a range of sizes");
+        "scaling needs at least one side and a valid range of crop sizes");
   BoxedChange change;
   change.flip = random.Below(2) == 0;
   if (random.Below(2) == 0) {

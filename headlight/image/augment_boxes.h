@@ -1,5 +1,5 @@
-// Augmentation of images together with their boxes, for detection. A change is drawn for an image's size alone, so
-// that its boxes are known before its pixels.
+// Augmentation of images with boxes, for detection. A change depends only on the image's size, so that its boxes are
+// known before the pixels are read.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace headlight {
 
-// Of an image and its boxes: flipped left to right, resized and cut to a region, and resized to `size`.
+/// A change of an image and its boxes: horizontal flip, resizing and cropping to a region, and resizing to `size`.
 struct BoxedChange {
   struct Cut {
     ImageSize size;
-    Region region;  // of the image of that size
+    Region region;  // of the resized image
   };
   bool flip = false;
   std::optional<Cut> cut = {};
@@ -26,15 +26,15 @@ struct BoxedChange {
 };
 
 HEADLIGHT_API Image Changed(const Image& image, const BoxedChange& change);
-// The boxes of an image of size `from`. They are clipped to the region, and those of which nothing is left are
-// dropped; their areas are the boxes' then.
+/// The boxes after a change of an image of size `from`. They are clipped to the region, and empty ones are dropped. The
+/// area of a changed object is that of its box.
 HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from,
                                                const BoxedChange& change);
 
-// DETR's (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 4): flipped with probability
-// 1/2; then, with probability 1/2, resized so that the shorter side is one of `first_sides` and cropped to sides of
-// `least_crop` to `most_crop` pixels; and resized so that the shorter side is one of `sides`, the longer one at most
-// `longest`.
+/// DETR's augmentation (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 4). Flips with
+/// probability 1/2. With probability 1/2, resizes so that the shorter side is one of `first_sides`, and crops to sides
+/// of `least_crop` to `most_crop` pixels. Finally resizes so that the shorter side is one of `sides`, and the longer
+/// one at most `longest`.
 struct ScaleAndCrop {
   std::vector<std::int64_t> first_sides = {400, 500, 600};
   std::int64_t least_crop = 384, most_crop = 600;

@@ -24,7 +24,7 @@ double Number(std::istream& in) {
   return number;
 }
 
-// By the names in augmented.txt; the numbers are read from the line.
+// Changes by name; their parameters are read from the line of augmented.txt.
 const std::map<std::string, std::function<Image(const Image&, std::istream&)>> kChanges = {
     {"brightness", [](const Image& p, std::istream& in) { return AdjustBrightness(p, Number(in)); }},
     {"contrast", [](const Image& p, std::istream& in) { return AdjustContrast(p, Number(in)); }},
@@ -56,7 +56,7 @@ const std::map<std::string, std::function<Image(const Image&, std::istream&)>> k
      }},
 };
 
-TEST(Colour, IsTorchvisionsBitForBit) {
+TEST(Colour, EqualsTorchvisionBitForBit) {
   std::istringstream lines(ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/augmented.txt"));
   int cases = 0;
   for (std::string line; std::getline(lines, line); ++cases) {
@@ -94,7 +94,7 @@ TEST(Crop, FillsWithBlackBeyondTheImage) {
   EXPECT_EQ(Crop(image, {0, 9, 2, 1}).pixels, std::vector<std::uint8_t>(6));
 }
 
-TEST(RandomRegion, LiesWithinTheImageAndItsBounds) {
+TEST(RandomRegion, IsWithinTheImageAndTheBounds) {
   Random random(7);
   double least = 1, most = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -111,7 +111,7 @@ TEST(RandomRegion, LiesWithinTheImageAndItsBounds) {
   }
   EXPECT_NEAR(least, 0.1, 0.01);
   EXPECT_NEAR(most, 0.5, 0.01);
-  EXPECT_EQ(RandomRegion({1000, 10}, {1, 1}, random), (Region{493, 0, 13, 10}));  // too oblong: the centre
+  EXPECT_EQ(RandomRegion({1000, 10}, {1, 1}, random), (Region{493, 0, 13, 10}));  // too elongated: the centre
 }
 
 Augmentation Everything() {
@@ -127,7 +127,7 @@ Augmentation Everything() {
           .solarize = 0.2};
 }
 
-TEST(Augment, IsAFunctionOfTheRandomStream) {
+TEST(Augment, IsDeterministicInTheRandomStream) {
   const Image image = Pattern(50, 40);
   Random first(3, 5), again(3, 5), other(3, 6);
   const Image changed = Augment(image, Everything(), first);
@@ -137,7 +137,7 @@ TEST(Augment, IsAFunctionOfTheRandomStream) {
   EXPECT_NE(changed, Augment(image, Everything(), other));
 }
 
-TEST(Augment, KeepsAnImageOfWhichNothingIsAsked) {
+TEST(Augment, KeepsTheImageWithoutOptions) {
   Random random(1);
   EXPECT_EQ(Augment(Pattern(9, 8), {.size = {8, 9}}, random), Pattern(9, 8));
   EXPECT_EQ(Augment(Pattern(9, 8), {.size = {8, 9}, .flip = 1}, random), FlipHorizontally(Pattern(9, 8)));
@@ -153,7 +153,7 @@ TEST(RandomCrops, HasTwoLargeOnesAndSmallOnes) {
 }
 
 TEST(BoxedImages, KeepTheirBoxesInPlace) {
-  // A white box on black: it must lie where the white pixels are.
+  // A white box on black must stay at the white pixels.
   Image image{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
   const std::vector<LabelledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
                                           {.box = {50, 30, 60, 40}, .area = 100}};
@@ -176,7 +176,7 @@ TEST(BoxedImages, KeepTheirBoxesInPlace) {
   EXPECT_EQ(white(Changed(image, flip)), changed(flip)[0].box);
   const BoxedChange crop{.cut = BoxedChange::Cut{{40, 60}, {10, 20, 20, 30}}, .size = {20, 30}};
   const std::vector<LabelledBox> cropped = changed(crop);
-  ASSERT_EQ(cropped.size(), 1U);  // the other is lost
+  ASSERT_EQ(cropped.size(), 1U);  // the other one is outside
   EXPECT_EQ(white(Changed(image, crop)), cropped[0].box);
   EXPECT_EQ(cropped[0].area, 150);
   EXPECT_EQ(cropped[0].label, 3);

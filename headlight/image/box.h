@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-// In pixels from the image's upper left corner.
+/// In pixels from the image's upper left corner.
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
 
@@ -15,23 +15,24 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-// The box around a centre, all as shares of the sides of an image of height x width.
+/// A box given by its centre and size, relative to the sides of an image of height x width.
 inline Box BoxOfShares(double x, double y, double across, double down, std::int64_t height, std::int64_t width) {
   const auto h = static_cast<double>(height), w = static_cast<double>(width);
   return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};
 }
 
-// An annotated object of an image.
+/// An annotated object of an image.
 struct LabelledBox {
   Box box;
   std::int32_t label = 0;  // its class
-  // Of the object's outline, in pixels, by which COCO tells small from large; the box's where no outline is known.
+  /// The area of the object's outline, in pixels, by which COCO distinguishes sizes; the box's area if there is no
+  /// outline.
   double area = 0;
-  bool crowd = false;  // a group of objects: not learned from, and in evaluation boxes in it are ignored
+  bool crowd = false;  // a group of objects: not used in training, and detections in it are ignored in evaluation
   bool operator==(const LabelledBox&) const = default;
 };
 
-// An object that a model has found.
+/// A detected object.
 struct FoundBox {
   Box box;
   std::int32_t label = 0;

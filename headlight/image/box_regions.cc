@@ -16,15 +16,15 @@ bool LiesWithin(const Box& box, const Image& image) {
 
 BoxRegions RegionsOfBoxes(const Image& image, std::span<const Box> boxes, std::int64_t side, std::int64_t numbers) {
   Check(image.height > 0 && image.width > 0, "an image of {} x {} has no regions", image.height, image.width);
-  Check(side >= 1 && side <= 64, "a region has a side of 1 to 64 pixels, not {}", side);
-  Check(numbers >= 0 && numbers <= 5, "a region's place has 0 to 5 numbers, not {}", numbers);
+  Check(side >= 1 && side <= 64, "a region must have a side of 1 to 64 pixels, not {}", side);
+  Check(numbers >= 0 && numbers <= 5, "a region's position must have 0 to 5 numbers, not {}", numbers);
   const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   const std::int64_t count = 1 + std::ssize(boxes), pixels = side * side * 3;
   BoxRegions regions{Tensor::Empty({count, pixels}), Tensor::Empty({count, numbers})};
   const auto add = [&](std::int64_t row, const Box& box) {
     const Box inside = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
                         std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
-    Check(LiesWithin(box, image), "the box ({}, {}, {}, {}) has no part in an image of {} x {}", box.left, box.top,
+    Check(LiesWithin(box, image), "the box ({}, {}, {}, {}) is outside of an image of {} x {}", box.left, box.top,
           box.right, box.bottom, image.height, image.width);
     const auto top = static_cast<std::int64_t>(inside.top), left = static_cast<std::int64_t>(inside.left);
     const Region cut = {.top = top,

@@ -1,4 +1,4 @@
-// The parts of an image that boxes hold, as numbers for a model that reads regions.
+// The contents of boxes in an image, as numbers for a model that reads regions.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace headlight {
 
-// Of the whole image first, and then of each box, clipped to the image.
+/// One row for the whole image, then one for each box, clipped to the image.
 struct BoxRegions {
-  Tensor features;  // [1 + boxes, 3 * side * side]: its pixels, resized, row by row, each from -1 to 1
-  Tensor places;    // [1 + boxes, numbers]: left, top, right and bottom as shares of the image's sides, and of its area
+  Tensor features;  // [1 + boxes, 3 * side * side]: resized pixels in row-major order, from -1 to 1
+  Tensor places;  // [1 + boxes, numbers]: left, top, right and bottom relative to the image's sides, and relative area
 };
 
-// True if the box overlaps the image. A box from a detector may lie outside of it.
+/// True if the box overlaps the image. A detector's box can be outside of it.
 HEADLIGHT_API bool LiesWithin(const Box& box, const Image& image);
 
-// With the first `numbers` of a place, from 0 to 5. Throws Error for an image without pixels, for a side that is not
-// from 1 to 64, and for a box outside of the image.
+/// Computes the regions, with the first `numbers` numbers of a position, from 0 to 5. Throws Error for an image without
+/// pixels, for a side that is not from 1 to 64, and for a box outside of the image.
 HEADLIGHT_API BoxRegions RegionsOfBoxes(const Image& image, std::span<const Box> boxes, std::int64_t side,
                                         std::int64_t numbers = 5);
 

@@ -10,30 +10,30 @@
 namespace headlight::box_regions_test {
 namespace {
 
-// Of 2 x 4 pixels, black but for a white square of 2 x 2 at the right.
+// An image of 2 x 4 pixels, black except for a white square of 2 x 2 on the right.
 Image HalfWhite() {
   Image image{2, 4, std::vector<std::uint8_t>(24)};
   for (std::int64_t y = 0; y < 2; ++y) std::fill_n(image.row(y) + 6, 6, std::uint8_t{255});
   return image;
 }
 
-TEST(BoxRegions, HoldPixelsAndPlaces) {
+TEST(BoxRegions, ContainPixelsAndPositions) {
   const std::vector<Box> boxes = {{2, 0, 4, 2}, {-3, 0.2, 1.5, 9}};
   const BoxRegions regions = RegionsOfBoxes(HalfWhite(), boxes, 2);
   EXPECT_EQ(regions.features.shape(), (Shape{3, 12}));
   const std::vector<float> features = regions.features.ToVector<float>();
-  EXPECT_LT(features[0], -0.5F);  // the whole: dark at the left
+  EXPECT_LT(features[0], -0.5F);  // the whole image: dark on the left
   EXPECT_GT(features[3], 0.5F);
   for (int i = 12; i < 24; ++i) EXPECT_EQ(features[static_cast<std::size_t>(i)], 1) << i;
   for (int i = 24; i < 36; ++i) EXPECT_EQ(features[static_cast<std::size_t>(i)], -1) << i;
   EXPECT_EQ(regions.places.ToVector<float>(), (std::vector<float>{0, 0, 1, 1, 1,        //
                                                                   0.5F, 0, 1, 1, 0.5F,  //
                                                                   0, 0.1F, 0.375F, 1, 0.3375F}));
-  // As far as a model reads them.
+  // Only as many numbers as a model reads.
   EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 4).places.ToVector<float>(),
             (std::vector<float>{0, 0, 1, 1, 0.5F, 0, 1, 1, 0, 0.1F, 0.375F, 1}));
   EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 0).places.shape(), (Shape{3, 0}));
-  EXPECT_THAT(ErrorOf([&] { RegionsOfBoxes(HalfWhite(), boxes, 2, 6); }), testing::HasSubstr("0 to 5 numbers, not 6"));
+  EXPECT_THAT(ErrorOf([&] { RegionsOfBoxes(HalfWhite(), boxes, 2, 6); }), testing::HasSubstr("not 6"));
 }
 
 TEST(BoxRegions, RefuseWhatIsOutside) {
@@ -41,9 +41,9 @@ TEST(BoxRegions, RefuseWhatIsOutside) {
     return ErrorOf([&] { RegionsOfBoxes(HalfWhite(), std::span(&box, 1), side); });
   };
   EXPECT_EQ(error({0, 0, 1, 1}), "");
-  EXPECT_THAT(error({4, 0, 6, 1}), testing::HasSubstr("the box (4, 0, 6, 1) has no part in an image of 2 x 4"));
-  EXPECT_THAT(error({1, 1, 1, 2}), testing::HasSubstr("has no part"));
-  EXPECT_THAT(error({0, 0, 1, 1}, 0), testing::HasSubstr("a side of 1 to 64 pixels, not 0"));
+  EXPECT_THAT(error({4, 0, 6, 1}), testing::HasSubstr("the box (4, 0, 6, 1)"));
+  EXPECT_THAT(error({1, 1, 1, 2}), testing::HasSubstr("is outside"));
+  EXPECT_THAT(error({0, 0, 1, 1}, 0), testing::HasSubstr("1 to 64 pixels"));
   EXPECT_THAT(ErrorOf([] { RegionsOfBoxes({}, {}, 2); }), testing::HasSubstr("an image of 0 x 0"));
 }
 

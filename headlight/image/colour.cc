@@ -12,7 +12,7 @@ namespace {
 
 using Table = std::array<std::uint8_t, 256>;
 
-std::uint8_t Byte(float value) {  // cut off, not rounded
+std::uint8_t Byte(float value) {  // truncated, not rounded
   return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<std::uint8_t>(value);
 }
 
@@ -28,7 +28,7 @@ Image Blended(const Image& from, const Image& to, double factor) {
   return blended;
 }
 
-// ITU-R 601-2 luma, in 16 bits after the point.
+// ITU-R 601-2 luma, with 16 fractional bits.
 int Luma(const std::uint8_t* rgb) { return (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16; }
 
 Image Mapped(const Image& image, const std::array<const Table*, 3>& tables) {
@@ -39,7 +39,7 @@ Image Mapped(const Image& image, const std::array<const Table*, 3>& tables) {
 
 Image Mapped(const Image& image, const Table& table) { return Mapped(image, {&table, &table, &table}); }
 
-// A table of each channel from its histogram.
+// Applies a lookup table to each channel, computed from its histogram.
 template <typename TableOf>
 Image MappedByHistogram(const Image& image, const TableOf& table_of) {
   std::array<std::array<std::int64_t, 256>, 3> histograms{};
@@ -56,7 +56,8 @@ Table TableBy(const Value& value) {
   return table;
 }
 
-// The mean of the pixel and twelve parts: each neighbour once and itself five times. The border stays.
+// The mean of the pixel's neighbourhood: each neighbour once and the pixel five times, divided by 13. The border is
+// kept.
 Image Smooth(const Image& image) {
   Image smooth = image;
   for (std::int64_t y = 1; y + 1 < image.height; ++y)
@@ -99,7 +100,7 @@ void FromHsv(Hsv hsv, std::uint8_t* rgb) {
   }
   const double sixth = static_cast<double>(hsv.hue) * 6.0 / 255.0;
   const int part = static_cast<int>(sixth);
-  // With Pillow's roundings to float.
+  // Rounds to float like Pillow.
   const auto left = static_cast<float>(sixth - part), share = static_cast<float>(hsv.saturation / 255.0);
   const auto f = static_cast<double>(left), s = static_cast<double>(share), s_f = static_cast<double>(share * left);
   const auto of_value = [&](double part_of_it) {
@@ -130,7 +131,7 @@ Image AdjustSaturation(const Image& image, double factor) { return Blended(Grey(
 Image AdjustSharpness(const Image& image, double factor) { return Blended(Smooth(image), image, factor); }
 
 Image AdjustHue(const Image& image, double turn) {
-  Check(turn >= -0.5 && turn <= 0.5, "a hue can be turned by -0.5 to 0.5 of the circle, not by {}", turn);
+  Check(turn >= -0.5 && turn <= 0.5, "a hue can be rotated by -0.5 to 0.5 of the circle, not by {}", turn);
   const int added = static_cast<int>(turn * 255);
   Image turned = image;
   for (std::size_t i = 0; i < turned.pixels.size(); i += 3) {
@@ -153,7 +154,7 @@ Image Solarize(const Image& image, double threshold) {
 }
 
 Image Posterize(const Image& image, int bits) {
-  Check(bits >= 0 && bits <= 8, "of a byte 0 to 8 bits can be kept, not {}", bits);
+  Check(bits >= 0 && bits <= 8, "0 to 8 bits of a byte can be kept, not {}", bits);
   return Mapped(image, TableBy([&](int byte) { return byte & ~((1 << (8 - bits)) - 1); }));
 }
 
@@ -188,14 +189,14 @@ Image Equalize(const Image& image) {
 
 Image GaussianBlur(const Image& image, int kernel, double deviation) {
   Check(kernel >= 1 && kernel % 2 == 1 && deviation > 0,
-        "a blur has an odd number of pixels and a deviation above 0, not {} and {}", kernel, deviation);
+        "a blur needs an odd kernel size and a deviation above 0, not {} and {}", kernel, deviation);
   const int half = kernel / 2;
   std::vector<float> weights;
   double sum = 0;
   for (int i = -half; i <= half; ++i) sum += std::exp(-0.5 * i * i / (deviation * deviation));
   for (int i = -half; i <= half; ++i)
     weights.push_back(static_cast<float>(std::exp(-0.5 * i * i / (deviation * deviation)) / sum));
-  // The place of a pixel beyond the sides: mirrored, without the outermost twice.
+  // Indices of pixels beyond the sides: reflected, without repeating the outermost pixel.
   const auto places = [&](std::int64_t side) {
     std::vector<std::int64_t> place;
     const std::int64_t period = std::max<std::int64_t>(1, 2 * (side - 1));

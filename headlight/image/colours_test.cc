@@ -12,7 +12,7 @@
 namespace headlight::colours_test {
 namespace {
 
-// One pixel high.
+// An image of height 1.
 Image Row(const std::vector<std::array<int, 3>>& pixels) {
   Image image{.height = 1, .width = std::ssize(pixels)};
   for (const auto& pixel : pixels)
@@ -31,14 +31,14 @@ TEST(ColourCounts, FindsTheColours) {
   counts.Add(Row({{255, 0, 0}, {253, 2, 0}, {0, 0, 250}, {0, 0, 254}, {10, 10, 10}}));
   counts.Add(Row({{10, 10, 10}, {10, 10, 10}, {250, 250, 250}}));
   using Three = std::array<std::uint8_t, 3>;
-  // By brightness: near black, blue, red, near white.
+  // Sorted by brightness: near black, blue, red, near white.
   EXPECT_EQ(Bytes(counts.Cluster(4)), (std::vector<Three>{{10, 10, 10}, {0, 0, 252}, {254, 1, 0}, {250, 250, 250}}));
-  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("the images have only 6 colours"));
-  EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096 colours, not 0"));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("only 6 colours"));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096"));
 }
 
-// Lloyd's rule: no colour is nearer to another centre, and a centre is the mean of its colours. Of greys, greys.
-TEST(ColourCounts, GreysGiveGreysThatAreTheMeansOfTheirPixels) {
+// No colour is nearer to another centre, and a centre is the mean of its colours. Grey images have grey colours.
+TEST(ColourCounts, GreysGiveGreysThatAreMeansOfPixels) {
   ColourCounts counts;
   Random random(1);
   std::array<double, 256> weights = {};
@@ -68,7 +68,7 @@ TEST(ColourCounts, GreysGiveGreysThatAreTheMeansOfTheirPixels) {
   }
 }
 
-TEST(ColourCounts, TakesNeighboursForOneWhereThereAreVeryManyColours) {
+TEST(ColourCounts, MergesSimilarColoursIfThereAreVeryMany) {
   ColourCounts counts;
   for (int green = 0; green < 3; ++green) {
     Image image{.height = 256, .width = 256};
@@ -77,10 +77,10 @@ TEST(ColourCounts, TakesNeighboursForOneWhereThereAreVeryManyColours) {
     counts.Add(image);
   }
   const std::vector<Colour> colours = counts.Cluster(2);
-  EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // about the middle
+  EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // approximately the middle
 }
 
-TEST(NearestColours, AreTheProcessors) {
+TEST(NearestColours, MatchTheProcessor) {
   ColourCounts counts;
   const Image image = Pattern(40, 30);
   counts.Add(image);

@@ -17,7 +17,7 @@ constexpr std::uint8_t kUnsignedBytes = 0x08;
 constexpr int kMostAxes = 4;
 constexpr std::int64_t kMostPerCompressedByte = 1032;  // deflate's limit
 
-// Reads a file, plain or gzip.
+// Reads a plain or gzip file.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {
@@ -27,7 +27,7 @@ class Bytes {
   void Read(std::uint8_t* to, std::int64_t count) {
     while (count > 0) {
       const int got = gzread(file_.get(), to, static_cast<unsigned>(std::min<std::int64_t>(count, 1 << 30)));
-      Check(got > 0, "{}: an IDX file that is damaged or ends early", path_);
+      Check(got > 0, "{}: the IDX file is damaged or ends early", path_);
       to += got;
       count -= got;
     }
@@ -35,9 +35,9 @@ class Bytes {
   bool AtEnd() {
     std::uint8_t next = 0;
     const int got = gzread(file_.get(), &next, 1);
-    int error = Z_OK;  // also where the end of the compressed data is missing
+    int error = Z_OK;  // also if the end of the compressed data is missing
     gzerror(file_.get(), &error);
-    Check(got >= 0 && error == Z_OK, "{}: an IDX file that is damaged or ends early", path_);
+    Check(got >= 0 && error == Z_OK, "{}: the IDX file is damaged or ends early", path_);
     return got == 0;
   }
 
@@ -63,7 +63,7 @@ IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes) {
   Check(start[0] == 0 && start[1] == 0, "{}: not an IDX file", path);
   Check(start[2] == kUnsignedBytes, "{}: an IDX file of type {:#04x}; only unsigned bytes (0x08) are supported", path,
         start[2]);
-  Check(start[3] >= 1 && start[3] <= kMostAxes, "{}: an IDX file of {} axes; from 1 to {} are supported", path,
+  Check(start[3] >= 1 && start[3] <= kMostAxes, "{}: an IDX file with {} axes; from 1 to {} are supported", path,
         start[3], kMostAxes);
   IdxArray array;
   std::int64_t count = 1;
@@ -72,15 +72,15 @@ IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes) {
     bytes.Read(length, 4);
     array.shape.push_back(std::int64_t{length[0]} << 24 | length[1] << 16 | length[2] << 8 | length[3]);
     Check(array.shape.back() > 0, "{}: an IDX file with an axis of 0", path);
-    Check(count <= most_bytes / array.shape.back(), "{}: an IDX file of the axes {} has more than {} bytes", path,
+    Check(count <= most_bytes / array.shape.back(), "{}: an IDX file with the axes {} has more than {} bytes", path,
           Axes(array), most_bytes);
     count *= array.shape.back();
   }
   Check(count / kMostPerCompressedByte <= static_cast<std::int64_t>(size),
-        "{}: an IDX file of the axes {} cannot be in {} bytes", path, Axes(array), size);
+        "{}: an IDX file with the axes {} does not fit in {} bytes", path, Axes(array), size);
   array.values.resize(static_cast<std::size_t>(count));
   bytes.Read(array.values.data(), count);
-  Check(bytes.AtEnd(), "{}: an IDX file of the axes {} goes on after its last value", path, Axes(array));
+  Check(bytes.AtEnd(), "{}: an IDX file with the axes {} has data after its last value", path, Axes(array));
   return array;
 }
 
@@ -97,12 +97,12 @@ bool IsIdxPath(std::string_view path) {
 IdxImages::IdxImages(const std::string& path, std::int64_t most_bytes) : array_(ReadIdx(path, most_bytes)) {
   const std::vector<std::int64_t>& shape = array_.shape;
   Check(shape.size() == 3 || (shape.size() == 4 && shape[3] == 3),
-        "{}: an IDX file of the axes {}; images have [images, height, width] or [images, height, width, 3]", path,
+        "{}: an IDX file with the axes {}; images have [images, height, width] or [images, height, width, 3]", path,
         Axes(array_));
 }
 
 Image IdxImages::operator[](std::int64_t index) const {
-  Ensure(index >= 0 && index < count(), "image {} of {}", index, count());
+  Ensure(index >= 0 && index < count(), "image {} is out of range for {}", index, count());
   Image image{.height = height(), .width = width()};
   const std::int64_t pixels = image.height * image.width;
   if (array_.shape.size() == 4) {
@@ -118,7 +118,7 @@ Image IdxImages::operator[](std::int64_t index) const {
 
 std::vector<std::uint8_t> ReadIdxLabels(const std::string& path) {
   IdxArray array = ReadIdx(path);
-  Check(array.shape.size() == 1, "{}: an IDX file of the axes {}; labels have one", path, Axes(array));
+  Check(array.shape.size() == 1, "{}: an IDX file with the axes {}; labels have one", path, Axes(array));
   return std::move(array.values);
 }
 

@@ -1,4 +1,4 @@
-// IDX files, in which MNIST and its successors are published: bytes in an array of some axes, plain or gzip.
+// IDX files, the format of MNIST and its successors: an array of bytes, plain or gzip.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ constexpr std::int64_t kMostIdxBytes = std::int64_t{1} << 32;
 
 struct IdxArray {
   std::vector<std::int64_t> shape = {};
-  std::vector<std::uint8_t> values = {};  // row by row
+  std::vector<std::uint8_t> values = {};  // in row-major order
 };
 
-// Throws Error naming the file where it is no array of unsigned bytes, is cut off or goes on behind its last value, and
-// where it has more than `most_bytes`, before they are allocated.
+/// Throws Error naming the file if it is not an array of unsigned bytes, is truncated or has data after its last value,
+/// and if it has more than `most_bytes`, before they are allocated.
 HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
-// True for a path that is named as IDX files are: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
+/// True for paths with the usual names of IDX files: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
 HEADLIGHT_API bool IsIdxPath(std::string_view path);
 
-// The images of an array [images, height, width], grey, or [images, height, width, 3].
+/// The images of an array [images, height, width], grey, or [images, height, width, 3].
 class HEADLIGHT_API IdxImages {
  public:
-  // Throws Error as ReadIdx does, and for other axes.
+  /// Throws the errors of ReadIdx, and Error for other axes.
   explicit IdxImages(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
   std::int64_t count() const { return array_.shape[0]; }
@@ -40,7 +40,7 @@ class HEADLIGHT_API IdxImages {
   IdxArray array_;
 };
 
-// The numbers of classes, from an array [labels].
+/// The class indices of an array [labels].
 HEADLIGHT_API std::vector<std::uint8_t> ReadIdxLabels(const std::string& path);
 
 }  // namespace headlight

@@ -54,26 +54,26 @@ TEST_F(IdxTest, ReadsImagesAndLabelsPlainOrCompressed) {
   EXPECT_THAT(ReadIdxLabels(Write(Idx({3}, {0, 9, 4}))), testing::ElementsAre(0, 9, 4));
 }
 
-TEST_F(IdxTest, KnowsTheNames) {
+TEST_F(IdxTest, RecognizesTheNames) {
   for (const char* name : {"train-images-idx3-ubyte", "a/t10k-labels.idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"})
     EXPECT_TRUE(IsIdxPath(name)) << name;
   for (const char* name : {"idx3-ubyte", "a-idx3-ubyte.png", "a-idx-ubyte", "cat.jpg", ""})
     EXPECT_FALSE(IsIdxPath(name)) << name;
 }
 
-TEST_F(IdxTest, RefusesWhatIsDamagedOrTooLarge) {
+TEST_F(IdxTest, RefusesDamagedAndTooLargeFiles) {
   const std::string whole = Idx({2, 2, 3}, "abcdefghijkl");
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_THAT(Refused(whole.substr(0, size)), testing::StartsWith(path + ": ")) << size;
-  EXPECT_THAT(Refused(whole + "m"), EndsWith("[2, 2, 3] goes on after its last value"));
+  EXPECT_THAT(Refused(whole + "m"), EndsWith("data after its last value"));
   EXPECT_THAT(Refused("abcd"), EndsWith("not an IDX file"));
-  EXPECT_THAT(Refused(Idx({3}, "abc", 0x0D)), HasSubstr("type 0x0d; only unsigned bytes"));
-  EXPECT_THAT(Refused(Idx({1, 1, 1, 1, 1}, "a")), HasSubstr("of 5 axes"));
+  EXPECT_THAT(Refused(Idx({3}, "abc", 0x0D)), HasSubstr("type 0x0d"));
+  EXPECT_THAT(Refused(Idx({1, 1, 1, 1, 1}, "a")), HasSubstr("with 5 axes"));
   EXPECT_THAT(Refused(Idx({0, 3}, "")), HasSubstr("an axis of 0"));
-  EXPECT_THAT(Refused(Idx({-1, -1, -1, -1}, "abc")), HasSubstr("[4294967295] has more than 1000 bytes"));
-  EXPECT_THAT(Refused(Idx({11, 10, 10}, "abc")), HasSubstr("[11, 10, 10] has more than 1000 bytes"));
-  Write(Idx({1 << 20}, "abc"));  // before so much is allocated
-  EXPECT_THAT(ErrorOf([&] { ReadIdx(path); }), EndsWith("cannot be in 11 bytes"));
+  EXPECT_THAT(Refused(Idx({-1, -1, -1, -1}, "abc")), HasSubstr("more than 1000 bytes"));
+  EXPECT_THAT(Refused(Idx({11, 10, 10}, "abc")), HasSubstr("more than 1000 bytes"));
+  Write(Idx({1 << 20}, "abc"));  // refused before this much is allocated
+  EXPECT_THAT(ErrorOf([&] { ReadIdx(path); }), EndsWith("does not fit in 11 bytes"));
   std::string compressed = ReadFile(WriteGzip(whole));
   EXPECT_THAT(Refused(compressed.substr(0, compressed.size() - 6)), testing::StartsWith(path + ": "));
   compressed[compressed.size() - 6] ^= 1;  // of the checksum

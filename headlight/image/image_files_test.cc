@@ -25,7 +25,7 @@ struct ImageFilesTest : testing::Test {
                                                        "ab",
                                                        18));
   }
-  // Without the folder's own path.
+  // Names without the folder's own path.
   std::vector<std::string> Names(std::vector<std::string> sources) const {
     for (std::string& source : sources)
       if (source != "-") source = folder.File(source);
@@ -52,19 +52,19 @@ TEST_F(ImageFilesTest, ListsFoldersFilesPatternsAndIdx) {
   EXPECT_THAT(Names({"phot?s"}), testing::SizeIs(4));
   EXPECT_THAT(Names({"t-idx3-ubyte"}), ElementsAre("t-idx3-ubyte#1", "t-idx3-ubyte#2"));
   EXPECT_THAT(Names({"t-idx3-ubyte#2"}), ElementsAre("t-idx3-ubyte#2"));
-  WriteFile(folder.File("[1].jpg"), "");  // is no pattern, since there is such a file
+  WriteFile(folder.File("[1].jpg"), "");  // not a pattern, since there is such a file
   EXPECT_THAT(Names({"[1].jpg"}), ElementsAre("[1].jpg"));
 }
 
 TEST_F(ImageFilesTest, RefusesSourcesWithoutImages) {
-  EXPECT_EQ(Refused({"none.jpg"}), folder.File("none.jpg: no such file or folder"));
-  EXPECT_THAT(Refused({"empty"}), HasSubstr("empty: there is no image in this folder"));
+  EXPECT_THAT(Refused({"none.jpg"}), HasSubstr("none.jpg: no such file"));
+  EXPECT_THAT(Refused({"empty"}), HasSubstr("empty: there is no image"));
   EXPECT_THAT(Refused({"*.gif"}), HasSubstr("no file matches this pattern"));
-  EXPECT_THAT(Refused({"t-idx3-ubyte#3"}), HasSubstr("t-idx3-ubyte#3: the file has 2 images"));
+  EXPECT_THAT(Refused({"t-idx3-ubyte#3"}), HasSubstr("the file has 2 images"));
   for (const char* none : {"t-idx3-ubyte#0", "t-idx3-ubyte#", "t-idx3-ubyte#1x", "t-idx3-ubyte#-1", "z.png#1"})
-    EXPECT_EQ(Refused({none}), folder.File(none) + ": no such file or folder");
+    EXPECT_THAT(Refused({none}), HasSubstr(std::string(none) + ": no such file"));
   EXPECT_THAT(Refused({"u-idx3-ubyte#1"}), HasSubstr("u-idx3-ubyte: "));
-  EXPECT_THAT(Refused({"-", "-"}), HasSubstr("can only be one of the images"));
+  EXPECT_THAT(Refused({"-", "-"}), HasSubstr("only be one of"));
   EXPECT_EQ(ErrorOf([] { ListImages(std::vector<std::string>{""}); }), "an image's path is empty");
 }
 

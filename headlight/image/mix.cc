@@ -9,10 +9,10 @@
 namespace headlight {
 namespace {
 
-// Of the gamma distribution with this shape and scale 1 (Marsaglia and Tsang, "A Simple Method for Generating Gamma
-// Variables", 2000), as its logarithm: for small shapes it is often too small for a double.
+// The logarithm of a gamma variate with this shape and scale 1 (Marsaglia and Tsang, "A Simple Method for Generating
+// Gamma Variables", 2000). For small shapes the variate itself is often too small for a double.
 double LogOfGamma(double shape, Random& random) {
-  // Of shape + 1, times a uniform number to the power of 1 / shape.
+  // A variate of shape + 1, times a uniform number to the power of 1 / shape.
   const double d = shape + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
     const double normal = random.Normal(), root = 1 + c * normal;
@@ -28,7 +28,7 @@ double Beta(double alpha, Random& random) {
   return 1 / (1 + std::exp(second - first));
 }
 
-// Row i becomes share * row i + (1 - share) * row i - 1, the first's with the last.
+// Row i becomes share * row i + (1 - share) * row i - 1; the first row is mixed with the last one.
 void MixRows(const Tensor& rows, double share) {
   const auto own = static_cast<float>(share), other = static_cast<float>(1 - share);
   const std::int64_t count = rows.shape()[0], size = count == 0 ? 0 : rows.elements() / count;
@@ -78,8 +78,8 @@ void CutMix(const Tensor& values, const Tensor& targets, const Region& region) {
                      channels = values.shape()[3];
   Check(region.top >= 0 && region.left >= 0 && region.height >= 0 && region.width >= 0 &&
             region.top + region.height <= height && region.left + region.width <= width,
-        "a region of {} x {} at ({}, {}) does not lie in images {}", region.width, region.height, region.left,
-        region.top, ToString(values.shape()));
+        "a region of {} x {} at ({}, {}) is not within images {}", region.width, region.height, region.left, region.top,
+        ToString(values.shape()));
   const std::int64_t row = region.width * channels;
   float* const all = values.data<float>();
   const auto part = [&](std::int64_t image, std::int64_t y) {

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// Whole numbers of a TIFF structure; nothing beyond its end.
+// The integers of a TIFF structure; empty beyond its end.
 struct Tiff {
   std::string_view bytes;
   bool big_endian;
@@ -62,13 +62,13 @@ std::optional<std::uint32_t> XmpOrientation(std::string_view xmp) {
   return std::nullopt;
 }
 
-bool Transposed(int orientation) { return orientation >= 5; }  // rows have become columns
+bool Transposed(int orientation) { return orientation >= 5; }  // rows become columns
 
 }  // namespace
 
 bool IsExif(std::string_view exif) {
   exif = WithoutName(exif);
-  // The order of bytes and the number 42, in either order since writers confuse them; 43 is BigTIFF.
+  // The byte order and the number 42, which some writers store in the wrong order; 43 is BigTIFF.
   if (exif.size() < 4) return false;
   const std::string_view order = exif.substr(0, 2), version = exif.substr(2, 2);
   return (order == "MM" || order == "II") &&
@@ -91,7 +91,7 @@ ImageSize UprightSize(ImageSize stored, int orientation) {
 Image Upright(Image image, int orientation) {
   if (orientation == 1) return image;
   const bool transposed = Transposed(orientation);
-  // Where the stored first row and first column are to be seen: at the bottom, at the right.
+  // Whether the stored first row belongs at the bottom, and the first column on the right.
   const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   const ImageSize size = UprightSize({image.height, image.width}, orientation);

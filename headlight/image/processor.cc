@@ -17,7 +17,7 @@ constexpr std::array<float, 3> kImageNetMean = {0.485F, 0.456F, 0.406F}, kImageN
 constexpr std::array<float, 3> kClipMean = {0.48145466F, 0.4578275F, 0.40821073F},
                                kClipDeviation = {0.26862954F, 0.26130258F, 0.27577711F};
 
-// The defaults of a class, for keys that are missing.
+// The defaults of a class for missing keys.
 struct Kind {
   const char* name;
   ResizeRule resize;
@@ -71,7 +71,7 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-// "ViTImageProcessorFast", "CLIPFeatureExtractor": the class's name with one of these ends.
+// Finds the class of names such as "ViTImageProcessorFast" and "CLIPFeatureExtractor".
 const Kind& KindOf(const JsonView& config) {
   const JsonView given =
       config["image_processor_type"].present() ? config["image_processor_type"] : config["feature_extractor_type"];
@@ -133,7 +133,7 @@ std::array<float, 3> Channels(const JsonView& value) {
   return channels;
 }
 
-// As Python's: a / b of integers, cut off.
+// Integer arithmetic like Python's: a / b, truncated.
 std::int64_t Share(std::int64_t side, std::int64_t of, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<double>(side * to) / static_cast<double>(of));
 }
@@ -178,7 +178,7 @@ Image CropCentre(const Image& image, ImageSize size) {
   return cropped;
 }
 
-// The value of each byte, by channel, with NumPy's roundings.
+// The value of each byte, by channel, rounded like NumPy.
 using ByteValues = std::array<std::array<float, 256>, 3>;
 
 ByteValues ValuesOf(const ImageProcessor& processor) {
@@ -221,13 +221,13 @@ ImageSize ResizedSize(const ResizeRule& rule, ImageSize size) {
     case ResizeRule::Kind::multiple:
       return MultipleTo(size, rule);
   }
-  Fail("an image's rule of resizing is none of the known ones");
+  Fail("the resizing rule is unknown");
 }
 
 Image ImageProcessor::Fit(const Image& image) const {
   const ImageSize size = ResizedSize(resize, {image.height, image.width});
   Check(size.height > 0 && size.width > 0 && size.height <= kLargestSide && size.width <= kLargestSide,
-        "an image of {} x {} pixels is too oblong for this model: it would be resized to {} x {}", image.width,
+        "an image of {} x {} pixels is too elongated for this model: it would be resized to {} x {}", image.width,
         image.height, size.width, size.height);
   Image fitted = Resize(image, size.height, size.width, filter);
   if (resize.kind == ResizeRule::Kind::cropped && resize.edge < 384)
@@ -300,7 +300,7 @@ ImageProcessor ReadImageProcessor(const JsonView& config) {
   if (flag("do_color_quantize", config["clusters"].present()))
     for (const JsonView& cluster : config["clusters"].Items()) processor.clusters.push_back(Channels(cluster));
 
-  // Of these an image in red, green and blue needs none, or they concern labels and tensors.
+  // RGB images do not need these settings, or they concern labels and tensors.
   config.RefuseUnread({"image_processor_type",
                        "feature_extractor_type",
                        "processor_class",

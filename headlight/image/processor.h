@@ -1,4 +1,4 @@
-// From an image to a model's input, as preprocessor_config.json asks for.
+// Converts images to model inputs, as configured by preprocessor_config.json.
 #pragma once
 
 #include <array>
@@ -15,18 +15,20 @@
 
 namespace headlight {
 
-// How an image's size follows from its own.
+/// How an image's size is determined.
 struct ResizeRule {
   enum class Kind {
     none,
-    exact,     // `size`, whatever the shape
-    shortest,  // the shorter side is `edge`; where `longest` is not 0 and the longer one would exceed it, it is
-               // `longest`
-    within,    // as large as fits into `size`
-    // ConvNeXT's: below 384 the shorter side is edge / crop_share, of which edge x edge in the centre remain; else
-    // edge x edge.
+    exact,  // `size`, ignoring the aspect ratio
+    /// The shorter side becomes `edge`. If `longest` is not 0 and the longer side would exceed it, that becomes
+    /// `longest`.
+    shortest,
+    within,  // as large as fits into `size`
+    /// ConvNeXT's rule: for an edge below 384, the shorter side becomes edge / crop_share, and edge x edge in the
+    /// centre are kept; otherwise edge x edge.
     cropped,
-    multiple,  // ViLT's: as `shortest` with the longer side at most 1333/800 of edge, both rounded down to a multiple
+    /// ViLT's rule: like `shortest` with the longer side at most 1333/800 of edge, both rounded down to a multiple.
+    multiple,
   };
   Kind kind = Kind::none;
   ImageSize size = {};
@@ -37,32 +39,32 @@ struct ResizeRule {
 struct HEADLIGHT_API ImageProcessor {
   ResizeRule resize;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::optional<ImageSize> crop;  // of the centre; a smaller image gets a black border
-  // Of a byte: (byte * scale - mean[channel]) / deviation[channel].
+  std::optional<ImageSize> crop;  // of the centre; smaller images get a black border
+  /// For a byte: (byte * scale - mean[channel]) / deviation[channel].
   double scale = 1;
   std::array<float, 3> mean = {0, 0, 0}, deviation = {1, 1, 1};
-  bool mask = false;  // images of a batch may differ in size; a pixel_mask tells them apart
-  std::vector<std::array<float, 3>> clusters = {};  // ImageGPT's colours: pixels become the number of the nearest one
+  bool mask = false;  // images of a batch can differ in size, and a pixel_mask marks their pixels
+  std::vector<std::array<float, 3>> clusters = {};  // ImageGPT's colours: pixels become the index of the nearest one
 
-  // The image as resized and cropped.
+  /// The resized and cropped image.
   Image Fit(const Image& image) const;
-  // [height, width, 3] of an image from Fit.
+  /// The values [height, width, 3] of an image from Fit.
   Tensor Values(const Image& fitted) const;
-  // The nearest colour of each pixel, row by row, the first of equals. Of an image from Fit.
+  /// The nearest colour of each pixel of an image from Fit, in row-major order; ties go to the first colour.
   std::vector<std::int32_t> Colours(const Image& fitted) const;
 };
 
-// The shorter side becomes `edge`, of which the centre remains; bytes become 0 to 1.
+/// Resizes the shorter side to `edge` and crops the centre; bytes become 0 to 1.
 HEADLIGHT_API ImageProcessor CentreSquare(std::int64_t edge);
 
-// Where Fit takes an image of this size, before the crop of the centre.
+/// The size to which Fit resizes an image of this size, before cropping.
 ImageSize ResizedSize(const ResizeRule& rule, ImageSize size);
 
-// Reads the configuration of a processor of Hugging Face Transformers: of ViT, DeiT, CLIP, BiT, SigLIP, BLIP, DINOv3,
-// ConvNeXT, DETR, ViLT or ImageGPT. Throws Error that names the key for settings that are not known and may change the
-// result.
+/// Reads the configuration of an image processor of Hugging Face Transformers: ViT, DeiT, CLIP, BiT, SigLIP, BLIP,
+/// DINOv3, ConvNeXT, DETR, ViLT or ImageGPT. Throws Error naming the key for unknown settings that may change the
+/// result.
 HEADLIGHT_API ImageProcessor ReadImageProcessor(const JsonView& config);
-// From the folder's preprocessor_config.json, or the image_processor of its processor_config.json.
+/// Reads the folder's preprocessor_config.json, or the image_processor of its processor_config.json.
 HEADLIGHT_API ImageProcessor LoadImageProcessor(const std::string& folder);
 
 }  // namespace headlight

@@ -20,8 +20,8 @@ std::int64_t SumOf(std::span<const T> values) {
       crc32(0, reinterpret_cast<const Bytef*>(values.data()), static_cast<uInt>(values.size_bytes())));
 }
 
-// tools/make_image_processor_goldens.py made them.
-TEST(ImageProcessor, HasTransformersBits) {
+// Goldens from tools/make_image_processor_goldens.py.
+TEST(ImageProcessor, MatchesTransformersBitForBit) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/processors.json");
   for (const JsonView& golden : goldens.Items()) {
     SCOPED_TRACE(golden.value().Line());
@@ -42,7 +42,7 @@ TEST(ImageProcessor, HasTransformersBits) {
   }
 }
 
-TEST(ImageProcessor, RefusesWhatItDoesNotKnow) {
+TEST(ImageProcessor, RefusesUnknownSettings) {
   const auto error = [](const char* config) { return ErrorOf([&] { Processor(config); }); };
   EXPECT_THAT(error(R"({"image_processor_type": "ViTImageProcessor", "do_flip": true})"),
               testing::HasSubstr("do_flip"));
@@ -55,10 +55,10 @@ TEST(ImageProcessor, RefusesWhatItDoesNotKnow) {
               testing::HasSubstr("image_std must be above 0"));
 }
 
-TEST(ImageProcessor, RefusesImagesThatAreTooOblong) {
+TEST(ImageProcessor, RefusesImagesThatAreTooElongated) {
   const ImageProcessor processor =
       Processor(R"({"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 224}})");
-  EXPECT_THAT(ErrorOf([&] { processor.Fit(Pattern(2000, 1)); }), testing::HasSubstr("too oblong"));
+  EXPECT_THAT(ErrorOf([&] { processor.Fit(Pattern(2000, 1)); }), testing::HasSubstr("too elongated"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headlight/image/resize.cc"
-// The instruction sets of the kernels; the others would only cost compile time.
+// The instruction sets of the kernels; others would only take compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 // clang-format off: Highway's order.
 #include <hwy/foreach_target.h>
@@ -23,15 +23,15 @@
 namespace headlight {
 namespace {
 
-// Weights are fixed point with 22 bits after the point; sums of up to 255 times that fit into 32 bits. Products take 16
-// bits, so that a weight is upper * 2^12 + lower.
+// Weights are fixed-point numbers with 22 fractional bits; sums of up to 255 times that fit in 32 bits. Products take
+// 16 bits, so a weight is upper * 2^12 + lower.
 constexpr int kBits = 22, kLowerBits = 12;
 
-// The weighted pixels of each output pixel of a side: `count` of them from `first`.
+// The weighted input pixels of each output pixel along a side: `count` of them from `first`.
 struct Windows {
   std::int64_t most = 0;  // even
   std::vector<std::int64_t> first, count;
-  // Two weights a number, the second in the upper 16 bits, as products of pairs take them.
+  // Two weights per number, the second in the upper 16 bits, for products of pairs.
   std::vector<std::int32_t> upper, lower;  // [output, most / 2]
 };
 
@@ -76,7 +76,7 @@ Windows WindowsOf(std::int64_t inputs, std::int64_t outputs, ResizeFilter filter
     double sum = 0;
     for (std::int64_t j = first; j < end; ++j) {
       const double x = (static_cast<double>(j) - centre + 0.5) * inverse;
-      // The box has its upper end and not its lower one.
+      // The box filter includes its upper end, but not its lower one.
       const double weight = filter == ResizeFilter::box ? (x > -0.5 && x <= 0.5 ? 1.0 : 0.0) : Weight(filter, x);
       weights.push_back(weight);
       sum += weight;
@@ -113,7 +113,7 @@ const hn::CappedTag<std::int32_t, 16> kInts;
 const hn::Rebind<std::uint8_t, decltype(kInts)> kBytes;
 using Ints = hn::Vec<decltype(kInts)>;
 
-// first * a + second * b, of a pair of weights as Windows has them.
+// first * a + second * b, for a pair of weights in the layout of Windows.
 HWY_INLINE Ints PairProduct(Ints first, Ints second, std::int32_t weights) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   const hn::Repartition<std::int16_t, decltype(kInts)> shorts;
@@ -126,13 +126,13 @@ HWY_INLINE Ints PairProduct(Ints first, Ints second, std::int32_t weights) {
 #endif
 }
 
-// The weighted sum of `count` vectors of bytes, whose `i`-th is at from + i * stride, rounded to bytes at `to`.
+// The weighted sum of `count` vectors of bytes at from + i * stride, rounded to bytes at `to`.
 HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std::int64_t count,
                               const std::int32_t* upper_weights, const std::int32_t* lower_weights, std::uint8_t* to) {
-  Ints upper = hn::Zero(kInts), lower = hn::Set(kInts, 1 << (kBits - 1));  // to round
+  Ints upper = hn::Zero(kInts), lower = hn::Set(kInts, 1 << (kBits - 1));  // for rounding
   for (std::int64_t i = 0; i < count; i += 2, from += 2 * stride) {
     const Ints first = hn::PromoteTo(kInts, hn::LoadU(kBytes, from));
-    // A last one alone is taken twice, the second time with weight 0.
+    // A single last vector is used twice, the second time with weight 0.
     const Ints second = hn::PromoteTo(kInts, hn::LoadU(kBytes, i + 1 < count ? from + stride : from));
     upper = hn::Add(upper, PairProduct(first, second, upper_weights[i / 2]));
     lower = hn::Add(lower, PairProduct(first, second, lower_weights[i / 2]));
@@ -141,7 +141,7 @@ HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std
   hn::StoreU(hn::DemoteTo(kBytes, sum), kBytes, to);
 }
 
-// Four rows at once, as columns of four pixels with four channels: [width, 4 rows, 4].
+// Filters four rows at once, stored as columns of four pixels with four channels: [width, 4 rows, 4].
 void FilterFourRows(const std::uint8_t* columns, const Windows& windows, std::uint8_t* const* rows) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kInts));
   for (std::size_t x = 0; x < windows.first.size(); ++x) {
@@ -150,12 +150,12 @@ void FilterFourRows(const std::uint8_t* columns, const Windows& windows, std::ui
     for (std::int64_t lane = 0; lane < 16; lane += lanes)
       WeightedBytes(columns + windows.first[x] * 16 + lane, 16, windows.count[x], windows.upper.data() + pairs,
                     windows.lower.data() + pairs, pixels + lane);
-    // The fourth channel falls on the next pixel, which is written later.
+    // The fourth channel overwrites the next pixel, which is written later.
     for (int row = 0; row < 4; ++row) std::memcpy(rows[row] + 3 * x, pixels + 4 * row, 4);
   }
 }
 
-// One row of bytes from several. Whole vectors are read and written.
+// Computes one row of bytes from several. Reads and writes whole vectors.
 void FilterColumns(const std::uint8_t* rows, std::int64_t stride, std::int64_t count, const std::int32_t* upper,
                    const std::int32_t* lower, std::int64_t bytes, std::uint8_t* out) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kInts));
@@ -174,9 +174,9 @@ namespace {
 HWY_EXPORT(FilterFourRows);
 HWY_EXPORT(FilterColumns);
 
-constexpr std::int64_t kSlack = 64;  // bytes behind a buffer that whole vectors may read and write
+constexpr std::int64_t kSlack = 64;  // bytes after a buffer that whole vectors may access
 
-// Rows of bytes with their slack.
+// Rows of bytes with slack.
 struct Rows {
   std::int64_t stride;
   std::vector<std::uint8_t> bytes;
@@ -196,7 +196,8 @@ Rows ResizeRows(const Image& image, std::int64_t width, ResizeFilter filter) {
       rows[row] = resized.row(y + row);
       const std::uint8_t* from = image.row(std::min(y + row, image.height - 1));
       std::uint8_t* to = columns.data() + 4 * row;
-      for (std::int64_t x = 0; x + 1 < image.width; ++x, from += 3, to += 16) std::memcpy(to, from, 4);  // one move
+      for (std::int64_t x = 0; x + 1 < image.width; ++x, from += 3, to += 16)
+        std::memcpy(to, from, 4);  // a single move
       std::memcpy(to, from, 3);
     }
     HWY_DYNAMIC_DISPATCH(FilterFourRows)(columns.data(), windows, rows);
@@ -232,7 +233,7 @@ Image ToImage(Rows rows, std::int64_t height, std::int64_t width) {
   return image;
 }
 
-// The input pixel of each output pixel: Pillow adds the step up, with its rounding errors.
+// The input pixel of each output pixel. Pillow accumulates the step, with its rounding errors.
 std::vector<std::int64_t> NearestOf(std::int64_t inputs, std::int64_t outputs) {
   const double step = static_cast<double>(inputs) / static_cast<double>(outputs);
   std::vector<std::int64_t> nearest;
@@ -258,7 +259,7 @@ Image Resize(const Image& image, std::int64_t height, std::int64_t width, Resize
   Check(height >= 1 && width >= 1, "an image cannot be resized to {} x {}", width, height);
   if (height == image.height && width == image.width) return image;
   if (filter == ResizeFilter::nearest) return ResizeNearest(image, height, width);
-  // Pillow 13's order; until 12 rows came first in any case.
+  // The order of Pillow 13; up to version 12, rows always come first.
   const bool columns_first =
       height < image.height && 2 * (image.width - width) < image.height - height && width != image.width;
   if (columns_first)

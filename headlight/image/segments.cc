@@ -10,10 +10,10 @@
 namespace headlight {
 namespace {
 
-// A place between two cells, with PyTorch's roundings of interpolate(align_corners=False).
+// A position between two cells, with the rounding of PyTorch's interpolate(align_corners=False).
 struct SourcePlace {
   std::size_t first, second;
-  float share;  // of the second
+  float share;  // of the second cell
 };
 
 std::vector<SourcePlace> Places(std::int64_t cells, std::int64_t pixels) {
@@ -39,7 +39,7 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, Im
                         const SegmentRules& rules) {
   for (const MaskedThing& thing : things)
     Check(masks.height > 0 && masks.width > 0 && std::ssize(thing.mask) == masks.height * masks.width,
-          "a mask of {} cells where {} x {} are expected", thing.mask.size(), masks.width, masks.height);
+          "a mask has {} cells, but {} x {} are expected", thing.mask.size(), masks.width, masks.height);
   Segmentation result{.height = image.height, .width = image.width};
   result.ids.assign(static_cast<std::size_t>(image.height * image.width), 0);
   if (things.empty()) return result;
@@ -81,7 +81,7 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, Im
 
   std::vector<std::int32_t> id_of(things.size(), 0);
   for (std::size_t thing = 0; thing < things.size(); ++thing) {
-    // The share in single precision, as PyTorch has it.
+    // The share is in single precision, as in PyTorch.
     const float share = static_cast<float>(areas.won[thing]) / static_cast<float>(areas.claimed[thing]);
     if (areas.won[thing] == 0 || areas.claimed[thing] == 0 || share <= rules.overlap) continue;
     id_of[thing] = static_cast<std::int32_t>(result.segments.size()) + 1;

@@ -18,8 +18,8 @@ std::vector<float> Floats(const JsonView& list) {
   return numbers;
 }
 
-// tools/make_detector_goldens.py
-TEST(Segments, AreThoseOfTransformers) {
+// Goldens from tools/make_detector_goldens.py.
+TEST(Segments, MatchTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/segments.json");
   ASSERT_EQ(cases.Items().size(), 4U);
   for (const JsonView& one : cases.Items()) {
@@ -48,7 +48,7 @@ TEST(Segments, AreThoseOfTransformers) {
       const std::vector<JsonView> expected = segments[i].Items();
       EXPECT_EQ(result.segments[i].id, expected[0].Integer(1, 99));
       EXPECT_EQ(result.segments[i].label_id, expected[1].Integer(0, 99));
-      EXPECT_NEAR(result.segments[i].score, expected[2].Number(0, 1), 2e-6);  // rounded to six places
+      EXPECT_NEAR(result.segments[i].score, expected[2].Number(0, 1), 2e-6);  // rounded to six decimal places
       EXPECT_EQ(result.segments[i].area, std::ranges::count(result.ids, result.segments[i].id));
     }
     ASSERT_EQ(result.ids.size(), ids.size());
@@ -56,7 +56,7 @@ TEST(Segments, AreThoseOfTransformers) {
   }
 }
 
-TEST(Segments, BecomeAnImageOfCocosFormat) {
+TEST(Segments, ConvertToCocosImageFormat) {
   const Image image = ImageOfIds({1, 2, {513, 65536}, {}});
   EXPECT_THAT(image.pixels, testing::ElementsAre(1, 2, 0, 0, 0, 1));
   EXPECT_EQ(image.width, 2);
@@ -64,7 +64,7 @@ TEST(Segments, BecomeAnImageOfCocosFormat) {
 
 TEST(Segments, RefuseMasksOfOtherSizes) {
   const std::vector<MaskedThing> things = {{0, 1, {1, 1, 1}}};
-  EXPECT_THAT(ErrorOf([&] { SegmentsOf(things, {2, 2}, {4, 4}); }), testing::HasSubstr("a mask of 3 cells"));
+  EXPECT_THAT(ErrorOf([&] { SegmentsOf(things, {2, 2}, {4, 4}); }), testing::HasSubstr("a mask has 3 cells"));
   EXPECT_EQ(SegmentsOf({}, {}, {2, 3}).ids, std::vector<std::int32_t>(6, 0));
 }
 

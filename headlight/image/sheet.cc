@@ -24,11 +24,11 @@ ImageSize SheetSize(ImageSize image, std::int64_t count, std::int64_t columns) {
 }
 
 Image SheetOf(std::span<const Image> images, std::int64_t columns) {
-  Check(!images.empty(), "a sheet of 0 images");
+  Check(!images.empty(), "a sheet needs at least 1 image");
   const std::int64_t count = std::ssize(images), height = images.front().height, width = images.front().width;
   for (const Image& image : images)
-    Check(image.height == height && image.width == width, "images of {} x {} and of {} x {} fit no sheet", width,
-          height, image.width, image.height);
+    Check(image.height == height && image.width == width, "images of {} x {} and of {} x {} cannot be on one sheet",
+          width, height, image.width, image.height);
   const ImageSize size = SheetSize({height, width}, count, columns);
   if (count == 1) return images.front();
   columns = std::min(columns, count);

@@ -1,4 +1,4 @@
-// Images side by side.
+// Arranges images on a sheet.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace headlight {
 
-// The size of SheetOf for `count` images of one size. Throws Error for none, and for more than 100 million pixels.
+/// The size of a sheet with `count` images of one size. Throws Error for no images, and for more than 100 million
+/// pixels.
 HEADLIGHT_API ImageSize SheetSize(ImageSize image, std::int64_t count, std::int64_t columns);
 
-// Images of one size in rows of `columns`, in their order, on white, with two pixels of it around each; one image
-// alone is itself. Throws Error as SheetSize, and for images of several sizes.
+/// Arranges images of one size in rows of `columns`, in order, on white, with a border of two pixels around each. A
+/// single image is returned unchanged. Throws the errors of SheetSize, and Error for images of different sizes.
 HEADLIGHT_API Image SheetOf(std::span<const Image> images, std::int64_t columns);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 namespace headlight::sheet_test {
 namespace {
 
-TEST(Sheet, HasTheImagesInRows) {
+TEST(Sheet, ArrangesImagesInRows) {
   std::vector<Image> images(3, Pattern(4, 3));
   for (std::uint8_t& byte : images[2].pixels) byte = 7;
   const Image sheet = SheetOf(images, 2);
@@ -26,10 +26,10 @@ TEST(Sheet, HasTheImagesInRows) {
   EXPECT_EQ(SheetOf(images, 100).width, 2 + 3 * 6);
 }
 
-TEST(Sheet, RefusesWhatFitsNone) {
+TEST(Sheet, RefusesInvalidSheets) {
   EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("0 images"));
   const std::vector<Image> two = {Pattern(4, 3), Pattern(3, 4)};
-  EXPECT_THAT(ErrorOf([&] { SheetOf(two, 1); }), testing::HasSubstr("of 4 x 3 and of 3 x 4"));
+  EXPECT_THAT(ErrorOf([&] { SheetOf(two, 1); }), testing::HasSubstr("4 x 3 and of 3"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({4, 3}, 2, 0); }), testing::HasSubstr("0 columns"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({98, 998}, 1000, 10); }), testing::HasSubstr("more than 100000000 pixels"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({1, 1}, INT64_MAX, 1); }), testing::HasSubstr("more than 100000000 pixels"));

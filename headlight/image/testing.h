@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// The image of the goldens that tools/make_image_goldens.py and make_image_processor_goldens.py make.
+// The image of the goldens from tools/make_image_goldens.py and make_image_processor_goldens.py.
 inline Image Pattern(std::int64_t width, std::int64_t height) {
   Image image{.height = height, .width = width};
   for (std::int64_t i = 0; i < width * height * 3; ++i)

@@ -19,7 +19,7 @@ Json Labels(const std::vector<std::string>& tokens) {
   return labels;
 }
 
-// A larger image is reduced: the page shows it no larger.
+// Larger images are reduced, since the page does not show them larger.
 constexpr std::int64_t kLongestSide = 800;
 
 Json Pixels(const Image& image) {
@@ -31,7 +31,7 @@ Json Pixels(const Image& image) {
   return Json::Object{{"height", shown.height}, {"width", shown.width}, {"pixels", PackBytes(shown.pixels)}};
 }
 
-// Left, top, width and height as shares of the image.
+// Left, top, width and height relative to the image.
 Json Boxes(const std::vector<Box>& boxes, const Image& image) {
   const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   Json::Array shares;
@@ -81,10 +81,10 @@ Json Map(const AttentionMap& map, bool with_elements) {
   return json;
 }
 
-// Queries and keys are left out where there are more numbers than this, 2 MB of page.
+// Queries and keys are omitted if there are more numbers than this, 2 MB of the page.
 constexpr std::size_t kMostElements = 1'000'000;
 
-// The data that page/weights.js reads, where the fields are documented.
+// The data for page/weights.js, which documents the fields.
 Json PageData(std::span<const AttentionRecord> records, const PageOptions& options) {
   std::size_t elements = 0;
   for (const AttentionRecord& record : records)

@@ -24,7 +24,7 @@ Json Data(const std::string& page) {
 
 const Json& At(const Json& array, std::size_t index) { return array.As<Json::Array>()->at(index); }
 
-TEST(AttentionPage, HoldsTheRecord) {
+TEST(AttentionPage, ContainsTheRecord) {
   AttentionRecord record = SampleRecord({"der", "Hund"}, {"the", "dog"}, 1, 1);
   record.maps[2].weights = {0, 1, 0.25f, 0.00001f};
   record.target_special = {1};
@@ -44,12 +44,12 @@ TEST(AttentionPage, HoldsTheRecord) {
   EXPECT_EQ(*At(*one.Find("maps"), 1).Find("causal"), Json(true));
 }
 
-TEST(AttentionPage, RunsOfZerosAreShort) {
+TEST(AttentionPage, CompressesRunsOfZeros) {
   AttentionRecord record = SampleRecord(ManyTokens(3), ManyTokens(3), 1, 1);
   record.maps = {record.maps[0]};
   record.maps[0].weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const Json data = Data(AttentionPage(record));
-  // 3999 is -f; three zeros are the second of the numbers after it, 4001.
+  // 3999 is -f; a run of three zeros is the second number after it, 4001.
   EXPECT_EQ(*At(*At(*data.Find("records"), 0).Find("maps"), 0).Find("weights"), Json(Json::Array{"-f-h-f-h-f"}));
 
   record = SampleRecord(ManyTokens(1000), {}, 0, 0);
@@ -59,7 +59,7 @@ TEST(AttentionPage, RunsOfZerosAreShort) {
   EXPECT_LT(AttentionPage(record).size(), 130'000U);
 }
 
-TEST(AttentionPage, HoldsImagesAndElements) {
+TEST(AttentionPage, ContainsImagesAndElements) {
   AttentionRecord record = SampleRecord({"class token", "1·1", "1·2"}, {}, 1, 1);
   record.maps = {record.maps[0]};
   record.maps[0].elements = {1, {1, -1, 0}, {0.5f, 0.25f, -0.5f}};
@@ -92,7 +92,7 @@ TEST(AttentionPage, EscapesText) {
   AttentionRecord record = SampleRecord(kHostile, kHostile, 1, 1);
   record.title = "</title><script>alert(1)</script> & {{script}}";
   const std::string page = AttentionPage(record);
-  EXPECT_EQ(Count(page, "</script>"), 2u);  // of the data and of the script
+  EXPECT_EQ(Count(page, "</script>"), 2u);  // one for the data and one for the script
   EXPECT_EQ(Count(page, "<script"), 2u);
   EXPECT_EQ(Count(page, "</title>"), 1u);
   EXPECT_EQ(Count(page, "<img"), 0u);
@@ -110,15 +110,15 @@ TEST(AttentionPage, IsSelfContained) {
 
 TEST(AttentionPage, IsSmall) {
   const std::string page = AttentionPage(SampleRecord(ManyTokens(30), ManyTokens(30), 6, 8));
-  EXPECT_LT(page.size(), 340'000u);  // 3 x 6 x 8 x 30 x 30 weights of two bytes, and 70 KB of page
+  EXPECT_LT(page.size(), 340'000u);  // 3 x 6 x 8 x 30 x 30 weights of two bytes, and 70 KB for the page
 }
 
-TEST(AttentionPage, RefusesWhatDoesNotFit) {
+TEST(AttentionPage, RefusesInvalidRecords) {
   AttentionRecord record = SampleRecord(kGerman, kEnglish, 1, 1);
   record.source_tokens.pop_back();
   EXPECT_THROW(AttentionPage(record), Error);
   EXPECT_THROW(AttentionPage(std::span<const AttentionRecord>(), {}), Error);
-  // Several records share the room for weights.
+  // The limit on weights applies to all records together.
   AttentionRecord large = SampleRecord(ManyTokens(5000), {}, 0, 0);
   large.maps = {{AttentionKind::encoder_self, 0, 1, 5000, 5000, std::vector<float>(25'000'000)}};
   const std::vector<AttentionRecord> three(3, large);

@@ -1,4 +1,4 @@
-// The attention of one input as plain data, for images and pages.
+// The attention of one input as plain data, for drawings and pages.
 #pragma once
 
 #include <optional>
@@ -13,52 +13,52 @@
 
 namespace headlight {
 
-// The queries and keys that an attention's scores are made of, by element.
+/// The elements of the queries and keys from which attention scores are computed.
 struct AttentionElements {
-  int size = 0;                   // elements of a head's query or key
+  int size = 0;                   // size of a head's query or key
   std::vector<float> query, key;  // [heads, query, size] and [heads, key, size]
 };
 
-// Every head of one attention of one layer.
+/// All heads of one attention of one layer.
 struct AttentionMap {
   AttentionKind kind = AttentionKind::encoder_self;
-  int layer = 0;  // from 0; shown and named from 1
+  int layer = 0;  // from 0; displayed from 1
   int heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;  // [heads, query, key]; a row sums to 1
-  bool rollout = false;        // of all layers to this one together, as AddRollout makes it; one head
-  bool relevance = false;      // of a score, of all layers from this one on, as RelevanceOf makes it; one head
+  bool rollout = false;        // rollout over the layers up to this one, from AddRollout; one head
+  bool relevance = false;      // relevance of a score over the layers from this one on, from RelevanceOf; one head
   std::optional<AttentionElements> elements = {};
 
   float at(int head, int query, int key) const {
     return weights[(static_cast<std::size_t>(head) * queries + query) * keys + key];
   }
-  // Causal: a decoder's token attends to itself and to earlier tokens only.
+  /// True if the weight is masked: in a decoder, a token attends only to itself and earlier tokens.
   bool masked(int query, int key) const { return kind == AttentionKind::decoder_self && key > query; }
 };
 
-// An image whose cells, such as patches, are tokens.
+/// An image whose cells, such as patches, are tokens.
 struct ImageTokens {
   Image image;  // as the model read it
-  // The token of the cell at the upper left; the others follow row by row, and the last ones may have none.
+  /// The token of the upper left cell. The others follow in row-major order, and the last cells may have no token.
   int first = 0;
   int rows = 0, columns = 0;  // of cells
-  // Where tokens are regions of the image and no cells: each one's, in its pixels. They are shown on a grid of rows
-  // and columns.
+  /// If tokens are regions of the image instead of cells: the box of each, in pixels of the image. They are shown on a
+  /// grid of rows and columns.
   std::vector<Box> boxes = {};
   int cells() const { return rows * columns; }
 };
 
 struct AttentionRecord {
   std::string title;  // for example the model's name; may be empty
-  // The encoder's tokens, or the regions of an image; empty for a model that is only a decoder.
+  /// The encoder's tokens, or the regions of an image; empty for decoder-only models.
   std::vector<std::string> source_tokens;
-  // The decoder's tokens, or the words beside an image; empty for a model that is only an encoder.
+  /// The decoder's tokens, or the words that accompany an image; empty for encoder-only models.
   std::vector<std::string> target_tokens;
-  std::vector<AttentionMap> maps;  // in the order in which they are shown
-  // The tokens that the model's form adds to the input, such as [CLS], which a reader may want to hide; by index.
+  std::vector<AttentionMap> maps;  // in display order
+  /// Indices of tokens that the model's input format adds, such as [CLS], which a reader may want to hide.
   std::vector<int> source_special = {}, target_special = {};
-  std::optional<ImageTokens> source_image = {}, target_image = {};  // where those tokens are of an image
-  // Of a detector, whose target tokens are what it has found: where each of them is, in the pixels of source_image.
+  std::optional<ImageTokens> source_image = {}, target_image = {};  // if those tokens belong to an image
+  /// For detectors, whose target tokens are the detected objects: the box of each, in pixels of source_image.
   std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
@@ -75,43 +75,43 @@ struct AttentionRecord {
   }
 };
 
-// The most weights of a page: 12 layers of 12 heads over 650 tokens fit, or one layer of 12 heads over 2,300. A drawing
-// may have fewer, since a viewer of vector drawings gives up earlier.
+/// Limits on the weights of a page and of a drawing. A page can have 12 layers of 12 heads over 650 tokens, or one
+/// layer of 12 heads over 2,300. The limit of drawings is lower because of the viewers of vector graphics.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
-// The weight that has the last colour of a map: its largest, without the first query of a causal map, which can look at
-// itself alone and so always has a weight of 1. At least 0.001, the least that is shown.
+/// The weight that gets the last colour of a map's scale: the largest one, at least 0.001, the smallest that is shown.
+/// The first query of a causal map is ignored, since it can only attend to itself and always has a weight of 1.
 HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 
-// The map of what an AttentionHook receives in a pass with one sentence.
+/// Converts what an AttentionHook receives in a pass with one sentence to a map.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"
-HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // "cross", as an option's value
+HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // for example "cross", the value of an option
 HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // "Cross-attention", "Attention rollout (encoder)"
 HEADLIGHT_API std::string MapName(const AttentionMap& map);         // "cross", "rollout-encoder", "relevance"
 
-// Throws Error unless there is a map, all together hold at most `most` weights, every map fits its tokens, every weight
-// is in [0, 1] and every masked one 0, and images and special tokens are within the tokens.
+/// Throws Error unless there is at least one map and at most `most` weights in total, every map matches the tokens,
+/// every weight is in [0, 1] and every masked one is 0, and images and special tokens are within the tokens.
 HEADLIGHT_API void CheckAttention(const AttentionRecord& record, std::int64_t most = kMostWeights);
 
-// Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
-// self-attention of which every layer from the first on is there: how much of each input token has reached a token
-// after layer l, where a layer keeps half of a state and mixes in the mean of its heads, R(l) = (A(l) + I) / 2 R(l-1).
+/// Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
+/// self-attention that has all layers from the first one on. R(l) = (A(l) + I) / 2 R(l-1), with A(l) the mean over the
+/// heads of layer l, measures how much of each input token reaches a token after layer l.
 HEADLIGHT_API void AddRollout(AttentionRecord& record);
 
-// Which maps are wanted: of this kind (or the rollout), and of this layer (from 0).
+/// Selects maps by kind (or rollout) and by layer (from 0).
 struct AttentionChoice {
   std::optional<AttentionKind> kind = {};
   bool rollout = false;
   std::optional<int> layer = {};
 };
-// The choice that names "encoder", "decoder", "cross", "text-to-image", "image-to-text" or "rollout" makes; throws
-// Error listing these names.
+/// Parses "encoder", "decoder", "cross", "text-to-image", "image-to-text" or "rollout". Throws Error listing these
+/// names for other texts.
 HEADLIGHT_API AttentionChoice ParseAttentionChoice(std::string_view name);
 
-// The record with only the maps that are wanted; rollout maps stay unless a kind was chosen. Throws Error listing the
-// maps there are, where none is left.
+/// Keeps only the selected maps. Rollout maps are kept unless a kind is selected. Throws Error listing the available
+/// maps if none is selected.
 HEADLIGHT_API AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& choice);
 
 }  // namespace headlight

@@ -33,42 +33,38 @@ std::string RefusalOf(const std::function<void(AttentionRecord&)>& spoil) {
 TEST(CheckAttention, NamesTheMapAndTheRule) {
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps.clear(); }), HasSubstr("no map"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[5].heads = 0; }),
-              HasSubstr("Cross-attention, layer 2: heads 0, queries 2, keys 3: each must be at least 1"));
+              HasSubstr("Cross-attention, layer 2: heads 0"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.target_tokens.push_back("f"); }),
-              HasSubstr("Decoder self-attention, layer 1: [query, key] is [2, 2], but there are 3 query and 3 key"));
-  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights.pop_back(); }),
-              HasSubstr("Cross-attention, layer 1: 11 weights, but [heads, query, key] is [2, 2, 3]"));
-  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights[10] = -0.1f; }),
-              HasSubstr("weight -0.1 of head 2, query 1, key 1: must be in [0, 1]"));
+              HasSubstr("[query, key] is [2, 2]"));
+  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights.pop_back(); }), HasSubstr("layer 1: 11 weights"));
+  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights[10] = -0.1f; }), HasSubstr("weight -0.1 of head 2"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights[0] = 1.1f; }), HasSubstr("must be in [0, 1]"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[4].weights[0] = std::numeric_limits<float>::quiet_NaN(); }),
               HasSubstr("must be in [0, 1]"));
-  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[2].weights[1] = 0.5f; }),
-              HasSubstr("Decoder self-attention, layer 1: weight 0.5 of head 1, query 0, key 1: a later token"));
+  EXPECT_THAT(RefusalOf([](auto& record) { record.maps[2].weights[1] = 0.5f; }), HasSubstr("weight 0.5 of head 1"));
   EXPECT_THAT(RefusalOf([](auto& record) {
                 record.source_tokens.resize(40'000);
                 record.maps[0].queries = record.maps[0].keys = 40'000;
               }),
-              HasSubstr("more than 64000000 weights: show one attention or one layer"));
+              HasSubstr("more than 64000000 weights"));
   EXPECT_THAT(RefusalOf([](auto& record) { record.maps[0].heads = std::numeric_limits<int>::max(); }),
               HasSubstr("more than 64000000 weights"));
-  EXPECT_THAT(RefusalOf([](auto& record) { record.target_special = {2}; }),
-              HasSubstr("special target token 2: there are 2 tokens"));
+  EXPECT_THAT(RefusalOf([](auto& record) { record.target_special = {2}; }), HasSubstr("special target token 2"));
   EXPECT_THAT(RefusalOf([](auto& record) {
                 record.source_image = {Image{1, 1, {1, 2, 3}}, 1, 3, 1};
               }),
-              HasSubstr("the source image's 3 x 1 cells from token 1 on: there are 3 tokens"));
+              HasSubstr("source image's 3 x 1"));
   EXPECT_THAT(RefusalOf([](auto& record) {
                 record.source_image = {Image{2, 1, {1, 2, 3}}, 1, 1, 2};
               }),
-              HasSubstr("the source image of 2 x 1 pixels has 3 values"));
+              HasSubstr("2 x 1 pixels"));
   EXPECT_THAT(RefusalOf([](auto& record) {
                 record.maps[0].elements = {3, {1}, {}};
               }),
-              HasSubstr("1 elements of queries and 0 of keys do not fit 2 heads of 3"));
+              HasSubstr("1 elements of queries"));
 }
 
-TEST(LargestWeight, LeavesOutTheFirstRowOfACausalMap) {
+TEST(LargestWeight, IgnoresTheFirstRowOfACausalMap) {
   AttentionMap map{AttentionKind::cross, 0, 2, 2, 2, {1, 0, 0.5, 0.5, 0.25, 0.75, 0.5, 0.5}};
   EXPECT_EQ(LargestWeight(map), 1);
   map.kind = AttentionKind::decoder_self;
@@ -100,7 +96,7 @@ TEST(AddRollout, NeedsEveryLayerAndOneInput) {
     return record.maps.size() - before;
   };
   const AttentionRecord record = SampleRecord({"a", "b"}, {"c", "d"}, 3, 2);
-  EXPECT_EQ(added(record), 3U);  // the decoder mixes in the source
+  EXPECT_EQ(added(record), 3U);  // the decoder depends on the source
   EXPECT_EQ(added(SelectAttention(record, {.layer = 1})), 0U);
   AttentionRecord decoder = SelectAttention(record, {.kind = AttentionKind::decoder_self});
   decoder.source_tokens.clear();
@@ -121,22 +117,19 @@ TEST(SelectAttention, KeepsKindAndLayer) {
   CheckAttention(one);
 }
 
-TEST(SelectAttention, ListsTheMapsWhereNoneIsLeft) {
+TEST(SelectAttention, ListsTheMapsIfNoneIsSelected) {
   const AttentionRecord record = SampleRecord({"a"}, {"b"}, 2, 1);
-  EXPECT_THAT(
-      Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
-      HasSubstr("attention cross, layer 7: the model has no such attention; it has: encoder 1, encoder 2, decoder 1"));
-  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }),
-              HasSubstr("attention rollout: the model has no such attention"));
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.kind = AttentionKind::cross, .layer = 6}); }),
+              HasSubstr("encoder 1, encoder 2, decoder 1"));
+  EXPECT_THAT(Refusal([&] { SelectAttention(record, {.rollout = true}); }), HasSubstr("attention rollout: the model"));
 }
 
-TEST(ParseAttentionChoice, ReadsTheNamesOfAll) {
+TEST(ParseAttentionChoice, ParsesAllNames) {
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
                                    AttentionKind::text_to_image, AttentionKind::image_to_text})
     EXPECT_EQ(ParseAttentionChoice(AttentionName(kind)).kind, kind);
   EXPECT_TRUE(ParseAttentionChoice("rollout").rollout);
-  EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }),
-              HasSubstr("must be encoder, decoder, cross, text-to-image, image-to-text or"));
+  EXPECT_THAT(Refusal([] { ParseAttentionChoice("self"); }), HasSubstr("encoder, decoder, cross"));
 }
 
 }  // namespace

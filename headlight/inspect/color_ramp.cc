@@ -10,7 +10,7 @@ struct OkLab {
   double lightness, a, b;
 };
 
-// The two ends, for weight 0 and weight 1. Lightness falls (or rises) evenly; the chroma grows with it, towards blue.
+// The colours for weights 0 and 1. Lightness decreases (or increases) evenly; chroma increases with it, towards blue.
 struct Ends {
   OkLab zero, one;
 };

@@ -1,4 +1,4 @@
-// The colours of attention weights: one hue, with the weight as its lightness.
+// The colour scale of attention weights: one hue, with the weight as lightness.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ struct Color {
 
 enum class Theme { light, dark };
 
-// The colour of a weight in [0, 1]: on a light ground a larger weight is darker, on a dark one lighter.
-// The path is straight in OKLab (Ottosson, "A perceptual color space for image processing", 2020), a perceptually
-// uniform space: weights can be compared, also in grey print and with any colour vision.
+/// The colour of a weight in [0, 1]. On a light background a larger weight is darker, on a dark one lighter. The scale
+/// is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020), which is perceptually
+/// uniform, so that weights can be compared, also in grey print and with colour blindness.
 Color RampColor(double weight, Theme theme);
 
 }  // namespace headlight

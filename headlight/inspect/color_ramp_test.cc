@@ -7,7 +7,7 @@
 namespace headlight::color_ramp_test {
 namespace {
 
-// CIE lightness, 0 to 100: a colour space other than the ramp's own.
+// CIE lightness, 0 to 100, which is not the colour space of the ramp.
 double Lightness(Color color) {
   const auto linear = [](int part) {
     const double value = part / 255.0;
@@ -24,12 +24,12 @@ TEST(RampColor, LightnessIsLinearInTheWeight) {
     EXPECT_GT(range, 65);
     for (int i = 0; i < 20; ++i) {
       const double step = sign * (Lightness(RampColor((i + 1) / 20.0, theme)) - Lightness(RampColor(i / 20.0, theme)));
-      EXPECT_NEAR(step, range / 20, 1.2) << i;  // even steps, to the rounding of colours and the models' difference
+      EXPECT_NEAR(step, range / 20, 1.2) << i;  // even steps, within rounding and the difference of the colour spaces
     }
   }
 }
 
-TEST(RampColor, StaysAtItsEnds) {
+TEST(RampColor, ClampsWeights) {
   EXPECT_EQ(RampColor(-1, Theme::light), RampColor(0, Theme::light));
   EXPECT_EQ(RampColor(1.001, Theme::dark), RampColor(1, Theme::dark));
 }

@@ -13,12 +13,12 @@
 namespace headlight {
 namespace {
 
-// encode(context, image) runs an encoder with these limits, which is the model's.
+// encode(context, image) runs an encoder with these limits, which are the model's.
 AttentionRecord AttentionOfPatches(const Model& model, const ImageEncoder::Limits& limits,
                                    const ImageProcessor& processor, const Image& image, std::optional<int> layer,
                                    const auto& encode) {
-  Check(limits.channels == 3, "{}: the model reads images of {} channels; red, green and blue are 3",
-        model.parameters().source(), limits.channels);
+  Check(limits.channels == 3, "{}: the model reads images with {} channels, not with 3", model.parameters().source(),
+        limits.channels);
   const Image fitted = processor.Fit(image);
   const Tensor values = processor.Values(fitted);
   const Grid grid = GridOf(values, limits.patch);
@@ -54,12 +54,12 @@ AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& proc
 
 AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, const ImageProcessor& processor,
                             const Image& image, std::optional<int> layer) {
-  Check(!processor.clusters.empty(), "the model reads colours, and its image processor has no clusters");
+  Check(!processor.clusters.empty(), "the model reads colours, but its image processor has no clusters");
   const Image fitted = processor.Fit(image);
   const std::vector<std::int32_t> colours = processor.Colours(fitted);
   std::vector<std::int32_t> ids = {start};
   ids.insert(ids.end(), colours.begin(), colours.end() - 1);
-  Check(std::ssize(ids) <= model.limits().positions, "an image of {} x {} pixels has {} tokens, and the model reads {}",
+  Check(std::ssize(ids) <= model.limits().positions, "an image of {} x {} pixels has {} tokens, but the model reads {}",
         fitted.height, fitted.width, ids.size(), model.limits().positions);
 
   AttentionRecord record;
@@ -67,7 +67,7 @@ AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, cons
   record.target_special = {0};
   for (std::int64_t pixel = 0; pixel + 1 < std::ssize(colours); ++pixel)
     record.target_tokens.push_back(fmt::format("{}·{}", pixel / fitted.width + 1, pixel % fitted.width + 1));
-  Image seen{fitted.height, fitted.width};  // in the model's colours, of which each channel is from -1 to 1
+  Image seen{fitted.height, fitted.width};  // in the model's colours, whose channels are from -1 to 1
   for (const std::int32_t colour : colours)
     for (const float channel : processor.clusters[static_cast<std::size_t>(colour)])
       seen.pixels.push_back(static_cast<std::uint8_t>(std::lround(std::clamp((channel + 1) * 127.5f, 0.0f, 255.0f))));
@@ -89,7 +89,7 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
   Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
         text.size(), labels.size(), codes.size());
   AttentionRecord record;
-  // An encoder's text has an end and no padding, and after it comes the decoder's start.
+  // An encoder's text has an end and no padding, and is followed by the decoder's start.
   std::vector<std::string>& words = drawing.encodes_text ? record.source_tokens : record.target_tokens;
   std::vector<int>& special = drawing.encodes_text ? record.source_special : record.target_special;
   words = {"start"};
@@ -143,7 +143,7 @@ AttentionRecord AttentionOf(const DetectionModel& model, const ImageProcessor& p
   const Tensor values = processor.Values(fitted);
   AttentionRecord record;
   std::vector<AttentionMap> cross;
-  std::optional<MapCollector> encoder;  // once it is known how many cells there are
+  std::optional<MapCollector> encoder;  // set when the number of cells is known
   int layers = 0;
   Context context;
   context.hooks.attention = [&](const LayerAttention& one) {
@@ -206,7 +206,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
   AttentionRecord record;
   record.target_tokens = look.labels;
   record.target_special = look.special;
-  if (model.limits().tasks > 0) {  // the token of the task follows the first
+  if (model.limits().tasks > 0) {  // the task token follows the first one
     record.target_tokens.insert(record.target_tokens.begin() + 1, "task");
     for (int& special : record.target_special) special += special > 0 ? 1 : 0;
     record.target_special.push_back(1);
@@ -238,7 +238,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
   const std::span<const std::int32_t> types = look.types;
   model.Encode(context, look.ids, model.limits().types <= 1 ? types.first(0) : types,
                {{0, static_cast<std::int32_t>(look.ids.size())}}, {regions.features, regions.places, {{0, rows}}});
-  Check(layers > 0, "{}: text and image are one sequence in this model; no layer attends from one to the other",
+  Check(layers > 0, "{}: text and image are one sequence in this model, so it has no co-attention",
         model.parameters().source());
   CheckLayer(look.layer, layers);
   std::ranges::stable_sort(record.maps, {}, [](const AttentionMap& map) { return map.kind; });

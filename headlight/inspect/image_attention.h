@@ -20,82 +20,82 @@
 
 namespace headlight {
 
-// Every head of every layer, or of one (from 0), for one image. Its tokens are the class token, further special ones,
-// and the patches, named by row and column ("3·7"). Throws Error where there are more weights than kMostWeights,
-// where there is no such layer, and of a convolutional network.
+/// The attention for one image: all heads of all layers, or of one (from 0). The tokens are the class token, other
+/// special tokens, and the patches, named by row and column ("3·7"). Throws Error if there are more weights than
+/// kMostWeights, if the layer does not exist, and for a convolutional network.
 HEADLIGHT_API AttentionRecord AttentionOf(const ImageEncoder& model, const ImageProcessor& processor,
                                           const Image& image, std::optional<int> layer = {});
 
-// The same of the images' tower of a model that has two. Throws Error, too, where it has none.
+/// The same for the image tower of a model with two towers. Also throws Error if it has none.
 HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::optional<int> layer = {});
 
-// The same of a model that reads an image as a text of colours, pixel by pixel (ImageGPT): after a start, which has
-// this id, all pixels but the last.
+/// The same for a model that reads an image as a sequence of colours (ImageGPT): the start, with this id, then all
+/// pixels except the last.
 HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start,
                                           const ImageProcessor& processor, const Image& image,
                                           std::optional<int> layer = {});
 
-// The same of a model that draws: a start, the words of a text, its padding, and all codes of an image but the last,
-// which are named by row and column. `labels`: of the text's ids. Throws Error as above and as
-// TextToImageModel::Prompt.
+/// The same for a text-to-image model: the start, the words of a text, its padding, and all codes of an image except
+/// the last, named by row and column. `labels`: of the text's ids. Throws the errors above and those of
+/// TextToImageModel::Prompt.
 HEADLIGHT_API AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::int32_t> text,
                                           const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
                                           const Image& image, std::optional<int> layer = {});
 
 struct DetectorLook {
-  double threshold = 0.5;  // only objects found with a score above it
+  double threshold = 0.5;  // minimum score of the objects
   std::optional<int> layer = {};
-  bool encoder = true, cross = true;  // which attentions
+  bool encoder = true, cross = true;  // which attentions to include
 };
 
-// The attentions of a detector: where the query of each object that it has found looks in the image, of which the
-// best is the first ("dog 0.97"), and where the encoder's cells look. Throws Error as above, and where cross-attention
-// alone is wanted and no object is found.
+/// The attentions of a detector: those of the queries of detected objects to the image, best first ("dog 0.97"), and
+/// those of the encoder's cells. Throws the errors above, and Error if only cross-attention is requested and no object
+/// is detected.
 HEADLIGHT_API AttentionRecord AttentionOf(const DetectionModel& model, const ImageProcessor& processor,
                                           const Image& image, const DetectorLook& look = {});
 
-// A text beside an image.
+/// A text that accompanies an image.
 struct CaptionLook {
-  std::vector<std::int32_t> inputs;  // what the model reads of it, token by token
-  std::vector<std::string> labels;   // of each: itself, or of a text that is written what the model wrote after it
-  std::vector<int> special = {};     // of them, by index, that a reader may want to hide
-  bool reads = false;                // the text is read, as a question is, and not written
+  std::vector<std::int32_t> inputs;  // the model's input tokens for it
+  std::vector<std::string>
+      labels;  // one per token: the token itself, or in a generated text the token generated after it
+  std::vector<int> special = {};  // indices of tokens that a reader may want to hide
+  bool reads = false;             // the text is an input, such as a question, and not generated
   std::optional<int> layer = {};
 };
 
-// The attentions of a model that writes about images: where each step of a text looks in the image, and where the
-// image's patches look. Throws Error as above.
+/// The attentions of a captioning model: those of each step of a text to the image, and those of the image's patches.
+/// Throws the errors above.
 HEADLIGHT_API AttentionRecord AttentionOf(const CaptionModel& model, const ImageProcessor& processor,
                                           const Image& image, const CaptionLook& look);
 
-// A part of an image with a name, such as "dog 0.97".
+/// A part of an image with a name, such as "dog 0.97".
 struct NamedBox {
   Box box;  // in the image's pixels
   std::string name;
 };
 
-// A text beside the regions of an image.
+/// A text with the regions of an image.
 struct RegionLook {
-  std::vector<std::int32_t> ids, types;  // of its tokens, as RegionTextEncoder::Encode wants them
-  std::vector<std::string> labels;       // of each
-  std::vector<int> special = {};         // of them, by index, that a reader may want to hide
-  std::vector<NamedBox> boxes = {};      // those outside of the image are left out
-  std::optional<int> layer = {};         // of the co-attention layers
+  std::vector<std::int32_t> ids, types;  // of its tokens, as for RegionTextEncoder::Encode
+  std::vector<std::string> labels;       // one per token
+  std::vector<int> special = {};         // indices of tokens that a reader may want to hide
+  std::vector<NamedBox> boxes = {};      // those outside of the image are ignored
+  std::optional<int> layer = {};         // index among the co-attention layers
 };
 
-// The co-attention of a model that reads the pixels of regions, squares of `side` pixels (RegionSideOf): where words
-// look among the regions, of which the first is the whole image, and where regions look among the words. Throws Error
-// as above.
+/// The co-attention of a model that reads the pixels of regions, squares of `side` pixels (RegionSideOf): from words to
+/// regions, of which the first one is the whole image, and from regions to words. Throws the errors above.
 HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Image& image,
                                           const RegionLook& look);
 
-// The weights of a head's query for the cells of the image that its keys are; 0 for a cell without a token.
+/// The weights of a head's query for the cells of the image that are its keys; 0 for a cell without a token.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const ImageTokens& cells);
 
-// The fewest cells that together have the share `mass` of the weight of all cells, as DINO shows its heads
-// (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest are left out as long
-// as their sum is at most 1 - `mass`. An element for each cell.
+/// The smallest set of cells with the share `mass` of the weight of all cells, as in DINO's visualizations (Caron et
+/// al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest weights are dropped as long
+/// as their sum is at most 1 - `mass`. One element per cell.
 HEADLIGHT_API std::vector<bool> CellsOfMass(std::span<const float> weights, double mass);
 
 }  // namespace headlight

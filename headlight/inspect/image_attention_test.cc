@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Layers whose heads look at the token after their own, and which never touch a pixel.
+// Layers whose heads attend to the next token, and which never read a pixel.
 struct FakeEncoder : ImageEncoder {
   FakeEncoder() : ImageEncoder(DType::float32) { limits_ = {{4, 6}, {2, 2}, 3, 2, 4}; }
   EncodedImages Encode(Context& context, std::span<const Tensor> images, std::span<const std::uint8_t>) const override {
@@ -33,8 +33,8 @@ struct FakeEncoder : ImageEncoder {
   void Save(const std::string&, Compute) const override {}
 };
 
-TEST(AttentionOfAnImage, NamesItsTokensAndKeepsWhatWasRead) {
-  // 5 x 7 pixels: the last row and column fill no patch.
+TEST(AttentionOfAnImage, NamesTokensAndKeepsThePixelsThatWereRead) {
+  // 5 x 7 pixels: the last row and column are not part of a patch.
   const Image image = Pattern(7, 5);
   const AttentionRecord record = AttentionOf(FakeEncoder(), ImageProcessor(), image);
   CheckAttention(record);
@@ -48,12 +48,12 @@ TEST(AttentionOfAnImage, NamesItsTokensAndKeepsWhatWasRead) {
   EXPECT_EQ(cells.image.height, 4);
   EXPECT_EQ(cells.image.width, 6);
   EXPECT_TRUE(std::equal(cells.image.row(3), cells.image.row(3) + 18, image.row(3)));
-  const std::vector<float> weights = CellWeights(record.maps[1], 1, 3, cells);  // the token 3 looks at 4
+  const std::vector<float> weights = CellWeights(record.maps[1], 1, 3, cells);  // token 3 attends to 4
   EXPECT_THAT(weights, ElementsAre(0, 0, 1, 0, 0, 0));
 }
 
-// A map of 2 x 3 cells and four queries, of which the second and the fourth find something. In layer l, query q looks
-// at the cell (l + q) % 6.
+// A map of 2 x 3 cells and four queries, of which the second and the fourth detect an object. In layer l, query q
+// attends to the cell (l + q) % 6.
 struct FakeDetector : DetectionModel {
   FakeDetector() : DetectionModel(DType::float32) {
     limits_ = {.queries = 4};
@@ -105,10 +105,10 @@ TEST(AttentionOfAnImage, OfADetectorHasARowForEachBox) {
   EXPECT_THAT(ErrorOf([&] {
                 AttentionOf(FakeDetector(), ImageProcessor(), Pattern(60, 40), {.threshold = 0.99, .encoder = false});
               }),
-              HasSubstr("no object is found"));
+              HasSubstr("no object is"));
 }
 
-// Two co-attention layers of two heads. In layer l a word looks at the region l, and a region at the word l.
+// Two co-attention layers of two heads. In layer l a word attends to region l, and a region to word l.
 struct FakeRegionEncoder : RegionTextEncoder {
   FakeRegionEncoder() : RegionTextEncoder(DType::float32) {
     limits_ = {.positions = 9, .features = 12, .box_numbers = 5, .tasks = 2};
@@ -119,7 +119,7 @@ struct FakeRegionEncoder : RegionTextEncoder {
   }
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t>,
                       const Sequences&, const Regions& regions, std::span<const std::int32_t>) const override {
-    const std::int64_t words = std::ssize(ids) + 1, seen = regions.features.rows();  // with the token of the task
+    const std::int64_t words = std::ssize(ids) + 1, seen = regions.features.rows();  // including the task token
     for (int layer = 0; layer < 2; ++layer)
       for (const bool to_text : {false, true}) {
         const std::int64_t queries = to_text ? seen : words, keys = to_text ? words : seen;
@@ -166,10 +166,10 @@ TEST(AttentionOfAnImage, OfRegionsAndWords) {
   EXPECT_EQ(AttentionOf(FakeRegionEncoder(), 2, Pattern(80, 40), one).maps.size(), 2U);
   one.layer = 2;
   EXPECT_THAT(ErrorOf([&] { AttentionOf(FakeRegionEncoder(), 2, Pattern(80, 40), one); }),
-              HasSubstr("layer 3: the model has 2 layers"));
+              HasSubstr("layer 3: the model"));
 }
 
-// One layer whose tokens look at the one before them.
+// One layer whose tokens attend to the previous token.
 struct FakeGenerator : LanguageModel {
   FakeGenerator() : LanguageModel(DType::float32) { limits_.positions = 6; }
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences&) const override {
@@ -185,7 +185,7 @@ struct FakeGenerator : LanguageModel {
   mutable std::vector<std::int32_t> read;
 };
 
-TEST(AttentionOfAnImage, OfColoursHasNoLastPixel) {
+TEST(AttentionOfAnImage, OfColoursOmitsTheLastPixel) {
   ImageProcessor processor;
   processor.scale = 2.0 / 255;
   processor.mean = {1, 1, 1};
@@ -205,27 +205,25 @@ TEST(AttentionOfAnImage, OfColoursHasNoLastPixel) {
 
   EXPECT_THAT(ErrorOf([&] { AttentionOf(model, 7, ImageProcessor(), image); }), HasSubstr("has no clusters"));
   image = Pattern(4, 2);
-  EXPECT_EQ(ErrorOf([&] { AttentionOf(model, 7, processor, image); }),
-            "an image of 2 x 4 pixels has 8 tokens, and the model reads 6");
+  EXPECT_THAT(ErrorOf([&] { AttentionOf(model, 7, processor, image); }), HasSubstr("the model reads 6"));
 }
 
 TEST(AttentionOfAnImage, OfOneLayer) {
   const AttentionRecord record = AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(4, 4), 2);
   ASSERT_EQ(record.maps.size(), 1U);
   EXPECT_EQ(record.maps[0].layer, 2);
-  EXPECT_EQ(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(4, 4), 3); }),
-            "layer 4: the model has 3 layers");
+  EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(4, 4), 3); }), HasSubstr("layer 4:"));
 }
 
-TEST(AttentionOfAnImage, RefusesTooManyWeightsBeforeTheyAreComputed) {
+TEST(AttentionOfAnImage, RefusesTooManyWeightsBeforeComputingThem) {
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(400, 400)); }),
-              HasSubstr("an image of 40002 tokens has more than 64000000 weights in 1 layers"));
-  // 4002 tokens: two heads of one layer fit, of two layers they do not.
+              HasSubstr("40002 tokens has more than"));
+  // 4002 tokens: two heads of one layer fit, but those of two layers do not.
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(80, 200)); }),
-              HasSubstr("more than 64000000 weights in 2 layers of 2 heads"));
+              HasSubstr("2 layers of 2 heads"));
 }
 
-TEST(CellsOfMass, KeepsTheLargestThatHoldTheShare) {
+TEST(CellsOfMass, KeepsTheLargestWeightsOfTheShare) {
   const std::vector<float> weights = {0.1f, 0.4f, 0.2f, 0.3f};
   const auto in = [&](double mass) { return CellsOfMass(weights, mass); };
   EXPECT_THAT(in(0.35), ElementsAre(false, true, false, false));

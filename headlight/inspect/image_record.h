@@ -1,4 +1,4 @@
-// The records of images' attention: their tokens, and the maps of a pass, as far as a page can hold them.
+// Records of image attention: their tokens, and the maps of a pass, within the limits of a page.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace headlight {
 
-// Throws Error unless there is such a layer, from 0.
+/// Throws Error unless the layer, counted from 0, exists.
 void CheckLayer(std::optional<int> layer, int layers);
 
-// Throws Error where so many maps of these heads over an image of so many tokens have more weights than kMostWeights.
+/// Throws Error if `maps` maps with these heads over an image with this many tokens have more weights than
+/// kMostWeights.
 void CheckWeightsOfImage(std::int64_t tokens, std::int64_t maps, std::int64_t heads);
 
-// The names of cells by row and column ("3·7") as further sources.
+/// Adds the names of cells by row and column ("3·7") to the sources.
 void AddCellTokens(AttentionRecord& record, Grid grid);
 
-// An image's special tokens and patches as the sources of a record, and the image as far as patches fill it.
+/// Adds an image's special tokens and patches to the sources of a record, and the part of the image that patches cover.
 void AddPatches(AttentionRecord& record, const ImageEncoder::Limits& limits, const Image& fitted, Grid grid);
 
-// Adds the maps of a pass to a record: of all layers or of one, and no more weights than a page may have.
+/// Adds the maps of a pass to a record: of all layers or of one, up to the limit of a page.
 class MapCollector {
  public:
   MapCollector(AttentionRecord& record, std::int64_t tokens, std::optional<int> layer)
@@ -32,7 +33,7 @@ class MapCollector {
   }
 
   void Add(const LayerAttention& seen);
-  void CheckLayer() const { headlight::CheckLayer(layer_, layers_); }  // after the pass
+  void CheckLayer() const { headlight::CheckLayer(layer_, layers_); }  // to be called after the pass
 
  private:
   AttentionRecord& record_;

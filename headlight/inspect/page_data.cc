@@ -13,8 +13,8 @@
 namespace headlight {
 namespace {
 
-// JSON for a script element, in which "</script" and "<!--" have a meaning: every '<', which JSON only has in strings,
-// is escaped.
+// Escapes JSON for a script element, in which "</script" and "<!--" have a meaning: escapes every '<', which occurs in
+// JSON only inside strings.
 std::string EscapeScript(std::string_view json) {
   std::string escaped;
   for (const char letter : json) {
@@ -27,7 +27,7 @@ std::string EscapeScript(std::string_view json) {
   return escaped;
 }
 
-// The digits of base 64 in which numbers are written: none has a meaning in JSON or HTML.
+// The base 64 digits of numbers, none of which has a meaning in JSON or HTML.
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 void AppendTwoDigits(std::string& packed, int number) {
@@ -35,12 +35,12 @@ void AppendTwoDigits(std::string& packed, int number) {
   packed += kDigits[number % 64];
 }
 
-// Weights as two digits each: those up to kUnit are round(kUnit * sqrt(weight)), so that small weights keep their
-// precision; the higher ones are runs of 2, 3, ... weights of 0.
+// Weights are two digits each: values up to kUnit are round(kUnit * sqrt(weight)), which keeps the precision of small
+// weights; higher values are runs of 2, 3, ... weights of 0.
 constexpr int kUnit = 3999, kLongestRun = 64 * 64 - 1 - kUnit + 1;
-constexpr float kLeastWeight = 0.00002f;  // less is written as 0
+constexpr float kLeastWeight = 0.00002f;  // smaller weights are written as 0
 
-// The text with each {{name}} replaced, in one pass: replacements are not searched.
+// Replaces each {{name}} in the text, in one pass: replacements are not searched.
 std::string Fill(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
   std::string filled;
   while (true) {

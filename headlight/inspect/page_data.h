@@ -1,4 +1,4 @@
-// The form in which pages hold their data: text that scripts read (page/common.js).
+// The encoding of data in pages, which their scripts read (page/common.js).
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace headlight {
 
-// Weights from 0 to 1, two digits of base 64 each; a run of weights near 0 takes two in all.
+/// Weights from 0 to 1, two base 64 digits each; a run of weights near 0 takes two digits in total.
 std::string PackWeights(std::span<const float> weights);
 
-// Numbers from `least` to `most` as two digits each, in 4,094ths of that range, whose middle is exact.
+/// Numbers from `least` to `most`, two digits each, quantized to 4,094 steps with an exact middle.
 std::string PackNumbers(std::span<const float> numbers, float least, float most);
 
-// Bytes, three in four digits; the last are filled up with zeros.
+/// Bytes, three per four digits, padded with zeros.
 std::string PackBytes(std::span<const std::uint8_t> bytes);
 
-// The colours of weights from 0 to 1 in the themes: {"light": ..., "dark": ...}, 256 of six hexadecimal digits each.
+/// The colours of weights from 0 to 1 by theme: {"light": ..., "dark": ...}, 256 with six hexadecimal digits each.
 Json Ramps();
 
-// The page of that name (of page/), with each {{name}} in it replaced: by the title, the data as JSON, or the file of
-// page/ that bears it.
+/// The page with this name (in page/), with each {{name}} replaced by the title, the data as JSON, or the file of page/
+/// with that name.
 std::string FillPage(std::string_view page, std::string_view title, const Json& data);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The files of page/, which cmake/page.cmake makes part of the library.
+// The files of page/, which cmake/page.cmake embeds in the library.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-// Text by name ("look.html").
+/// Contents by file name ("look.html").
 std::map<std::string_view, std::string_view> PageFiles();
 
 }  // namespace headlight

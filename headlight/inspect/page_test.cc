@@ -1,4 +1,4 @@
-// The page in a browser: the checks of page_selftest.js in headless Chromium.
+// Tests the page in headless Chromium, with the checks of page_selftest.js.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ std::string Browser() {
   return found.substr(0, found.find('\n'));
 }
 
-// The page with a self-test of testdata/, which knows the record.
+// Adds a self-test of testdata/ that is specific to the record.
 std::string WithSelfTest(const std::string& page, const std::string& name) {
   const std::string folder = HEADLIGHT_SOURCE_DIR "/headlight/inspect/testdata/";
   return page + "<script>" + ReadFile(folder + "page_testing.js") + ReadFile(folder + name) + "</script>";
@@ -55,8 +55,8 @@ AttentionRecord TextRecord() {
 
 std::string SelfTestPage() { return WithSelfTest(AttentionPage(TextRecord()), "page_selftest.js"); }
 
-// A class token and 2 x 3 cells of one colour. Each cell looks at the next one; the class token of layer 1 at cells, of
-// layer 2 by half at itself.
+// A class token and 2 x 3 cells of one colour. Each cell attends to the next one. The class token attends to cells in
+// layer 1, and half to itself in layer 2.
 AttentionRecord ImageRecord() {
   AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
   Image image{40, 60};
@@ -73,7 +73,7 @@ AttentionRecord ImageRecord() {
     }
     record.maps.push_back(map);
   }
-  // The first query is (1, 2); the first keys (0, 0), (1, 0) and (0, -1), the others 0.
+  // The first query is (1, 2); the first keys are (0, 0), (1, 0) and (0, -1), and the others 0.
   AttentionElements elements{2, std::vector<float>(2 * 7 * 2), std::vector<float>(2 * 7 * 2)};
   for (int head = 0; head < 2; ++head) {
     elements.query[head * 14] = elements.key[head * 14 + 2] = 1;
@@ -85,19 +85,18 @@ AttentionRecord ImageRecord() {
   return record;
 }
 
-// 2 x 3 grey cells and two boxes, of which the first looks at the cell at the upper left, the second at the lower
-// right.
+// 2 x 3 grey cells and two boxes, of which the first attends to the upper left cell, the second to the lower right one.
 AttentionRecord BoxRecord() {
   AttentionRecord record{"detr", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"dog 0.90", "cat 0.80"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
-  record.target_boxes = {{0, 0, 30, 40}, {30, 20, 90, 60}};  // the second reaches over the edge
+  record.target_boxes = {{0, 0, 30, 40}, {30, 20, 90, 60}};  // the second box extends beyond the edge
   record.maps.push_back({AttentionKind::cross, 0, 1, 2, 6, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}});
   record.maps.push_back({AttentionKind::encoder_self, 0, 1, 6, 6, std::vector<float>(36)});
   for (int cell = 0; cell < 6; ++cell) record.maps[1].weights[cell * 6 + cell] = 1;
   return record;
 }
 
-// 2 x 3 grey cells: what the score of a text is due to.
+// 2 x 3 grey cells: the relevance of a text's score.
 AttentionRecord RelevanceRecord() {
   AttentionRecord record{"clip", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"two dogs"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
@@ -107,7 +106,7 @@ AttentionRecord RelevanceRecord() {
   return record;
 }
 
-// A grey image with a region at the left and one at the right, and two words.
+// A grey image with a region on the left and one on the right, and two words.
 AttentionRecord RegionRecord() {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a", "dog"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};
@@ -117,7 +116,7 @@ AttentionRecord RegionRecord() {
   return record;
 }
 
-// Of cells that look at words, after a start that is no cell; the last cell has no token.
+// Cells that attend to words, after a start that is not a cell; the last cell has no token.
 AttentionRecord CodesRecord() {
   AttentionRecord record{"mini", {"a", "dog"}, {"start", "1·1", "1·2", "2·1"}, {}};
   record.target_image = {Image{40, 40, std::vector<std::uint8_t>(40 * 40 * 3, 100)}, 1, 2, 2};
@@ -148,7 +147,7 @@ AttentionRecord LongRecord() {
   return record;
 }
 
-// Opens the page in a browser with these flags, and returns the lines that the script wrote.
+// Opens the page in a browser with these flags, and returns the lines that the script printed.
 std::string SelfTest(const std::string& page, const std::string& theme, const std::string& flags) {
   std::string folder = fs::temp_directory_path() / "headlight_page_XXXXXX";
   EXPECT_NE(mkdtemp(folder.data()), nullptr);
@@ -177,7 +176,7 @@ void ExpectPasses(const std::string& lines, int checks) {
   EXPECT_NE(lines.find(fmt::format("\n{} checks", checks)), std::string::npos) << lines;
 }
 
-// On a desk in light and on a phone in dark.
+// In a desktop browser with the light theme, and in a mobile one with the dark theme.
 void ExpectWorks(const std::string& page, int checks) {
   ExpectPasses(SelfTest(page, "light", kLight), checks);
   ExpectPasses(SelfTest(page, "dark", kDark), checks);

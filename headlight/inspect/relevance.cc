@@ -13,11 +13,11 @@
 namespace headlight {
 namespace {
 
-// A row of R. On its way back through the layers, the row of the state that the vector is made of is all that is
-// needed: row R(l..L) = row + row A(l), beginning with the last layer.
+// A row of R. Only the row of the pooled state is needed, so it is computed backwards through the layers: row R(l..L) =
+// row + row A(l), starting with the last layer.
 class RelevanceRow {
  public:
-  // `first`: the token whose state is pooled; none where an attention over all tokens pools them.
+  // `first`: the token whose state is pooled; empty if an attention over all tokens pools them.
   RelevanceRow(std::int64_t tokens, std::optional<std::size_t> first)
       : row_(static_cast<std::size_t>(tokens)), first_(first) {
     if (first_) row_[*first_] = 1;
@@ -67,7 +67,7 @@ std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const T
   Context context;
   const Tensor wanted = model.TextVectors(context, text, {{0, static_cast<std::int32_t>(text.size())}});
   RelevanceRow row(tokens, limits.special > 0 ? std::optional<std::size_t>(0) : std::nullopt);
-  std::vector<std::vector<float>> layers;  // the last one first
+  std::vector<std::vector<float>> layers;  // from the last one to the first
   context.tape = &tape;
   context.hooks.attention_gradient = [&](const LayerAttention& seen, const Tensor& gradient) {
     CheckWeightsOfImage(tokens, 1, seen.weights.shape()[1]);

@@ -1,4 +1,4 @@
-// Which parts of an image a score is due to.
+// Attribution of a score to image patches.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,21 @@
 
 namespace headlight {
 
-// How much each token of an image [height, width, channels], special ones and patches, adds to its score with a text,
-// by gradient times attention: of each layer, A = mean over heads of max(0, gradient of the score * weights), and
-// R(l) = R(l-1) + A(l) R(l-1), of which the row is taken that the image's vector is made of (Chefer, Gur and Wolf,
-// "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder Transformers", 2021, equations
-// 5 and 6). Element l has a number for each token, for the layers from l, of which element 0 is the paper's, to the
-// last; without the identity that R begins with, as shares of 1, or zeros where no token adds to the score. The model
-// is loaded with all its values (LoadFor::everything), and not in training, where its gradients would change. Throws
-// Error for a model of one tower, and where the score is not finite.
+/// The contribution of each token of an image [height, width, channels] to its score with a text, by gradient times
+/// attention (Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal and
+/// Encoder-Decoder Transformers", 2021, equations 5 and 6). For each layer, A = mean over heads of max(0, gradient of
+/// the score * weights), and R(l) = R(l-1) + A(l) R(l-1). The result is the row of R for the state from which the
+/// image's vector is computed, without the identity that R begins with, normalized to a sum of 1, or zeros if no token
+/// contributes.
+///
+/// Element l has a number for each special token and patch, computed over the layers from l to the last one; element 0
+/// is the paper's result. The model must be loaded with all its values (LoadFor::everything), and must not be in
+/// training, since its gradients change. Throws Error for a model with one tower, and if the score is not finite.
 HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& image,
                                                              std::span<const std::int32_t> text);
 
-// The same for a page or a drawing: the image's tokens as the sources and the text, named by its label, as the only
-// target, with a map for each first layer. Throws Error, too, where the image has more tokens than a page can show.
+/// The same as a record for a page or a drawing, with a map for each first layer. The image's tokens are the sources,
+/// and the text's label is the only target. Also throws Error if the image has more tokens than a page can show.
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
 

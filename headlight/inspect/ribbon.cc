@@ -9,9 +9,9 @@ namespace {
 // Half widths in angstrom.
 constexpr double kHelix = 1.25, kStrand = 1.05, kArrow = 1.9, kCord = 0.22;
 
-// A residue's place on the ribbon.
+// The ribbon at a residue.
 struct Station {
-  Vector3 middle, side;          // the direction of the width
+  Vector3 middle, side;          // side: the direction of the width
   double before = 0, after = 0;  // half widths
 };
 
@@ -33,7 +33,7 @@ Ribbon RibbonOf(std::span<const BackboneAtoms> backbone, std::span<const Seconda
                 std::span<const int> breaks, int steps) {
   constexpr std::size_t ca = 1, c = 2, o = 3;
   const std::size_t residues = backbone.size();
-  std::vector<bool> broken(residues);  // after a residue
+  std::vector<bool> broken(residues);  // whether the chain is broken after a residue
   for (const int residue : breaks) broken[static_cast<std::size_t>(residue)] = true;
   const auto previous = [&](std::size_t i) { return i > 0 && !broken[i - 1] ? i - 1 : i; };
   const auto next = [&](std::size_t i) { return i + 1 < residues && !broken[i] ? i + 1 : i; };
@@ -48,7 +48,7 @@ Ribbon RibbonOf(std::span<const BackboneAtoms> backbone, std::span<const Seconda
     station.side = UnitOr(bond - Dot(bond, tangent) * tangent, {0, 1, 0});
     if (previous(i) < i && Dot(station.side, stations.back().side) < 0) station.side = -1 * station.side;
     station.before = station.after = HalfWidth(kinds[i]);
-    if (strand && kinds[next(i)] != SecondaryStructure::strand) {  // the strand's end is an arrow's head
+    if (strand && kinds[next(i)] != SecondaryStructure::strand) {  // the end of a strand is an arrowhead
       station.before = kArrow;
       station.after = kCord;
     }

@@ -1,4 +1,4 @@
-// A backbone as a ribbon: flat helices, arrows for strands, and a cord between them.
+// A ribbon representation of a backbone: flat helices, arrows for strands, and a cord between them.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace headlight {
 
-// A line across the ribbon.
+/// A line across the ribbon.
 struct RibbonEdge {
   Vector3 left, right;
 };
 
 struct Ribbon {
-  int steps = 0;  // pieces between two residues
-  // Of each residue but the last, from it to the next: steps + 1 edges. Where the chain is broken after it, all of
-  // them at one point.
+  int steps = 0;  // segments between two residues
+  /// For each residue except the last, the steps + 1 edges from it to the next one. If the chain is broken after it,
+  /// all of them are at one point.
   std::vector<RibbonEdge> edges;
 
   std::span<const RibbonEdge> After(std::size_t residue) const {
@@ -26,9 +26,9 @@ struct Ribbon {
   }
 };
 
-// Through the CA atoms (in a strand through the means of three, since its residues lie on either side of its middle),
-// by Catmull and Rom's splines; flat in the planes of the peptides (Carson and Bugg, "Algorithm for ribbon models of
-// proteins", 1986). `kinds` of each residue.
+/// A ribbon through the CA atoms, by Catmull-Rom splines, flat in the planes of the peptides (Carson and Bugg,
+/// "Algorithm for ribbon models of proteins", 1986). In strands it passes through the means of three CA atoms, since
+/// residues alternate around the middle. `kinds` has one element per residue.
 Ribbon RibbonOf(std::span<const BackboneAtoms> backbone, std::span<const SecondaryStructure> kinds,
                 std::span<const int> breaks, int steps);
 

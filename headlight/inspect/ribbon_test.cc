@@ -13,7 +13,7 @@ constexpr int kSteps = 4;
 Vector3 MiddleOf(const RibbonEdge& edge) { return 0.5 * (edge.left + edge.right); }
 double WidthOf(const RibbonEdge& edge) { return Distance(edge.left, edge.right); }
 
-TEST(Ribbon, PassesThroughTheAlphasOfAHelixAndIsWiderThanACord) {
+TEST(Ribbon, PassesThroughTheAlphasOfAHelix) {
   const std::vector<BackboneAtoms> helix = MadeBackbone(12, -57, -47);
   const Ribbon flat = RibbonOf(helix, std::vector(12, SecondaryStructure::helix), {}, kSteps);
   const Ribbon cord = RibbonOf(helix, std::vector(12, SecondaryStructure::coil), {}, kSteps);
@@ -25,14 +25,14 @@ TEST(Ribbon, PassesThroughTheAlphasOfAHelixAndIsWiderThanACord) {
   }
 }
 
-// The smoothed middle of a strand varies less across it than its residues do, and an arrow's head ends it.
+// The smoothed middle of a strand varies less than its residues do, and it ends with an arrowhead.
 TEST(Ribbon, OfAStrandIsSmoothAndEndsInAnArrow) {
   const std::vector<BackboneAtoms> strand = MadeBackbone(10, -139, 135);
   std::vector<SecondaryStructure> kinds(10, SecondaryStructure::strand);
   kinds[8] = kinds[9] = SecondaryStructure::coil;
   const Ribbon ribbon = RibbonOf(strand, kinds, {}, kSteps);
   const Vector3 along = Unit(strand[7][kAlpha] - strand[1][kAlpha]);
-  double of_residues = 0, of_ribbon = 0;  // the farthest from the line through both ends
+  double of_residues = 0, of_ribbon = 0;  // greatest distances from the line through both ends
   for (std::size_t i = 2; i < 7; ++i) {
     const auto across = [&](const Vector3& place) {
       const Vector3 from = place - strand[1][kAlpha];
@@ -46,7 +46,7 @@ TEST(Ribbon, OfAStrandIsSmoothAndEndsInAnArrow) {
   EXPECT_LT(WidthOf(ribbon.After(7).back()), 0.5 * WidthOf(ribbon.After(4).front()));
 }
 
-TEST(Ribbon, IsNothingAcrossABreak) {
+TEST(Ribbon, IsEmptyAcrossABreak) {
   const std::vector<BackboneAtoms> helix = MadeBackbone(6, -57, -47);
   const Ribbon ribbon = RibbonOf(helix, std::vector(6, SecondaryStructure::helix), std::vector{2}, kSteps);
   for (const RibbonEdge& edge : ribbon.After(2)) {

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The cube of all places, within which coordinates are packed.
+// The cube that contains all positions, relative to which coordinates are encoded.
 struct Range {
   double least = 0, most = 0;
 
@@ -34,10 +34,10 @@ Json Matrix(const ResiduePairs& pairs) {
   return Json::Object{{"most", pairs.most}, {"values", PackNumbers(pairs.values, 0, pairs.most)}};
 }
 
-constexpr std::size_t kAlpha = 1;  // among BackboneAtoms
+constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms
 constexpr int kSteps = 6;          // of a ribbon
 
-// The data that page/space.js reads, where the fields are documented.
+// The data for page/space.js, which documents the fields.
 Json PageData(const StructureRecord& record) {
   const std::vector<Residue>& residues = record.chain.residues;
   const std::vector<BackboneAtoms> last = BackboneOf(record.chain);

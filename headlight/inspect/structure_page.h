@@ -1,4 +1,4 @@
-// A folded chain as a page for the browser.
+// A protein chain as an HTML page.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-// One HTML file that shows the chain in space (ribbon or atoms; turned by mouse, touch and keys), beside it the
-// matrices of its pairs of residues, and where each head of an attention looks from a residue; a slider goes through
-// the moments of folding. It is self-contained. A weight takes two bytes, and a run of weights near 0 takes two. Throws
-// Error for a record that CheckStructure refuses.
+/// A self-contained HTML file that shows the chain in 3D (as ribbon or atoms; rotated by mouse, touch and keys),
+/// matrices over its pairs of residues, and the attention of a residue for each head. A slider selects snapshots of the
+/// prediction. A weight takes two bytes, and so does a run of weights near 0. Throws Error for a record that
+/// CheckStructure refuses.
 HEADLIGHT_API std::string StructurePage(const StructureRecord& record);
 
 }  // namespace headlight

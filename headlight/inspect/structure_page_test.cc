@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-TEST(StructurePage, HoldsTheRecord) {
+TEST(StructurePage, ContainsTheRecord) {
   const std::string page = StructurePage(SampleStructure());
   EXPECT_THAT(page, AllOf(HasSubstr("<title>helix &lt;b&gt;</title>"), HasSubstr(R"("letters":"MKTAYIAKDRCWGLEV")"),
                           HasSubstr(R"("names":["MET","LYS")"), HasSubstr(R"("numbers":[101,102)"),
@@ -32,7 +32,7 @@ TEST(StructurePage, OfAnExperimentHasNoConfidence) {
                                            HasSubstr(R"("attention":[])"), HasSubstr(R"("moments":[{"name":"helix)")));
 }
 
-TEST(StructurePage, RefusesPartsThatDoNotFit) {
+TEST(StructurePage, RefusesPartsThatDoNotMatch) {
   const auto refusal = [](const auto& change) {
     StructureRecord record = SampleStructure();
     change(record);
@@ -42,11 +42,10 @@ TEST(StructurePage, RefusesPartsThatDoNotFit) {
   EXPECT_THAT(refusal([](StructureRecord& record) { record.chain.residues[3].known.fill(false); }),
               HasSubstr("ALA 104 has no atom N"));
   EXPECT_THAT(refusal([](StructureRecord& record) { record.attention[0].weights.pop_back(); }),
-              HasSubstr("Invariant point attention of layer 1 has 511 weights for 2 heads and 16 residues"));
-  EXPECT_THAT(refusal([](StructureRecord& record) { record.errors.values.pop_back(); }),
-              HasSubstr("a matrix of 255 pairs for 16 residues"));
+              HasSubstr("has 511 weights"));
+  EXPECT_THAT(refusal([](StructureRecord& record) { record.errors.values.pop_back(); }), HasSubstr("255 pairs"));
   EXPECT_THAT(refusal([](StructureRecord& record) { record.moments[0].backbone.pop_back(); }),
-              HasSubstr("block 1 has 15 residues, and the chain 16"));
+              HasSubstr("block 1 has 15 residues"));
   EXPECT_THAT(refusal([](StructureRecord& record) {
                 record.moments[0].backbone[2][1].x = std::numeric_limits<double>::infinity();
               }),

@@ -33,13 +33,13 @@ void CheckStructure(const StructureRecord& record) {
     weights += map.weights.size();
   }
   Check(weights <= static_cast<std::size_t>(kMostWeights),
-        "structure: {} weights of attention are too many for a page, which holds {}; choose one layer", weights,
+        "structure: {} attention weights are too many for a page with at most {}; choose one layer", weights,
         kMostWeights);
   for (const ResiduePairs* matrix : {&record.errors, &record.distances})
     Check(matrix->values.empty() || (matrix->values.size() == pairs && matrix->most > 0),
-          "structure: a matrix of {} pairs for {} residues", matrix->values.size(), residues);
+          "structure: a matrix has {} pairs for {} residues", matrix->values.size(), residues);
   for (const StructureMoment& moment : record.moments)
-    Check(moment.backbone.size() == residues, "structure: {} has {} residues, and the chain {}", moment.name,
+    Check(moment.backbone.size() == residues, "structure: {} has {} residues, but the chain has {}", moment.name,
           moment.backbone.size(), residues);
 }
 

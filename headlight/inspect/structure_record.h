@@ -1,4 +1,4 @@
-// A folded chain, and how a model came to it, as plain data for images and pages.
+// A protein chain and its prediction as plain data, for drawings and pages.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,40 @@
 
 namespace headlight {
 
-// The backbone at a moment of folding, such as after a block of the structure module.
+/// The backbone at some point of the prediction, such as after a block of the structure module.
 struct StructureMoment {
   std::string name;
-  std::vector<BackboneAtoms> backbone;  // of each residue, superposed onto the last moment's
+  std::vector<BackboneAtoms> backbone;  // one per residue, superposed on those of the last moment
 };
 
-// Every head of one attention over residues.
+/// All heads of one attention over residues.
 struct ResidueAttention {
   std::string title;  // "Row attention"
-  int layer = 0;      // from 0; shown from 1
+  int layer = 0;      // from 0; displayed from 1
   int heads = 0;
   std::vector<float> weights;  // [heads, residue, residue]; a row sums to 1
 };
 
-// A matrix over pairs of residues, in angstrom.
+/// A matrix over pairs of residues, in angstrom.
 struct ResiduePairs {
   std::vector<float> values;  // [residue, residue]
-  float most = 0;             // the end of its scale
+  float most = 0;             // the end of the scale
 };
 
 struct StructureRecord {
   std::string title;
-  ProteinChain chain;  // every residue with its backbone; its B factors are pLDDT where it is predicted
+  ProteinChain chain;  // every residue has its backbone; for predictions, B factors are pLDDT
   bool predicted = true;
-  ResiduePairs errors, distances;        // expected aligned error and expected distance; empty where there is none
-  std::vector<StructureMoment> moments;  // the last is the chain as it stands
+  ResiduePairs errors, distances;        // expected aligned error and expected distance; empty if there is none
+  std::vector<StructureMoment> moments;  // the last one is the final chain
   std::vector<ResidueAttention> attention;
 };
 
-// The backbone of a chain. Throws Error naming the residue whose N, CA, C or O is not known.
+/// The backbone of a chain. Throws Error naming the residue if its N, CA, C or O is unknown.
 HEADLIGHT_API std::vector<BackboneAtoms> BackboneOf(const ProteinChain& chain);
 
-// Throws Error unless there is a residue, every matrix, moment and attention fits the chain, and all together hold at
-// most kMostWeights weights.
+/// Throws Error unless there is a residue, every matrix, moment and attention matches the chain, and there are at most
+/// kMostWeights weights in total.
 HEADLIGHT_API void CheckStructure(const StructureRecord& record);
 
 }  // namespace headlight

@@ -71,7 +71,7 @@ TEST(LearnShortlist, SkipsVeryLongSentences) {
 }
 
 TEST(LearnShortlist, RefusesImpossibleOptions) {
-  EXPECT_THAT(ErrorOf([] { Learn(0, {}); }), testing::HasSubstr("no pair"));
+  EXPECT_THAT(ErrorOf([] { Learn(0, {}); }), testing::HasSubstr("no sentence pair"));
   EXPECT_THAT(ErrorOf([] { Learn(5, {.frequent = 0}); }), testing::HasSubstr("not 0 frequent"));
   EXPECT_THAT(ErrorOf([] { Learn(5, {.per_word = -1}); }), testing::HasSubstr("-1 per source word"));
 }

@@ -103,12 +103,12 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?", "--max-length", "3"})),
               HasSubstr("chooses one of the answers it knows"));
 
-  // An image too oblong for a patch of it, after it was resized.
+  // An image too elongated for a patch of it, after it was resized.
   Image strip{.height = 1, .width = 100};
   strip.pixels.resize(300);
   WriteFile(folder.File("strip.png"), EncodePng(strip));
   EXPECT_THAT(RefusalOf(Answer({"--image", folder.File("strip.png"), "--question", "Is it?"})),
-              HasSubstr("too oblong"));
+              HasSubstr("too elongated"));
   std::filesystem::remove(folder.File("preprocessor_config.json"));
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?"})), HasSubstr("preprocessor_config.json"));
 }

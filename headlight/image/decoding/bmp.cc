@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kRaw = 0, kRle8 = 1, kRle4 = 2, kBitFields = 3, kAlphaBitFields = 6;
 
-// A file's little-endian numbers.
+// Reads the little-endian numbers of a file.
 struct BmpBytes {
   std::span<const std::byte> file;
   const std::string& name;
@@ -30,7 +30,7 @@ struct BmpHeader {
   std::int64_t width = 0, height = 0;
   bool top_down = false;
   std::uint32_t bits = 0, compression = kRaw, pixels_at = 0;
-  std::array<std::uint32_t, 4> masks = {};  // of red, green, blue and alpha, of 16 and 32 bits
+  std::array<std::uint32_t, 4> masks = {};  // of red, green, blue and alpha, for 16 and 32 bits
   std::vector<std::array<std::uint8_t, 3>> palette = {};
 };
 
@@ -39,7 +39,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
     if (!good) Fail("{}: a BMP file that cannot be read: {}", bytes.name, fmt::format(fmt::runtime(format), what...));
   };
   const std::uint32_t size = bytes.Number(14, 4);
-  const bool old = size == 12;  // of OS/2
+  const bool old = size == 12;  // the header of OS/2
   check(old || (size >= 40 && size <= 1 << 16), "a header of {} bytes", size);
   BmpHeader header{.pixels_at = bytes.Number(10, 4)};
   const auto side = [&](std::size_t at) {
@@ -82,7 +82,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
   return header;
 }
 
-// The indices of a run-length encoded image, [height, width], the lowest row first.
+// The indices of a run-length encoded image, [height, width], bottom row first.
 std::vector<std::uint8_t> ReadRuns(const BmpBytes& bytes, const BmpHeader& header) {
   std::vector<std::uint8_t> indices(static_cast<std::size_t>(header.width * header.height));
   std::size_t at = header.pixels_at;
@@ -96,12 +96,12 @@ std::vector<std::uint8_t> ReadRuns(const BmpBytes& bytes, const BmpHeader& heade
   while (y < header.height) {
     const std::uint32_t count = bytes.Number(at, 1), value = bytes.Number(at + 1, 1);
     at += 2;
-    if (count > 0) {  // a run, of 4 bits of two indices in turn
+    if (count > 0) {  // a run, whose 4-bit indices alternate between two
       for (std::uint32_t i = 0; i < count; ++i) put(!nibbles ? value : i % 2 == 0 ? value >> 4 : value & 15);
     } else if (value == 0) {  // the end of a line
       x = 0;
       ++y;
-    } else if (value == 1) {  // of the image
+    } else if (value == 1) {  // the end of the image
       break;
     } else if (value == 2) {  // a step to the right and up
       x += bytes.Number(at, 1);
@@ -165,7 +165,7 @@ StoredImage DecodeBmp(std::span<const std::byte> file, const std::string& name, 
       }
     }
   }
-  if (any_opaque)  // an alpha of only zeros is none: older programs leave it so
+  if (any_opaque)  // older programs write an alpha of only zeros for opaque images
     for (std::int64_t y = 0; y < header.height; ++y)
       for (std::int64_t x = 0; x < header.width; ++x)
         PutOverWhite(image.row(header.top_down ? y : header.height - 1 - y) + 3 * x,

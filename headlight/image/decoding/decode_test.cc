@@ -19,8 +19,8 @@ const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// tools/make_image_goldens.py says what is in the folder.
-TEST(DecodeImage, ReadsWhatPillowReads) {
+// tools/make_image_goldens.py describes the files of the folder.
+TEST(DecodeImage, MatchesPillow) {
   std::istringstream lines(ReadFile(kFolder + "images.txt"));
   int files = 0;
   for (std::string line; std::getline(lines, line); ++files) {
@@ -30,7 +30,7 @@ TEST(DecodeImage, ReadsWhatPillowReads) {
     SCOPED_TRACE(name);
     if (width == "refused") {
       EXPECT_THAT(ErrorOf([&] { ReadImage(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
-      ErrorOf([&] { ReadImageSize(kFolder + name); });  // which may be whole
+      ErrorOf([&] { ReadImageSize(kFolder + name); });  // the header may be intact
       continue;
     }
     std::int64_t height = 0;
@@ -52,19 +52,17 @@ TEST(DecodeImage, ReadsWhatPillowReads) {
   EXPECT_GT(files, 40);
 }
 
-TEST(DecodeImage, NamesTheRule) {
+TEST(DecodeImage, ErrorsNameTheProblem) {
   const auto error = [](const char* name) { return ErrorOf([&] { ReadImage(kFolder + name); }); };
-  EXPECT_THAT(error("wide.png"), testing::EndsWith("the image has 200000 x 200000 pixels, more than the limit of "
-                                                   "100000000"));
-  EXPECT_THAT(error("truncated.png"), testing::HasSubstr("a PNG file that cannot be read: the file ends early"));
-  EXPECT_THAT(error("truncated.jpg"), testing::HasSubstr("a JPEG file that cannot be read: the file ends early"));
-  EXPECT_THAT(error("truncated.webp"), testing::HasSubstr("it is damaged or ends early"));
-  EXPECT_THAT(error("text.txt"), testing::EndsWith("not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF"));
-  EXPECT_THAT(ErrorOf([] { ReadImage(kFolder + "rgb.jpg", 200); }),
-              testing::EndsWith("the image has 18 x 12 pixels, more than the limit of 200"));
+  EXPECT_THAT(error("wide.png"), testing::HasSubstr("200000 x 200000 pixels"));
+  EXPECT_THAT(error("truncated.png"), testing::HasSubstr("the file ends early"));
+  EXPECT_THAT(error("truncated.jpg"), testing::HasSubstr("the file ends early"));
+  EXPECT_THAT(error("truncated.webp"), testing::HasSubstr("damaged or ends early"));
+  EXPECT_THAT(error("text.txt"), testing::HasSubstr("JPEG, PNG, WebP, BMP"));
+  EXPECT_THAT(ErrorOf([] { ReadImage(kFolder + "rgb.jpg", 200); }), testing::EndsWith("limit of 200"));
 }
 
-TEST(DecodeImage, AnyTruncationAndAnyFlippedByteIsReadOrRefused) {
+TEST(DecodeImage, SurvivesTruncationsAndFlippedBytes) {
   for (const char* name : {"rgb.jpg", "progressive.jpg", "cmyk.jpg", "palette.png", "interlaced.png", "exif_text.png",
                            "lossy.webp", "animated.webp", "rgb_565.bmp", "runs.bmp", "runs_4.bmp", "transparent.gif",
                            "animated.gif", "lzw.tiff", "fax.tiff", "jpeg.tiff", "turned_6.tiff"}) {

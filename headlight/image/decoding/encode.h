@@ -1,4 +1,4 @@
-// Images to files: PNG.
+// Encodes images as PNG files.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-// The bytes of a PNG file with this image, without loss. Throws Error for an image without pixels, or with more or
-// fewer than its size says.
+/// The bytes of a PNG file with this image, without loss. Throws Error for an image without pixels, or whose number of
+/// values does not match its size.
 HEADLIGHT_API std::string EncodePng(const Image& image);
-// Writes them to the file at `path`, whole or not at all.
+/// Writes a PNG file to `path` atomically.
 HEADLIGHT_API void WritePng(const std::string& path, const Image& image);
 
 }  // namespace headlight

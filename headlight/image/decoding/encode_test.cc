@@ -11,14 +11,14 @@
 namespace headlight::encode_test {
 namespace {
 
-TEST(EncodePng, IsReadBack) {
+TEST(EncodePng, RoundTrips) {
   const TemporaryFolder folder;
   for (const auto& [width, height] : {std::pair(1, 1), std::pair(17, 5), std::pair(3, 64), std::pair(200, 100)}) {
     const Image image = Pattern(width, height);
     WritePng(folder.File("image.png"), image);
     EXPECT_EQ(ReadImage(folder.File("image.png")), image) << width << " x " << height;
   }
-  Image noise{.height = 50, .width = 50};  // which is not compressible
+  Image noise{.height = 50, .width = 50};  // not compressible
   std::uint32_t state = 1;
   for (int i = 0; i < 7500; ++i)
     noise.pixels.push_back(static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24));
@@ -26,10 +26,10 @@ TEST(EncodePng, IsReadBack) {
   EXPECT_EQ(DecodeImage(std::as_bytes(std::span(file)), "noise"), noise);
 }
 
-TEST(EncodePng, RefusesWhatIsNoImage) {
-  EXPECT_EQ(ErrorOf([] { EncodePng({}); }), "an image of 0 x 0 with 0 values cannot be written");
-  EXPECT_EQ(ErrorOf([] { EncodePng({.height = 2, .width = 2, .pixels = std::vector<std::uint8_t>(9)}); }),
-            "an image of 2 x 2 with 9 values cannot be written");
+TEST(EncodePng, RefusesInvalidImages) {
+  EXPECT_THAT(ErrorOf([] { EncodePng({}); }), testing::HasSubstr("0 x 0"));
+  EXPECT_THAT(ErrorOf([] { EncodePng({.height = 2, .width = 2, .pixels = std::vector<std::uint8_t>(9)}); }),
+              testing::HasSubstr("9 values"));
   EXPECT_THAT(ErrorOf([] { WritePng("/nowhere/at/all.png", Pattern(2, 2)); }), testing::HasSubstr("/nowhere/at"));
 }
 

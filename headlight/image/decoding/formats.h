@@ -1,6 +1,6 @@
-// The decoders of each format. Images come as they are stored, with the metadata that says how they are to be seen, and
-// over white if they are transparent. Of an animation the first frame is read, of a TIFF file the first image. If
-// `pixels` is false, only the size and the metadata are read.
+// The decoders of each format. They return images as they are stored, with the metadata for their orientation, and
+// blend transparent images with white. They read the first frame of an animation, and the first image of a TIFF file.
+// If `pixels` is false, only the size and the metadata are read.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace headlight {
 struct StoredImage {
   Image image;
   std::string exif = {}, xmp = {};  // empty: the file has none
-  int orientation = 0;              // Exif's number; 0: what the metadata says
+  int orientation = 0;              // Exif's number; 0: given by the metadata
 };
 
 StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
@@ -25,8 +25,8 @@ StoredImage DecodeGif(std::span<const std::byte> file, const std::string& name, 
 StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 
-// An empty image of this size, with room for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
-// most_pixels.
+/// An image of this size, with memory for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
+/// most_pixels.
 Image NewImage(std::int64_t height, std::int64_t width, const std::string& name, std::int64_t most_pixels, bool pixels);
 
 /// Blends a pixel with white: round((color * alpha + 255 * (255 - alpha)) / 255).

@@ -61,11 +61,11 @@ StoredImage DecodeGif(std::span<const std::byte> file, const std::string& name, 
                      width = std::max(gif->SWidth, frame.Left + frame.Width);
   StoredImage stored{.image = NewImage(height, width, name, most_pixels, pixels)};
   if (!pixels) return stored;
-  std::ranges::fill(stored.image.pixels, std::uint8_t{255});  // where the frame does not reach
+  std::ranges::fill(stored.image.pixels, std::uint8_t{255});  // outside of the frame
   const ColorMapObject* const colors = frame.ColorMap != nullptr ? frame.ColorMap : gif->SColorMap;
   Check(colors != nullptr, "{}: a GIF file that cannot be read: it has no palette", name);
   std::vector<GifByteType> indices(static_cast<std::size_t>(frame.Width));
-  // An interlaced frame has every eighth row, those between them, and so on.
+  // An interlaced frame has every eighth row, then those in between, and so on.
   struct Rows {
     int first, step;
   };

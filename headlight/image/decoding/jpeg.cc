@@ -14,14 +14,14 @@
 namespace headlight {
 namespace {
 
-// libjpeg's state, whose errors come back through `jump`.
+// libjpeg's state, whose errors return through `jump`.
 struct Jpeg {
   jpeg_decompress_struct info = {};
   jpeg_error_mgr errors = {};
   jpeg_source_mgr source = {};
   jpeg_progress_mgr progress = {};
   std::jmp_buf jump;
-  const char* problem = nullptr;  // ours; null: libjpeg's, in `errors`
+  const char* problem = nullptr;  // our message; null: libjpeg's, in `errors`
 };
 
 [[noreturn]] void Leave(j_common_ptr info) { std::longjmp(static_cast<Jpeg*>(info->client_data)->jump, 1); }
@@ -40,7 +40,7 @@ void Skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= static_cast<std::size_t>(count);
 }
 
-// A small file may have very many scans of a large image, each of which takes as long as the whole image.
+// A small file can have very many scans of a large image, each of which takes as long as the whole image.
 void LimitScans(j_common_ptr info) {
   constexpr int kMostScans = 500;
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans)
@@ -50,7 +50,7 @@ void LimitScans(j_common_ptr info) {
 void Begin(Jpeg& jpeg, std::span<const std::byte> file) {
   jpeg.info.err = jpeg_std_error(&jpeg.errors);
   jpeg.errors.error_exit = Leave;
-  jpeg.errors.emit_message = [](j_common_ptr, int) {};  // warnings
+  jpeg.errors.emit_message = [](j_common_ptr, int) {};  // ignores warnings
   jpeg.info.client_data = &jpeg;
   jpeg_create_decompress(&jpeg.info);
   jpeg.source.init_source = [](j_decompress_ptr) {};
@@ -65,7 +65,7 @@ void Begin(Jpeg& jpeg, std::span<const std::byte> file) {
   jpeg.info.progress = &jpeg.progress;
 }
 
-// The functions with setjmp have no variables with destructors, which a longjmp would not run. They return false where
+// Functions with setjmp must not have variables with destructors, which a longjmp would skip. They return false if
 // libjpeg failed.
 
 bool ReadHeader(Jpeg& jpeg, std::span<const std::byte> file) {
@@ -76,7 +76,7 @@ bool ReadHeader(Jpeg& jpeg, std::span<const std::byte> file) {
   return true;
 }
 
-// From cyan, magenta, yellow and black, rounded as Pillow rounds.
+// Converts cyan, magenta, yellow and black, rounded like Pillow.
 void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std::uint8_t* rgb) {
   const unsigned flip = inverted ? 255 : 0;
   for (std::int64_t x = 0; x < width; ++x, cmyk += 4)
@@ -86,7 +86,7 @@ void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std:
     }
 }
 
-// cmyk: room for a row of four channels, empty where the file has fewer.
+// cmyk: a buffer for a row of four channels, empty if the file has fewer.
 bool ReadPixels(Jpeg& jpeg, Image& image, std::span<std::uint8_t> cmyk) {
   if (setjmp(jpeg.jump) != 0) return false;
   jpeg.info.out_color_space = cmyk.empty() ? JCS_RGB : JCS_CMYK;
@@ -126,7 +126,7 @@ StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name,
     if (data.starts_with(exif)) stored.exif += stored.exif.empty() ? data : data.substr(exif.size());
     if (data.starts_with(xmp)) stored.xmp = data.substr(xmp.size());
   }
-  if (!IsExif(stored.exif)) stored.exif.clear();  // frequent in JPEG files; every viewer ignores it
+  if (!IsExif(stored.exif)) stored.exif.clear();  // frequent in JPEG files, and ignored by all viewers
   if (!pixels) return stored;
   std::vector<std::uint8_t> cmyk(jpeg.info.num_components == 4 ? std::size_t{jpeg.info.image_width} * 4 : 0);
   if (!ReadPixels(jpeg, stored.image, cmyk)) FailToRead(jpeg, name);

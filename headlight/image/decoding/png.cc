@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// libpng's state, whose errors come back through `jump`.
+// libpng's state, whose errors return through `jump`.
 struct Png {
   png_structp png = nullptr;
   png_infop info = nullptr;
@@ -38,16 +38,16 @@ void Read(png_structp png, png_bytep to, std::size_t count) {
   rest = rest.subspan(count);
 }
 
-// Checks the sums of the chunks before the pixels. libpng is then told to check none: those of the pixels, which are
-// also summed by zlib, are wrong in files that every viewer shows. Refuses an animation whose second image lacks its
-// frame, which libpng does not read. True where metadata may follow the pixels.
+// Checks the checksums of the chunks before the pixels. libpng is told to check none, since those of the pixels, which
+// zlib also checks, are wrong in some files that every viewer shows. Throws Error for an animation whose second image
+// has no frame, which libpng does not read. Returns true if metadata may follow the pixels.
 bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   const auto number = [&](std::size_t at) {
     return std::uint32_t{bytes[at]} << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
   };
   bool pixels = false, metadata = false;
-  for (std::size_t at = 8; file.size() - at >= 12;) {  // length, type, data, sum
+  for (std::size_t at = 8; file.size() - at >= 12;) {  // length, type, data, checksum
     const std::size_t length = number(at);
     const std::string_view type(reinterpret_cast<const char*>(bytes + at + 4), 4);
     if (length > file.size() - at - 12 || (pixels && type == "fcTL")) return true;
@@ -61,20 +61,20 @@ bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   return metadata;
 }
 
-// The functions with setjmp have no variables with destructors, which a longjmp would not run. They return false where
+// Functions with setjmp must not have variables with destructors, which a longjmp would skip. They return false if
 // libpng failed.
 
 bool ReadHeader(Png& png) {
   if (setjmp(png.jump) != 0) return false;
   png_set_read_fn(png.png, &png, Read);
   png_set_crc_action(png.png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
-  // libpng drops Exif data that it does not like, without a word; Pillow refuses the file.
+  // libpng silently drops invalid Exif data; Pillow refuses the file.
   png_set_keep_unknown_chunks(png.png, PNG_HANDLE_CHUNK_ALWAYS, reinterpret_cast<png_const_bytep>("eXIf"), 1);
   png_read_info(png.png, png.info);
   return true;
 }
 
-// The bytes of a pixel, as Begin makes libpng give it.
+// The bytes per pixel that Begin requests from libpng.
 int BytesPerPixel(const Png& png) {
   const int type = png_get_color_type(png.png, png.info);
   if (type == PNG_COLOR_TYPE_PALETTE) return 1;
@@ -83,7 +83,7 @@ int BytesPerPixel(const Png& png) {
 
 bool Begin(Png& png) {
   if (setjmp(png.jump) != 0) return false;
-  if (BytesPerPixel(png) == 1) {  // an index in the palette
+  if (BytesPerPixel(png) == 1) {  // a palette index
     png_set_packing(png.png);
   } else {  // red, green, blue and alpha
     png_set_expand_gray_1_2_4_to_8(png.png);
@@ -99,12 +99,13 @@ bool Begin(Png& png) {
 bool ReadPixels(Png& png, std::span<png_bytep> rows) {
   if (setjmp(png.jump) != 0) return false;
   png_read_image(png.png, rows.data());
-  constexpr std::size_t kSum = 4;                               // of the last pixels, which libpng has not read yet
-  if (png.rest.size() > kSum) png_read_end(png.png, png.info);  // else the file has no end, and is read as it is
+  constexpr std::size_t kSum = 4;  // the checksum of the last pixels, which libpng has not read yet
+  if (png.rest.size() > kSum)
+    png_read_end(png.png, png.info);  // otherwise the end of the file is missing, which is accepted
   return true;
 }
 
-// The colours of the indices that end each row.
+// Replaces the indices, which are at the end of each row, by their colours.
 void SpreadIndices(const Png& png, Image& image) {
   std::array<png_color, 256> colors = {};
   png_colorp palette = nullptr;
@@ -131,8 +132,8 @@ void SpreadIndices(const Png& png, Image& image) {
   }
 }
 
-// Of "Raw profile type exif", in which older programs keep Exif data: a line of its name, one of its length, and
-// hexadecimal digits in lines.
+// Parses "Raw profile type exif", in which older programs store Exif data: a line with its name, one with its length,
+// and lines of hexadecimal digits.
 std::string FromHexadecimal(std::string_view text) {
   for (int line = 0; line < 3; ++line) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
   std::string bytes;
@@ -187,7 +188,7 @@ StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, 
   check(Begin(png));
   std::vector<std::uint8_t> rgba(bytes == 4 ? image.pixels.size() / 3 * 4 : 0);
   std::vector<png_bytep> rows(static_cast<std::size_t>(height));
-  for (std::int64_t y = 0; y < height; ++y)  // indices end their row, and are spread over it
+  for (std::int64_t y = 0; y < height; ++y)  // indices are stored at the end of their row, and then expanded
     rows[static_cast<std::size_t>(y)] =
         bytes == 4 ? rgba.data() + 4 * y * width : image.row(y) + (bytes == 1 ? 2 * width : 0);
   check(ReadPixels(png, rows));

@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// What libtiff reads from, and its first message.
+// libtiff's input, and its first message.
 struct TiffSource {
   std::span<const std::byte> file;
   std::uint64_t at = 0;
@@ -90,11 +90,11 @@ StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name,
   RgbaImage reading;
   check(TIFFRGBAImageOK(tiff.get(), problem) != 0 && TIFFRGBAImageBegin(&reading, tiff.get(), /*stop=*/1, problem) != 0,
         problem);
-  reading.req_orientation = reading.orientation;  // as stored
+  reading.req_orientation = reading.orientation;  // keep the stored orientation
   std::vector<std::uint32_t> raster(std::size_t{height} * width);
   check(TIFFRGBAImageGet(&reading, raster.data(), width, height) != 0, "its pixels are damaged");
   std::uint8_t* out = stored.image.pixels.data();
-  for (const std::uint32_t pixel : raster) {  // multiplied by their alpha
+  for (const std::uint32_t pixel : raster) {  // premultiplied with alpha
     const std::uint32_t white = 255 - TIFFGetA(pixel);
     for (const std::uint32_t value : {TIFFGetR(pixel), TIFFGetG(pixel), TIFFGetB(pixel)})
       *out++ = static_cast<std::uint8_t>(std::min<std::uint32_t>(255, value + white));

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 constexpr double kFarthest = 1 << 24;  // pixels
 
-// The text of a child without the spaces around it.
+// The text of a child element without surrounding spaces.
 std::string_view TextOf(const pugi::xml_node& node, const char* child) {
   std::string_view text = node.child_value(child);
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
@@ -42,7 +42,8 @@ std::int64_t SideOf(const pugi::xml_node& size, const char* child, const std::st
 }  // namespace
 
 ImageAnnotation ParseVoc(std::string_view xml, const std::string& name) {
-  Check(xml.size() <= kMostBytes, "{}: {} bytes, where an annotation has at most {}", name, xml.size(), kMostBytes);
+  Check(xml.size() <= kMostBytes, "{0}: an annotation may have at most {2} bytes, not {1}", name, xml.size(),
+        kMostBytes);
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size());
   Check(static_cast<bool>(parsed), "{}: byte {}: {}", name, parsed.offset, parsed.description());

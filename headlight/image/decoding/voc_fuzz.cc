@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of Pascal VOC's annotations.
+// Feeds arbitrary bytes to the parser of Pascal VOC annotations.
 #include <cstddef>
 #include <cstdint>
 

@@ -10,6 +10,9 @@
 namespace headlight::voc_test {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+
 constexpr const char* kXml = R"(<?xml version="1.0"?>
 <annotation>
   <folder>JPEGImages</folder><filename> cells.jpg </filename>
@@ -30,10 +33,10 @@ TEST(Voc, HasTheImageAndItsObjects) {
   EXPECT_EQ(annotation.objects[0].label, "RBC");
   EXPECT_EQ(annotation.objects[0].box, (Box{78, 336.5, 184, 435}));
   EXPECT_EQ(annotation.objects[1].label, "WBC & more");
-  EXPECT_EQ(annotation.objects[1].box, (Box{3, 2, 4, 1}));  // without an area, which is for its reader to drop
+  EXPECT_EQ(annotation.objects[1].box, (Box{3, 2, 4, 1}));  // without an area: the caller drops it
 }
 
-TEST(Voc, RefusesWhatIsDamaged) {
+TEST(Voc, RefusesDamagedFiles) {
   const auto error = [](const std::string& xml) { return ErrorOf([&] { ParseVoc(xml, "a.xml"); }); };
   const auto replaced = [](const std::string& from, const std::string& to) {
     std::string xml = kXml;
@@ -41,14 +44,15 @@ TEST(Voc, RefusesWhatIsDamaged) {
   };
   EXPECT_THAT(error(""), testing::StartsWith("a.xml: byte 0:"));
   EXPECT_THAT(error(std::string(kXml).substr(0, 200)), testing::StartsWith("a.xml: byte "));
-  EXPECT_EQ(error("<html/>"), "a.xml: not an annotation of Pascal VOC: there is no <annotation>");
-  EXPECT_EQ(error(replaced("<xmin>78<", "<xmin>wide<")),
-            "a.xml: object 1: <xmin> must be a number of pixels, not 'wide'");
-  EXPECT_EQ(error(replaced("<xmin>3</xmin>", "")), "a.xml: object 2: <xmin> must be a number of pixels, not ''");
-  EXPECT_EQ(error(replaced(">78<", ">1e300<")), "a.xml: object 1: <xmin> must be a number of pixels, not '1e300'");
-  EXPECT_EQ(error(replaced(">78<", ">nan<")), "a.xml: object 1: <xmin> must be a number of pixels, not 'nan'");
-  EXPECT_EQ(error(replaced(">640<", ">6.5<")), "a.xml: <width> must be a whole number of pixels, not 6.5");
-  EXPECT_EQ(error("<annotation><object><name>a</name></object></annotation>"), "a.xml: object 1: there is no <bndbox>");
+  EXPECT_THAT(error("<html/>"), HasSubstr("there is no <annotation>"));
+  EXPECT_THAT(error(replaced("<xmin>78<", "<xmin>wide<")),
+              AllOf(HasSubstr("object 1: <xmin>"), HasSubstr("not 'wide'")));
+  EXPECT_THAT(error(replaced("<xmin>3</xmin>", "")), HasSubstr("object 2: <xmin>"));
+  EXPECT_THAT(error(replaced(">78<", ">1e300<")), HasSubstr("not '1e300'"));
+  EXPECT_THAT(error(replaced(">78<", ">nan<")), HasSubstr("not 'nan'"));
+  EXPECT_THAT(error(replaced(">640<", ">6.5<")), AllOf(HasSubstr("a.xml: <width>"), HasSubstr("not 6.5")));
+  EXPECT_THAT(error("<annotation><object><name>a</name></object></annotation>"),
+              HasSubstr("object 1: there is no <bndbox>"));
 }
 
 }  // namespace

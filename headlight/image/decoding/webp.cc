@@ -32,10 +32,10 @@ StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name,
                      .xmp = Chunk(parts.get(), "XMP ")};
   if (!pixels) return stored;
   WebPAnimDecoderOptions options;
-  WebPAnimDecoderOptionsInit(&options);  // a still image is an animation of one frame
+  WebPAnimDecoderOptionsInit(&options);  // a still image is an animation with one frame
   const std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder(WebPAnimDecoderNew(&data, &options),
                                                                                    WebPAnimDecoderDelete);
-  std::uint8_t* rgba = nullptr;  // the decoder's
+  std::uint8_t* rgba = nullptr;  // owned by the decoder
   int time = 0;
   Check(decoder != nullptr && WebPAnimDecoderGetNext(decoder.get(), &rgba, &time) != 0,
         "{}: a WebP file that cannot be read: its pixels are damaged", name);

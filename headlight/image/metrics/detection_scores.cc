@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostFound = 100;  // boxes of a class in an image, the best ones
+constexpr std::int32_t kMostFound = 100;  // detections per class and image, the best ones
 constexpr std::int64_t kRecalls = 101;    // 0, 0.01, ..., 1, at which precision is averaged
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -20,7 +20,7 @@ struct AreaRange {
 constexpr std::array<AreaRange, 4> kAreaRanges = {
     {{0, 1e10}, {0, 32.0 * 32.0}, {32.0 * 32.0, 96.0 * 96.0}, {96.0 * 96.0, 1e10}}};
 
-// As numpy.linspace(0.5, 0.95, 10) has them, so that ties at a threshold fall as in pycocotools.
+// Same as numpy.linspace(0.5, 0.95, 10), so that ties at a threshold are resolved as in pycocotools.
 double Threshold(std::size_t index) {
   return index == 9 ? 0.95 : 0.5 + static_cast<double>(index) * ((0.95 - 0.5) / 9);
 }
@@ -33,7 +33,7 @@ double Intersection(const Box& a, const Box& b) {
 
 bool Outside(double area, const AreaRange& range) { return area < range.least || area > range.most; }
 
-// The mean of those that are numbers; NaN where none is.
+// The mean of the values that are not NaN; NaN if there is none.
 double Mean(std::span<const double> values) {
   double sum = 0;
   std::int64_t count = 0;
@@ -52,16 +52,17 @@ double IntersectionOverUnion(const Box& a, const Box& b) {
   return both == 0 ? 0 : both / (a.area() + b.area() - both);
 }
 
-// Precision at each recall, and the last recall; both NaN where there is nothing to be found.
+// Precision at each recall, and the final recall; both NaN if there are no objects.
 struct DetectionMatches::Curve {
   double precision = kNone, recall = kNone;
 };
 
 void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const FoundBox> found) {
   const auto check = [&](std::int32_t label, const Box& box) {
-    Check(label >= 0 && label < std::ssize(classes_), "DetectionMatches: class {} of {}", label, classes_.size());
+    Check(label >= 0 && label < std::ssize(classes_), "DetectionMatches: class {} is out of range for {}", label,
+          classes_.size());
     Check(std::isfinite(box.left) && std::isfinite(box.top) && std::isfinite(box.right) && std::isfinite(box.bottom),
-          "DetectionMatches: a box has a side that is no finite number");
+          "DetectionMatches: a side of a box is not finite");
   };
   std::map<std::int32_t, std::pair<std::vector<LabelledBox>, std::vector<FoundBox>>> of_class;
   for (const LabelledBox& box : truth) {
@@ -70,7 +71,7 @@ void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const F
   }
   for (const FoundBox& box : found) {
     check(box.label, box.box);
-    Check(std::isfinite(box.score), "DetectionMatches: a score is no finite number");
+    Check(std::isfinite(box.score), "DetectionMatches: a score is not finite");
     of_class[box.label].second.push_back(box);
   }
   for (auto& [label, boxes] : of_class) {
@@ -80,8 +81,8 @@ void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const F
   }
 }
 
-// Each found box, the best first, takes the box that it overlaps most of those that are still free, where that is at
-// least the threshold. Boxes that do not count (crowds, other sizes) are taken only where no other is.
+// Assigns each detection, best first, to the unassigned true box with the greatest overlap, if that is at least the
+// threshold. Ignored true boxes (crowds, other sizes) are only used if there is no other.
 void DetectionMatches::MatchClass(std::span<const LabelledBox> truth, std::span<const FoundBox> found, Class& matches) {
   std::vector<Match> results;
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -132,7 +133,7 @@ DetectionMatches::Curve DetectionMatches::CurveOf(const Class& matches, std::siz
                                                   std::int32_t most) {
   const auto all = static_cast<double>(matches.truth[area]);
   if (all == 0) return {};
-  std::vector<double> recall, precision;  // after each box that counts
+  std::vector<double> recall, precision;  // after each detection that counts
   double right = 0, wrong = 0;
   for (const Match& match : matches.found) {
     if (match.rank >= most || match.ignored[area][threshold]) continue;
@@ -153,7 +154,7 @@ DetectionMatches::Curve DetectionMatches::CurveOf(const Class& matches, std::siz
 DetectionScores DetectionMatches::Scores() const {
   std::vector<Class> sorted = classes_;
   for (Class& one : sorted) std::ranges::stable_sort(one.found, std::greater<>(), &Match::score);
-  // Of each class and threshold.
+  // For each class and threshold.
   const auto curves = [&](double Curve::*value, std::size_t area, std::int32_t most) {
     std::vector<double> values;
     for (const Class& one : sorted)

@@ -19,8 +19,8 @@ std::vector<double> Numbers(const JsonView& array) {
   return numbers;
 }
 
-// tools/make_detection_score_goldens.py made them.
-TEST(DetectionMatches, HasPycocotoolsScores) {
+// Goldens from tools/make_detection_score_goldens.py.
+TEST(DetectionMatches, MatchesPycocotools) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/metrics/testdata/detection_scores.json");
   for (const JsonView& golden : cases.Items()) {
     SCOPED_TRACE(golden.place());
@@ -61,14 +61,14 @@ TEST(DetectionMatches, PerfectBoxesHaveAScoreOfOne) {
   EXPECT_EQ(scores.ap_large, 1);
   EXPECT_TRUE(std::isnan(scores.ap_medium));
   EXPECT_EQ(scores.class_ap50[0], 1);
-  EXPECT_TRUE(std::isnan(scores.class_ap[1]));  // nothing of this class was to be found
+  EXPECT_TRUE(std::isnan(scores.class_ap[1]));  // there is no object of this class
 }
 
-TEST(DetectionMatches, RefusesWhatCannotBeCompared) {
+TEST(DetectionMatches, RefusesInvalidDetections) {
   DetectionMatches matches(2);
   const std::vector<FoundBox> foreign = {{{0, 0, 1, 1}, 2, 0.5}}, unsure = {{{0, 0, 1, 1}, 1, NAN}},
                               endless = {{{0, 0, INFINITY, 1}, 1, 0.5}};
-  EXPECT_THAT(ErrorOf([&] { matches.Add({}, foreign); }), testing::HasSubstr("class 2 of 2"));
+  EXPECT_THAT(ErrorOf([&] { matches.Add({}, foreign); }), testing::HasSubstr("class 2 is out of range"));
   EXPECT_THAT(ErrorOf([&] { matches.Add({}, unsure); }), testing::HasSubstr("score"));
   EXPECT_THAT(ErrorOf([&] { matches.Add({}, endless); }), testing::HasSubstr("side"));
 }

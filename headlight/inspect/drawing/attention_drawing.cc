@@ -16,7 +16,7 @@ namespace {
 
 std::string PageTitle(const AttentionMap& map) { return fmt::format("{}, layer {}", MapTitle(map), map.layer + 1); }
 
-// The roles of the rows and columns.
+// Explains the rows and columns.
 std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
   if (record.source_tokens.empty() || record.target_tokens.empty())  // a model that reads one text
     return "Each row is a token (query); its weights over the tokens (keys) sum to 1.";
@@ -25,14 +25,14 @@ std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
   return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
 }
 
-// The colours from weight 0 to the largest, with the hatching of a causal map beside them. Ends at `right`.
+// A colour bar from weight 0 to the largest one, with the hatching of causal maps next to it. Ends at `right`.
 void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& map) {
   constexpr int kSteps = 64;
   constexpr double kWidth = 192, kHeight = 12;
   const TextStyle small = {.size = 11, .color = kMutedInk};
   const double left = right - kWidth;
   for (int step = 0; step < kSteps; ++step) {
-    // Slightly wider than its place, so that there is no seam between two steps.
+    // Slightly wider than the step, so that there is no gap between two steps.
     const double width = kWidth / kSteps + (step + 1 < kSteps ? 0.5 : 0);
     canvas.Fill({left + step * kWidth / kSteps, y, width, kHeight}, RampColor(step / (kSteps - 1.0), Theme::light));
   }
@@ -48,8 +48,8 @@ void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& ma
 }
 
 void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap& map, int head) {
-  // The weights as colours: a rectangle list for each of 256, so that a vector file stays small; a row's equal
-  // neighbours are one rectangle.
+  // The weights as colours: one list of rectangles for each of 256 colours, and one rectangle for equal neighbours in a
+  // row, so that vector files are small.
   constexpr int kColors = 256;
   std::array<std::vector<Rectangle>, kColors> cells;
   std::vector<Rectangle> masked;
@@ -105,7 +105,7 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
       canvas.Text({x, frame.y - 10}, TokenLabel(keys[key]), layout.label, Align::center);
     }
   }
-  // In the corner that the labels leave free.
+  // In the corner that has no labels.
   canvas.Text({frame.x - layout.query_labels, frame.y - layout.key_labels + 8}, fmt::format("head {}", head + 1),
               {.size = 12, .bold = true}, Align::left);
 }

@@ -1,4 +1,4 @@
-// The layout of one attention's image.
+// The layout of the drawing of one attention.
 #pragma once
 
 #include "headlight/inspect/attention_record.h"
@@ -6,15 +6,15 @@
 
 namespace headlight {
 
-// A header above a grid of heads; a head's map has its query labels on the left and its key labels above it.
+/// A header above a grid of heads. A head's map has its query labels on the left and its key labels above.
 struct AttentionLayout {
   int columns = 1, rows = 1;  // of heads
   double cell = 0;            // the side of a weight's square
   double map_width = 0, map_height = 0;
   TextStyle label;
   int label_step = 1;                       // every label_step-th token is labelled: 1 up to 80 tokens
-  bool upwards = false;                     // key labels are turned, because one is wider than its cell
-  double query_labels = 0, key_labels = 0;  // the room for labels: left of a map, above it
+  bool upwards = false;                     // key labels are rotated, because one is wider than its cell
+  double query_labels = 0, key_labels = 0;  // the space for labels, left of a map and above it
   double width = 0, height = 0;             // of the page
 
   Rectangle Map(int head) const;

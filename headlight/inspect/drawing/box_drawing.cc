@@ -11,16 +11,16 @@
 namespace headlight {
 namespace {
 
-// Of the drawing's longer side, in a screen's pixels: the least, and the one from which lines and texts grow with it.
+// Longer side of the drawing in screen pixels: the minimum, and the size above which lines and texts are scaled up.
 constexpr double kLeastSide = 480, kPlainSide = 900;
 
-// The text on a colour: whichever of black and white is further from it.
+// The text colour for a background: black or white, whichever has more contrast.
 Color TextOn(Color color) {
   const double brightness = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
   return brightness > 140 ? Color{0, 0, 0} : kPaper;
 }
 
-// An image on a canvas, on which a length of one pixel of a plain screen is `unit`.
+// An image on a canvas. `unit` is the length of one pixel of an unscaled drawing.
 struct Drawing {
   explicit Drawing(const Image& image)
       : scale(std::max(0.5, kLeastSide / static_cast<double>(std::max(image.height, image.width)))),
@@ -28,7 +28,7 @@ struct Drawing {
         height(static_cast<double>(image.height) * scale),
         unit(std::max(1.0, std::max(width, height) / kPlainSide)) {}
 
-  // A label on a plate, of which the upper left corner is at `at`, or so near that the plate is within the image.
+  // A label on a plate whose upper left corner is at `at`, or as near as possible within the image.
   void Label(Canvas& canvas, Point at, const std::string& text, Color color) const {
     const double padding = 4 * unit, across = std::min(width, LabelWidth(text));
     const double left = std::clamp(at.x, 0.0, width - across),
@@ -40,7 +40,7 @@ struct Drawing {
   double LabelWidth(const std::string& text) const { return TextWidth(text, {.size = 11 * unit}) + 8 * unit; }
   double LabelHeight() const { return 16 * unit; }
 
-  double scale;  // a PNG has two pixels for one of the canvas
+  double scale;  // a PNG has two pixels per pixel of the canvas
   double width, height, unit;
 };
 
@@ -50,14 +50,14 @@ void CheckDrawing(const Image& image, const std::string& path) {
 }
 
 std::string LabelOf(const std::vector<std::string>& labels, int label, double score) {
-  Check(label >= 0 && label < std::ssize(labels), "class {} is none of {}", label, labels.size());
+  Check(label >= 0 && label < std::ssize(labels), "class {} is out of range for {} labels", label, labels.size());
   return fmt::format("{} {:.2f}", TokenLabel(labels[static_cast<std::size_t>(label)]), score);
 }
 
 }  // namespace
 
 Color ColorOfClass(int index) {
-  // Hues a golden angle apart, of full saturation and value, in sixths of the circle.
+  // Hues differ by the golden angle, with full saturation and value, in sixths of the circle.
   const double hue = std::fmod(0.02 + index * 0.61803398875, 1.0) * 6;
   const auto channel = [&](double at) {
     const double distance = std::fmod(hue - at + 6, 6.0);
@@ -105,7 +105,7 @@ void DrawSegments(const Image& image, const Segmentation& found, const std::vect
     Point& middle = middles.at(static_cast<std::size_t>(id));
     middle.x += static_cast<double>(x);
     middle.y += static_cast<double>(y);
-    // Bright at its edges, where a neighbour to the right or below is another's.
+    // Bright at edges, where the pixel to the right or below belongs to another segment.
     const bool edge = (x + 1 < image.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
                       (y + 1 < image.height && found.ids[static_cast<std::size_t>(i + image.width)] != id);
     const Color color = ColorOfClass(id - 1);

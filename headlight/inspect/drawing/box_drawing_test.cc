@@ -29,7 +29,7 @@ TEST(DrawBoxes, OutlinesThemInTheImagesOwnPixels) {
   for (const auto& [x, y] : {std::pair{100, 400}, {500, 400}, {300, 200}, {300, 600}}) EXPECT_EQ(drawn.At(x, y), dog);
   EXPECT_EQ(drawn.At(300, 400), grey);
   EXPECT_EQ(drawn.At(110, 195), dog);  // behind the label, above the box
-  EXPECT_EQ(drawn.At(200, 899), cat);  // a box beyond the edge ends at it
+  EXPECT_EQ(drawn.At(200, 899), cat);  // a box that extends beyond the edge ends there
   EXPECT_EQ(drawn.At(1100, 800), grey);
 }
 
@@ -60,16 +60,16 @@ TEST(DrawSegments, TintsTheirPixels) {
   EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the label's plate, in the middle
   found.segments[0].label_id = 7;
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),
-              testing::HasSubstr("class 7 is none of 2"));
+              testing::HasSubstr("class 7 is out of range"));
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(9, 9), found, kLabels, folder.File("a.png")); }),
-              testing::HasSubstr("do not fit an image of 9 x 9"));
+              testing::HasSubstr("an image of 9 x 9"));
 }
 
-TEST(DrawBoxes, RefusesWhatItCannotDraw) {
+TEST(DrawBoxes, RefusesInvalidRequests) {
   const TemporaryFolder folder;
   const std::vector<FoundBox> foreign = {{{0, 0, 1, 1}, 2, 0.5}};
   EXPECT_THAT(ErrorOf([&] { DrawBoxes(Grey(9, 9), foreign, kLabels, folder.File("a.png")); }),
-              testing::HasSubstr("class 2 is none of 2"));
+              testing::HasSubstr("class 2 is out of range"));
   EXPECT_THAT(ErrorOf([&] { DrawBoxes(Grey(9, 9), {}, kLabels, folder.File("a.gif")); }),
               testing::HasSubstr("must end in"));
   EXPECT_THAT(ErrorOf([&] { DrawBoxes({}, {}, kLabels, folder.File("a.png")); }), testing::HasSubstr("without pixels"));

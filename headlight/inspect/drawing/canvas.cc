@@ -18,12 +18,12 @@
 namespace headlight {
 namespace {
 
-// The first of these that is installed; Pango finds other fonts for the scripts it lacks.
+// The first installed font is used; Pango finds others for scripts that it lacks.
 constexpr const char* kFonts = "Noto Sans, DejaVu Sans, Liberation Sans, sans-serif";
 
 // Limits of Cairo's coordinates and of viewers.
 constexpr double kMostPngSide = 32'000, kMostPngPixels = 150e6;
-constexpr double kMostSharpPixels = 48e6;  // above, a PNG is not drawn at twice the resolution
+constexpr double kMostSharpPixels = 48e6;  // above this, a PNG is not drawn at twice the resolution
 
 template <auto Free>
 struct Deleter {
@@ -50,7 +50,7 @@ void SetColor(cairo_t* cairo, Color color) {
   cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
 }
 
-// SentencePiece's mark of a word's beginning, U+2581, is made pale: it is part of the token, but not of the word.
+// SentencePiece's mark of the beginning of a word, U+2581, is pale: it is part of the token, but not of the word.
 void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   const std::string mark = "\u2581";
   PangoAttrList* attributes = pango_attr_list_new();
@@ -64,7 +64,7 @@ void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   pango_attr_list_unref(attributes);
 }
 
-// Unhinted, so that a text is as wide on every surface as it was when the page was laid out.
+// Without hinting, so that a text has the width that it had during layout on every surface.
 Layout MakeLayout(const std::string& text, const TextStyle& style) {
   const TextContext context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
   cairo_font_options_t* options = cairo_font_options_create();
@@ -109,7 +109,7 @@ void DrawPage(const Page& page, cairo_t* cairo) {
   page.draw(canvas);
 }
 
-// All pages one below the other, as wide as the widest.
+// All pages one below the other, as wide as the widest one.
 void DrawStacked(const std::vector<Page>& pages, double width, double height, cairo_t* cairo) {
   Canvas(cairo).Fill({0, 0, width, height}, kPaper);
   for (const Page& page : pages) {
@@ -290,7 +290,7 @@ void Canvas::Text(Point at, const std::string& text, const TextStyle& style, Ali
   cairo_save(cairo_);
   cairo_translate(cairo_, at.x, at.y);
   if (upwards) cairo_rotate(cairo_, -std::numbers::pi / 2);
-  // Letters are centred between the baseline and the height of a capital, whatever font a script brought.
+  // Letters are centred between the baseline and the height of a capital letter, whichever font is used for the script.
   const double baseline = static_cast<double>(pango_layout_get_baseline(layout.get())) / PANGO_SCALE;
   cairo_move_to(cairo_, left - static_cast<double>(extents.x) / PANGO_SCALE, 0.35 * style.size - baseline);
   SetColor(cairo_, style.color);

@@ -15,7 +15,7 @@ struct _cairo_surface;
 
 namespace headlight {
 
-// Lengths are in pixels of a screen at its plain resolution; y grows downwards.
+/// Lengths are in screen pixels at normal resolution; y increases downwards.
 struct Point {
   double x = 0, y = 0;
 };
@@ -26,7 +26,7 @@ struct Rectangle {
 constexpr Color kPaper = {255, 255, 255}, kInk = {32, 33, 36}, kMutedInk = {108, 112, 120}, kRule = {205, 209, 215};
 constexpr double kPageMargin = 32;
 
-// So large a share of b, channel by channel, and the rest of a.
+/// Interpolates each channel: (1 - share) * a + share * b.
 Color Mix(const Color& a, const Color& b, double share);
 
 enum class Align { left, center, right };
@@ -37,10 +37,10 @@ struct TextStyle {
   Color color = kInk;
 };
 
-// The width of a line of text, in any script.
+/// The width of a line of text, in any script.
 double TextWidth(const std::string& text, const TextStyle& style);
 
-// An image to draw, as often as wanted: a vector drawing holds it once.
+/// An image that can be drawn several times; a vector drawing stores it once.
 class CanvasImage {
  public:
   explicit CanvasImage(const Image& image);
@@ -56,18 +56,18 @@ class Canvas {
 
   void Fill(std::span<const Rectangle> rectangles, Color color);
   void Fill(const Rectangle& rectangle, Color color) { Fill({&rectangle, 1}, color); }
-  // The same, letting what is beneath shine through: opacity is in [0, 1].
+  /// The same with transparency: opacity is in [0, 1].
   void Shade(std::span<const Rectangle> rectangles, Color color, double opacity);
   void Draw(const CanvasImage& image, const Rectangle& where);
   void Outline(const Rectangle& rectangle, Color color, double width);
-  // Thin diagonal lines, for masked cells.
+  /// Thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
   void Line(std::span<const Point> points, Color color, double width);
-  // Filled, with an outline of the same colour.
+  /// Filled, with an outline in the same colour.
   void Polygon(std::span<const Point> corners, Color color, double outline);
   void Dot(Point center, double radius, Color color);
-  // One line of text, its middle at the height `at.y`; cut with an ellipsis beyond max_width. Upwards: turned by a
-  // quarter to the left about `at`, so that it reads from below.
+  /// Draws a line of text, vertically centred at `at.y`, and truncated with an ellipsis beyond max_width. Upwards:
+  /// rotated by 90 degrees to the left around `at`, so that it is read from below.
   void Text(Point at, const std::string& text, const TextStyle& style, Align align, double max_width = 1e5,
             bool upwards = false);
 
@@ -81,12 +81,12 @@ struct Page {
   std::function<void(Canvas&)> draw;
 };
 
-// Writes the pages to `path`, in the format that its ending names: .pdf, a page each; .svg and .png, one below the
-// other. A PNG has two pixels for one of the canvas where that is not too large. Throws Error for another ending, for a
-// PNG that would be too large, and where the file cannot be written; the old file then stays.
+/// Writes the pages to `path`, in the format given by its extension: .pdf with one page each, .svg and .png with one
+/// below the other. A PNG has two pixels per pixel of the canvas if that is not too large. Throws Error for another
+/// extension, for a PNG that would be too large, and if the file cannot be written; an old file is then kept.
 void WriteImage(const std::string& path, const std::string& title, const std::vector<Page>& pages);
 
-// Throws Error unless the ending is one of the three; for use before long work.
+/// Throws Error unless the extension is one of the three. To be called before long work.
 void CheckImagePath(const std::string& path);
 
 }  // namespace headlight

@@ -27,7 +27,7 @@ constexpr std::array<LddtBand, 4> kBands = {{{90, {0, 83, 214}, "above 90"},
                                              {50, {255, 219, 19}, "50 to 70"},
                                              {-1, {255, 125, 69}, "below 50"}}};
 
-// Steps between the numbers of an axis of residues, so that at most ten stand on it.
+// Distance between the numbers on an axis of residues, so that there are at most ten.
 std::size_t StepOf(std::size_t residues) {
   for (std::size_t power = 1;; power *= 10)
     for (const std::size_t step : {power, 2 * power, 5 * power})
@@ -53,7 +53,7 @@ void DrawBars(Canvas& canvas, std::span<const float> plddt, const Rectangle& whe
   }
 }
 
-// A square of pixels for each pair, so that those of few residues are not blurred where the canvas scales them.
+// A square of pixels for each pair, so that short chains are not blurred when the canvas scales them.
 Image PixelsOf(const Matrix<const float>& errors, double most) {
   constexpr std::int64_t kPixels = 2 * static_cast<std::int64_t>(kSide);
   const std::int64_t times = std::max<std::int64_t>(1, kPixels / errors.rows);
@@ -92,15 +92,15 @@ void DrawConfidence(const ConfidenceImage& confidence, const std::string& path) 
   CheckImagePath(path);
   const std::size_t residues = confidence.plddt.size();
   const Matrix<const float>& errors = confidence.errors;
-  Check(residues > 0, "an image of no residues");
+  Check(residues > 0, "there are no residues to draw");
   for (const float plddt : confidence.plddt)
-    Check(plddt >= 0 && plddt <= 100, "a pLDDT of {}, not from 0 to 100", plddt);
+    Check(plddt >= 0 && plddt <= 100, "pLDDT must be from 0 to 100, not {}", plddt);
   Check(errors.rows == 0 || (errors.rows == static_cast<std::int64_t>(residues) && errors.columns == errors.rows),
-        "predicted errors of {} x {} residues, of a chain of {}", errors.rows, errors.columns, residues);
+        "predicted errors have {} x {} residues, but the chain has {}", errors.rows, errors.columns, residues);
   for (std::int64_t i = 0; i < errors.rows; ++i)
     for (std::int64_t j = 0; j < errors.columns; ++j)
       Check(errors.row(i)[j] >= 0 && static_cast<double>(errors.row(i)[j]) <= confidence.most,
-            "a predicted error of {}, not from 0 to {}", errors.row(i)[j], confidence.most);
+            "a predicted error is {}, but must be from 0 to {}", errors.row(i)[j], confidence.most);
 
   const bool map = errors.rows > 0;
   const Rectangle bars = {kPageMargin + kAxis, kPageMargin + kPlotHeader, kSide, kBars};

@@ -1,4 +1,4 @@
-// How sure a predicted structure is, as an image.
+// Draws the confidence of a predicted structure.
 #pragma once
 
 #include <span>
@@ -13,17 +13,17 @@ namespace headlight {
 struct ConfidenceImage {
   std::string title;
   std::span<const float> plddt;     // [residues], 0 to 100
-  Matrix<const float> errors = {};  // [residues, residues] in angstrom; without rows: none are predicted
-  double most = 31.75;              // of these
+  Matrix<const float> errors = {};  // [residues, residues] in angstrom; without rows: not predicted
+  double most = 31.75;              // upper limit of these
 };
 
-// The colours by which AlphaFold's database shows a residue's pLDDT: above 90, above 70, above 50, and below.
+/// The colours of AlphaFold's database for pLDDT: above 90, above 70, above 50, and below.
 HEADLIGHT_API Color ColorOfLddt(double plddt);
 
-// Draws it to `path` (.png, .svg or .pdf): the residues' pLDDT as bars, and below them the predicted aligned errors as
-// a map, a row for each residue that the prediction is aligned on, the darker the smaller. Throws Error for what is no
-// number of that range, errors of another number of residues, another ending, a PNG that would be too large and a file
-// that cannot be written.
+/// Draws to `path` (.png, .svg or .pdf) the pLDDT of residues as bars, and below them the predicted aligned errors as a
+/// map. Its rows are the residues that the prediction is aligned on, and smaller errors are darker. Throws Error for
+/// values out of range, errors for another number of residues, another extension, a PNG that would be too large, and a
+/// file that cannot be written.
 HEADLIGHT_API void DrawConfidence(const ConfidenceImage& confidence, const std::string& path);
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DrawConfidence, LddtHasTheColoursOfTheDatabase) {
+TEST(DrawConfidence, PlddtHasTheColoursOfTheDatabase) {
   EXPECT_EQ(ColorOfLddt(90.1), (Color{0, 83, 214}));
   EXPECT_EQ(ColorOfLddt(90), (Color{101, 203, 243}));
   EXPECT_EQ(ColorOfLddt(70), (Color{255, 219, 19}));
@@ -25,7 +25,7 @@ TEST(DrawConfidence, LddtHasTheColoursOfTheDatabase) {
   EXPECT_EQ(ColorOfLddt(0), (Color{255, 125, 69}));
 }
 
-// A residue's bar, and a pair's square, have their colours over their area; the legends take less.
+// Bars and squares have their colours over their areas; the legends take less.
 TEST(DrawConfidence, DrawsEveryResidueAndPair) {
   const TemporaryFolder folder;
   const std::vector<float> plddt = {95, 80, 60}, errors = {0, 10, 20, 10, 0, 31.75F, 20, 5, 0};
@@ -38,7 +38,7 @@ TEST(DrawConfidence, DrawsEveryResidueAndPair) {
       for (int x = 0; x < png.width(); ++x) count += png.At(x, y) == color ? 1 : 0;
     return count;
   };
-  constexpr int kLegend = 3000, kBar = 4 * 160 * 140, kPair = 4 * 160 * 160;  // two pixels for one of the canvas
+  constexpr int kLegend = 3000, kBar = 4 * 160 * 140, kPair = 4 * 160 * 160;  // two pixels per pixel of the canvas
   for (const float one : plddt)
     EXPECT_NEAR(pixels_of(ColorOfLddt(static_cast<double>(one))), kBar * static_cast<double>(one) / 100, kLegend)
         << one;
@@ -47,13 +47,13 @@ TEST(DrawConfidence, DrawsEveryResidueAndPair) {
     EXPECT_NEAR(pixels_of(RampColor(1 - error / 31.75, Theme::light)), times * kPair, kLegend) << error;
   for (const char* const name : {"a.svg", "a.pdf"}) DrawConfidence(confidence, folder.File(name));
   EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("<svg"));
-  // Without errors the map is left out.
+  // Without errors there is no map.
   DrawConfidence({"query", plddt}, folder.File("b.png"));
   EXPECT_LT(Png(folder.File("b.png")).height(), png.height() / 2);
   DrawConfidence({"", std::vector<float>(3000, 50)}, folder.File("long.png"));
 }
 
-TEST(DrawConfidence, RefusesWhatIsNoConfidence) {
+TEST(DrawConfidence, RefusesInvalidValues) {
   const TemporaryFolder folder;
   const std::string path = folder.File("a.png");
   std::vector<float> plddt = {95, 80}, errors = {0, 1, 2, 3};
@@ -61,12 +61,12 @@ TEST(DrawConfidence, RefusesWhatIsNoConfidence) {
     return ErrorOf([&] { DrawConfidence({"", plddt, {errors.data(), rows, rows, rows}}, to); });
   };
   EXPECT_EQ(error_of(2, path), "");
-  EXPECT_THAT(error_of(1, path), HasSubstr("predicted errors of 1 x 1 residues, of a chain of 2"));
+  EXPECT_THAT(error_of(1, path), HasSubstr("1 x 1 residues"));
   EXPECT_THAT(error_of(2, folder.File("a.jpg")), HasSubstr(".svg"));
   errors[1] = 32;
-  EXPECT_THAT(error_of(2, path), HasSubstr("a predicted error of 32"));
+  EXPECT_THAT(error_of(2, path), HasSubstr("a predicted error is 32"));
   plddt[0] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(error_of(0, path), HasSubstr("a pLDDT of nan"));
+  EXPECT_THAT(error_of(0, path), HasSubstr("not nan"));
   plddt.clear();
   EXPECT_THAT(error_of(0, path), HasSubstr("no residues"));
 }

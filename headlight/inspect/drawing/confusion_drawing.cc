@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kMatrixHeader = 66, kMatrixGap = 8, kMostLabel = 160, kLeastMatrixWidth = 460;
 constexpr TextStyle kName{.size = 12}, kCount{.size = 11};
-constexpr std::size_t kMostNamed = 150, kMostNumbered = 40;  // classes: more names or counts could not be read
+constexpr std::size_t kMostNamed = 150,
+                      kMostNumbered = 40;  // limits on classes, above which names or counts would not be readable
 
 }  // namespace
 
@@ -42,8 +43,8 @@ ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix) {
 void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path) {
   CheckImagePath(path);
   const std::size_t classes = matrix.labels.size();
-  Check(classes > 0 && matrix.counts.size() == classes * classes, "confusions of {} classes: {} counts", classes,
-        matrix.counts.size());
+  Check(classes > 0 && matrix.counts.size() == classes * classes, "a confusion matrix of {} classes has {} counts",
+        classes, matrix.counts.size());
   const ConfusionLayout layout = LayOutConfusions(matrix);
   const std::string title = matrix.title.empty() ? "Confusions" : TokenLabel(matrix.title);
   const auto draw = [&](Canvas& canvas) {

@@ -1,4 +1,4 @@
-// A confusion matrix as an image.
+// Draws a confusion matrix.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ struct ConfusionMatrix {
   std::vector<std::int64_t> counts;  // [true class, predicted class]
 };
 
-// A row for each true class and a column for each predicted one, with room for their names.
+/// A row for each true class and a column for each predicted class, with space for their names.
 struct ConfusionLayout {
-  double cell = 0, labels = 0;          // the side of a square; the room for names, left and above
-  bool numbers = false, names = false;  // whether squares have their counts, and rows and columns their names
+  double cell = 0, labels = 0;          // the side of a square; the space for names, left and above
+  bool numbers = false, names = false;  // whether squares show their counts, and rows and columns their names
   double width = 0, height = 0;         // of the page
 
   Rectangle Cell(std::size_t right, std::size_t found) const;
 };
 HEADLIGHT_API ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix);
 
-// Draws it to `path` (.png, .svg or .pdf): a square is the darker the larger its share of its row, and has its count
-// where there is room. Throws Error for counts that do not fit the labels, another ending, a PNG that would be too
-// large and a file that cannot be written.
+/// Draws it to `path` (.png, .svg or .pdf). A square is darker for a larger share of its row, and shows its count if
+/// there is enough space. Throws Error for counts that do not match the labels, another extension, a PNG that would be
+/// too large, and a file that cannot be written.
 HEADLIGHT_API void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path);
 
 }  // namespace headlight

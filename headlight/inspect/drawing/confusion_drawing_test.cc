@@ -21,19 +21,19 @@ TEST(DrawConfusions, ASquareHasTheColourOfItsShareOfTheRow) {
   const ConfusionLayout layout = LayOutConfusions(matrix);
   EXPECT_TRUE(layout.names && layout.numbers);
   const double scale = png.width() / layout.width;
-  const auto corner = [&](std::size_t right, std::size_t found) {  // beside the number
+  const auto corner = [&](std::size_t right, std::size_t found) {  // next to the number
     const Rectangle cell = layout.Cell(right, found);
     return png.At((cell.x + 4) * scale, (cell.y + 4) * scale);
   };
   EXPECT_EQ(corner(0, 0), RampColor(0.9, Theme::light));
   EXPECT_EQ(corner(0, 1), RampColor(0.1, Theme::light));
   EXPECT_EQ(corner(1, 1), RampColor(1, Theme::light));
-  EXPECT_EQ(corner(2, 2), RampColor(0, Theme::light));  // a class that is never right
+  EXPECT_EQ(corner(2, 2), RampColor(0, Theme::light));  // a class that is never predicted correctly
   DrawConfusions(matrix, folder.File("image.svg"));
   EXPECT_THAT(ReadFile(folder.File("image.svg")), HasSubstr("<svg"));
 }
 
-TEST(DrawConfusions, LeavesOutWhatCouldNotBeRead) {
+TEST(DrawConfusions, OmitsUnreadableText) {
   const auto of = [](std::size_t classes) {
     return ConfusionMatrix{"", std::vector<std::string>(classes, "class"),
                            std::vector<std::int64_t>(classes * classes)};
@@ -46,12 +46,12 @@ TEST(DrawConfusions, LeavesOutWhatCouldNotBeRead) {
   DrawConfusions(of(200), folder.File("image.png"));
 }
 
-TEST(DrawConfusions, RefusesWhatDoesNotFit) {
+TEST(DrawConfusions, RefusesInvalidCounts) {
   const TemporaryFolder folder;
   EXPECT_THAT(ErrorOf([&] {
                 DrawConfusions({"", {"a", "b"}, {1, 2, 3}}, folder.File("a.png"));
               }),
-              HasSubstr("confusions of 2 classes: 3 counts"));
+              HasSubstr("2 classes has 3 counts"));
   EXPECT_THAT(ErrorOf([&] { DrawConfusions({"", {"a"}, {1}}, folder.File("a.jpg")); }), HasSubstr(".svg"));
 }
 

@@ -1,4 +1,4 @@
-// Shared by the tests of drawings: a PNG file, decoded.
+// Shared by the tests of drawings: decodes PNG files.
 #pragma once
 
 #include <cairo.h>

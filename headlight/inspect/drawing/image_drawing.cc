@@ -18,17 +18,17 @@ namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
 constexpr double kLeastSheetWidth = 620;                      // of the header
-constexpr double kSheetWidth = 1500;                          // that columns share, within these bounds
+constexpr double kSheetWidth = 1500;                          // shared by the columns, within these bounds
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
-// The cover of a cell: the less weight it has, the darker, and the more, the more orange, so that the weight is
-// seen on any image.
+// The overlay of a cell. A lower weight makes it darker and a higher weight more orange, so that the weight is visible
+// on any image.
 constexpr double kDarkness = 0.8, kGlow = 0.5;
 constexpr Color kTint = {255, 150, 0}, kMark = {255, 255, 255};
 
-// A layer's row.
+// The row of a layer.
 struct Row {
   const AttentionMap* heads;
-  AttentionMap mean;            // empty where there is one head
+  AttentionMap mean;            // empty if there is one head
   const AttentionMap* rollout;  // or nullptr
 };
 
@@ -40,8 +40,8 @@ AttentionMap MeanOf(const AttentionMap& map) {
   return mean;
 }
 
-// The weights of the parts of an image, cells or regions, for a query, or where they look at words (`to_text`), of
-// them for the word.
+// The weights of the parts of an image (cells or regions) for a query, or if they attend to words (`to_text`), their
+// weights for the word.
 std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const ImageTokens& parts, bool to_text) {
   if (parts.boxes.empty() && !to_text) return CellWeights(map, head, asked, parts);
   const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
@@ -52,7 +52,7 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, con
   return weights;
 }
 
-// A cell has the largest share of the regions that hold its middle.
+// A cell gets the largest share of the regions that contain its centre.
 std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {
@@ -68,7 +68,7 @@ std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>
   return cells;
 }
 
-// How much each part is looked at, from 0 to 1.
+// The relative weight of each part, from 0 to 1.
 std::vector<double> Shares(std::span<const float> weights, std::optional<double> mass) {
   std::vector<double> shares;
   if (mass) {
@@ -88,7 +88,7 @@ void DrawOverlay(Canvas& canvas, const CanvasImage& image, const Rectangle& wher
     return Rectangle{where.x + column * width, where.y + row * height, width, height};
   };
   canvas.Draw(image, where);
-  // Equal covers are one shape, so that a vector drawing stays small.
+  // Cells with equal overlays are one shape, so that vector drawings are small.
   constexpr int kLevels = 64;
   std::map<int, std::vector<Rectangle>> covers;
   for (int index = 0; index < cells.cells(); ++index)
@@ -104,7 +104,7 @@ void DrawOverlay(Canvas& canvas, const CanvasImage& image, const Rectangle& wher
   if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
 }
 
-// A box, as far as it is in the image.
+// Draws the part of a box that is in the image.
 void DrawBox(Canvas& canvas, const Box& box, const Image& image, const Rectangle& where, double line) {
   const auto x = [&](double at) {
     return where.x + where.width * std::clamp(at / static_cast<double>(image.width), 0.0, 1.0);
@@ -115,20 +115,20 @@ void DrawBox(Canvas& canvas, const Box& box, const Image& image, const Rectangle
   canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, line);
 }
 
-// The attention of one kind, whose heads are columns and layers rows. A page of it is for one query, or for one word
-// that the parts of the image look at.
+// The attention of one kind, with heads as columns and layers as rows. A page shows it for one query, or for one word
+// to which the parts of the image attend.
 struct Sheet {
   const AttentionRecord& record;
   const ImageDrawing& drawing;
   const ImageTokens& cells;
   AttentionKind kind;
-  bool to_text;  // the queries are the image's
+  bool to_text;  // the queries belong to the image
   std::vector<Row> rows = {};
-  int heads = 0;          // the most of a row
-  bool rollouts = false;  // some row has one, in the last column
+  int heads = 0;          // the maximum over rows
+  bool rollouts = false;  // a row has a rollout, in the last column
   SheetLayout layout = {};
 
-  bool of_all() const {  // there is a page for each of asked(), since they are no parts of the image
+  bool of_all() const {  // there is a page for each of asked(), since they are not parts of the image
     return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
   }
   const std::vector<std::string>& asked() const {
@@ -162,7 +162,7 @@ void Sheet::AddRows() {
     heads = std::max(heads, map.heads);
   }
   if (!rows.empty()) return;
-  for (const AttentionMap& map : record.maps) {  // rollouts alone were chosen
+  for (const AttentionMap& map : record.maps) {  // only rollouts were selected
     if (map.kind != kind) continue;
     rows.push_back({&map, {}, nullptr});
     heads = 1;
@@ -200,7 +200,7 @@ void Sheet::DrawColumnLabels(Canvas& canvas) const {
   if (rollouts) label(columns() - 1, "rollout");
 }
 
-// The image at the size at which it is drawn sharply.
+// The image at the size at which it is drawn without blurring.
 CanvasImage Sheet::SharpImage() const {
   const auto sharp = [](double side, std::int64_t own) {
     return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
@@ -212,7 +212,7 @@ CanvasImage Sheet::SharpImage() const {
 void Sheet::DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map,
                      int head, int query) const {
   const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
-  // Only if the queries are of this image, too.
+  // Only if the queries belong to this image too.
   const int own = of_all() ? -1 : query - cells.first;
   DrawOverlay(canvas, image, where, cells, cells.boxes.empty() ? shares : RasterOf(cells, shares),
               own < cells.cells() ? own : -1);
@@ -244,7 +244,7 @@ void Sheet::Draw(Canvas& canvas, int query) const {
 SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns) {
   SheetLayout layout{.columns = columns, .rows = rows};
   const double side = std::clamp(kSheetWidth / columns - kSheetGap, kLeastImageSide, kMostImageSide);
-  // Whole pixels, so that no seam is seen between cells.
+  // Whole pixels, so that no gaps are visible between cells.
   layout.cell = std::max(1.0, std::round(side / std::max(cells.rows, cells.columns)));
   layout.image_width = layout.cell * cells.columns;
   layout.image_height = layout.cell * cells.rows;

@@ -20,9 +20,9 @@ constexpr double kRibbonHeader = 62, kRibbonLegend = 36;
 constexpr int kMostLines = 24;
 constexpr TextStyle kCaption{.size = 12, .color = kMutedInk};
 constexpr Color kLook = {201, 98, 47};
-constexpr std::size_t kAlpha = 1;  // among BackboneAtoms
+constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms
 
-// From blue over green to red.
+// From blue via green to red.
 Color AlongChain(double share) {
   constexpr std::array<Color, 4> colors = {Color{49, 92, 220}, {58, 170, 150}, {230, 190, 60}, {214, 66, 56}};
   const double at = share * (colors.size() - 1);
@@ -54,7 +54,7 @@ std::vector<Piece> PiecesOf(const StructureRecord& record, const Ribbon& ribbon,
         piece.corners[corner] = view.At(corners[corner]);
         piece.depth += view.Depth(corners[corner]) / 4;
       }
-      // Light falls from the reader, and what is far fades into the paper.
+      // Light comes from the viewer, and distant parts fade to the background.
       const Vector3 normal = Cross(corners[1] - corners[0], corners[3] - corners[0]);
       const double facing = Norm(normal) > 0 ? std::abs(Dot(view.towards, normal)) / Norm(normal) : 1;
       piece.color = Mix(Mix({0, 0, 0}, own, 0.62 + 0.38 * facing), kPaper, 0.45 * view.ShareOfDepth(piece.depth));
@@ -95,12 +95,13 @@ void DrawRibbon(const StructureRecord& record, const std::optional<RibbonLook>& 
   CheckStructure(record);
   const std::vector<BackboneAtoms> backbone = BackboneOf(record.chain);
   if (look) {
-    Check(look->residue >= 0 && look->residue < std::ssize(backbone), "residue {} of {}", look->residue + 1,
-          backbone.size());
-    Check(look->attention >= 0 && look->attention < std::ssize(record.attention), "attention {} of {}",
+    Check(look->residue >= 0 && look->residue < std::ssize(backbone), "residue {} is out of range for {}",
+          look->residue + 1, backbone.size());
+    Check(look->attention >= 0 && look->attention < std::ssize(record.attention), "attention {} is out of range for {}",
           look->attention + 1, record.attention.size());
     const int heads = record.attention[static_cast<std::size_t>(look->attention)].heads;
-    Check(!look->head || (*look->head >= 0 && *look->head < heads), "head {} of {}", look->head.value_or(0) + 1, heads);
+    Check(!look->head || (*look->head >= 0 && *look->head < heads), "head {} is out of range for {}",
+          look->head.value_or(0) + 1, heads);
   }
   const std::vector<int> breaks = BreaksOf(record.chain);
   const Ribbon ribbon = RibbonOf(backbone, SecondaryStructureOf(backbone, breaks), breaks, 8);

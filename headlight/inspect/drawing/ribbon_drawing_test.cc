@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// How many pixels have each channel within 40 of this colour's, in light or shade.
+// The number of pixels whose channels are each within 40 of this colour, lit or in shade.
 int CountLike(const Png& png, const Color& color) {
   int count = 0;
   for (int y = 130; y < png.height() - 120; ++y)
@@ -46,7 +46,7 @@ TEST(DrawRibbon, DrawsLinesToWhatAResidueLooksAt) {
     DrawRibbon(record, look, folder.File("fold.png"));
     return CountLike(Png(folder.File("fold.png")), {201, 98, 47});
   };
-  // The second head looks at the last residue, the first at the residue itself: a dot alone.
+  // The second head attends to the last residue, the first one to the residue itself: only a dot.
   const int without = orange({}), itself = orange(RibbonLook{0, 1, 0}), last = orange(RibbonLook{0, 1, 1});
   EXPECT_GT(itself, without);
   EXPECT_GT(last, itself + 1000);
@@ -54,14 +54,14 @@ TEST(DrawRibbon, DrawsLinesToWhatAResidueLooksAt) {
   EXPECT_THAT(ReadFile(folder.File("fold.svg")), HasSubstr("<svg"));
 }
 
-TEST(DrawRibbon, RefusesWhatIsNotThere) {
+TEST(DrawRibbon, RefusesIndicesOutOfRange) {
   const TemporaryFolder folder;
   const auto refusal = [&](const RibbonLook& look) {
     return ErrorOf([&] { DrawRibbon(SampleStructure(), look, folder.File("fold.png")); });
   };
-  EXPECT_THAT(refusal({.residue = 16}), HasSubstr("residue 17 of 16"));
-  EXPECT_THAT(refusal({.attention = 3}), HasSubstr("attention 4 of 3"));
-  EXPECT_THAT(refusal({.head = 2}), HasSubstr("head 3 of 2"));
+  EXPECT_THAT(refusal({.residue = 16}), HasSubstr("residue 17 is"));
+  EXPECT_THAT(refusal({.attention = 3}), HasSubstr("attention 4 is"));
+  EXPECT_THAT(refusal({.head = 2}), HasSubstr("head 3 is"));
   EXPECT_THAT(ErrorOf([&] { DrawRibbon(SampleStructure(), {}, folder.File("fold.gif")); }), HasSubstr(".svg"));
 }
 

@@ -10,9 +10,9 @@
 namespace headlight {
 namespace {
 
-constexpr double kDrawing = 640;  // the longer side
+constexpr double kDrawing = 640;  // length of the longer side
 
-// The unit vector along which centred points vary the most, of those perpendicular to `before`: by power iteration.
+// The unit vector perpendicular to `before` along which centred points vary most, by power iteration.
 Vector3 WidestAxis(std::span<const Vector3> points, std::span<const Vector3> before) {
   const auto perpendicular = [&](Vector3 v) {
     for (const Vector3& axis : before) v = v - Dot(v, axis) * axis;
@@ -48,7 +48,7 @@ StructureView ViewOf(std::span<const Vector3> spread, std::span<const Vector3> s
   StructureView view;
   for (const Vector3& point : shown) {
     Check(std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.z),
-          "a structure with a position that is not finite");
+          "the structure has a position that is not finite");
     view.centre = view.centre + (1 / static_cast<double>(shown.size())) * point;
   }
   std::vector<Vector3> centred;
@@ -57,7 +57,7 @@ StructureView ViewOf(std::span<const Vector3> spread, std::span<const Vector3> s
   view.right = right[0];
   view.down = WidestAxis(centred, right);
   view.towards = Cross(view.down, view.right);
-  double across = 1, along = 1;  // the farthest from the centre
+  double across = 1, along = 1;  // distances of the points farthest from the centre
   view.nearest = view.farthest = view.Depth(shown.front());
   for (const Vector3& point : shown) {
     across = std::max(across, std::abs(Dot(point - view.centre, view.right)) + padding);

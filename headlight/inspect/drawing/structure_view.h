@@ -1,4 +1,4 @@
-// How a structure lies on a page: turned so that it is broad.
+// Rotates a structure so that its drawing is broad.
 #pragma once
 
 #include <span>
@@ -14,18 +14,18 @@ struct StructureView {
   Vector3 centre;                    // of all points
   double nearest = 0, farthest = 0;  // depths of the points
   double scale = 1;                  // pixels per angstrom
-  Point middle;                      // of the drawing, where `centre` stands
+  Point middle;                      // of the drawing, the position of `centre`
   double width = 0, height = 0;      // of the page
 
   Point At(const Vector3& point) const;
   double Depth(const Vector3& point) const { return Dot(point - centre, towards); }
-  // 0 for what is nearest, 1 for what is farthest.
+  /// 0 for the nearest point, 1 for the farthest one.
   double ShareOfDepth(double depth) const;
 };
 
-// The plane of the paper: the direction in which the points of `spread` vary the most is to the right, and the next one
-// down. All points of `shown` have room, with `padding` angstrom around them, below a header of so many pixels. Throws
-// Error for a coordinate that is not finite.
+/// The view in which the points of `spread` vary most to the right, and second most downwards. All points of `shown`
+/// are visible, with `padding` angstrom around them, below a header of this height in pixels. Throws Error for a
+/// coordinate that is not finite.
 HEADLIGHT_API StructureView ViewOf(std::span<const Vector3> spread, std::span<const Vector3> shown, double padding,
                                    double header);
 

@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 constexpr double kSuperposedHeader = 92;
-constexpr double kFarthest = 5;  // angstrom: of the colours, and between neighbours
+constexpr double kFarthest = 5;  // angstrom: the end of the colour scale, and the limit between neighbours
 constexpr Color kClose = {47, 99, 190}, kFar = {206, 88, 24};
 
 // A piece of a chain between two neighbours.
@@ -36,7 +36,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
   CheckImagePath(path);
   const std::span<const Vector3> model = structures.model, reference = structures.reference;
   const std::string title = TokenLabel(structures.title);
-  Check(model.size() == reference.size() && model.size() >= 2, "superposed structures of {} and {} residues",
+  Check(model.size() == reference.size() && model.size() >= 2, "superposed structures have {} and {} residues",
         model.size(), reference.size());
   const StructureView view = ViewOf(structures);
   std::vector<Stroke> pieces;
@@ -71,7 +71,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
                   {.size = 12, .color = kMutedInk}, Align::left);
     }
     for (const Stroke& piece : pieces) {
-      canvas.Line(piece.ends, kPaper, 5);  // sets it off from what lies behind
+      canvas.Line(piece.ends, kPaper, 5);  // separates it from what is behind it
       canvas.Line(piece.ends, piece.color, 2.5);
     }
   };

@@ -1,4 +1,4 @@
-// Two structures of one protein as an image, one on the other.
+// Draws two superposed structures of one protein.
 #pragma once
 
 #include <span>
@@ -12,20 +12,20 @@
 namespace headlight {
 
 struct SuperposedStructures {
-  std::string title, note;                    // lines above the image; a note may be empty
-  std::span<const Vector3> model, reference;  // [residues] CA positions in angstrom, as they stand in the image
+  std::string title, note;                    // lines above the drawing; a note may be empty
+  std::span<const Vector3> model, reference;  // [residues] superposed CA positions in angstrom
 };
 
 HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
 
-// The colour of a model's residue that stands so many angstrom from the reference's: blue for none to orange for 5 and
-// more.
+/// The colour of a model's residue at this distance in angstrom from the reference: from blue for 0 to orange for 5 and
+/// more.
 HEADLIGHT_API Color ColorOfDistance(double distance);
 
-// Draws both chains as lines through their CA atoms to `path` (.png, .svg or .pdf), what is nearer over what is farther
-// and less pale: the reference grey, the model in the colour of each residue's distance. A line ends where the next CA
-// lies more than 5 A away. Throws Error for fewer than 2 residues or different numbers of them, positions that are not
-// finite, and as WriteImage does.
+/// Draws both chains as lines through their CA atoms to `path` (.png, .svg or .pdf). Nearer parts cover more distant
+/// ones, which are paler. The reference is grey, and the model has the colour of each residue's distance. A line ends
+/// if the next CA is more than 5 A away. Throws Error for fewer than 2 residues, different numbers of residues,
+/// positions that are not finite, and the errors of WriteImage.
 HEADLIGHT_API void DrawSuperposed(const SuperposedStructures& structures, const std::string& path);
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A zigzag along z, of which residues from `moved` on are shifted by `by` angstrom.
+// A zigzag along z, whose residues from `moved` on are shifted by `by` angstrom.
 std::vector<Vector3> Strand(std::size_t residues, std::size_t moved, double by) {
   std::vector<Vector3> points;
   for (std::size_t i = 0; i < residues; ++i)
@@ -31,27 +31,27 @@ TEST(DrawSuperposed, AResidueHasTheColourOfItsDistance) {
   const SuperposedStructures both = {"model on reference", "RMSD 2 A", model, reference};
   DrawSuperposed(both, folder.File("a.png"));
   const StructureView view = ViewOf(both);
-  EXPECT_GT(std::abs(view.right.z), 0.99);  // the long axis is to the right
+  EXPECT_GT(std::abs(view.right.z), 0.99);  // the long axis is horizontal
   const Png png(folder.File("a.png"));
   const double pixels = png.width() / view.width;
-  // Of a residue's nearer half of the way to the next one; paler where it is farther.
+  // The colour on a residue's half of the line to the next one, which is paler at greater depth.
   const auto at = [&](std::size_t residue) {
     const Point point = view.At(model[residue] + 0.2 * (model[residue + 1] - model[residue]));
     return png.At(point.x * pixels, point.y * pixels);
   };
-  EXPECT_GT(at(3).blue, at(3).red);    // at its place
+  EXPECT_GT(at(3).blue, at(3).red);    // at its position
   EXPECT_GT(at(15).red, at(15).blue);  // 4 A away
   DrawSuperposed(both, folder.File("a.svg"));
   EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("<svg"));
 }
 
-TEST(DrawSuperposed, RefusesWhatItCannotDraw) {
+TEST(DrawSuperposed, RefusesInvalidStructures) {
   const TemporaryFolder folder;
   const std::vector<Vector3> model = Strand(3, 3, 0), longer = Strand(4, 4, 0);
   EXPECT_THAT(ErrorOf([&] {
                 DrawSuperposed({"", "", model, longer}, folder.File("a.png"));
               }),
-              HasSubstr("of 3 and 4 residues"));
+              HasSubstr("3 and 4 residues"));
   std::vector<Vector3> broken = model;
   broken[1].y = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(ErrorOf([&] { DrawSuperposed({"", "", broken, model}, folder.File("a.png")); }), HasSubstr("not finite"));

@@ -11,16 +11,16 @@
 namespace headlight {
 namespace {
 
-constexpr double kWidth = 760, kLeft = 84, kRight = 660;  // of the page; of the lines: labels stand on both sides
+constexpr double kWidth = 760, kLeft = 84, kRight = 660;  // of the page; of the lines, which have labels on both sides
 constexpr double kCurvesHeader = 64, kPanelHeight = 150, kPanelGap = 66, kFooter = 44;
 constexpr Color kTrain = {71, 119, 199}, kValidation = {196, 92, 34}, kScore = {30, 130, 95}, kRate = {110, 86, 180};
-constexpr std::size_t kMostPoints = 600;  // of a line: one a pixel says all
+constexpr std::size_t kMostPoints = 600;  // of a line: one per pixel is sufficient
 
 struct Series {
   std::string name;
   const Curve* curve;
   Color color;
-  bool dots;  // few values, each worth a mark
+  bool dots;  // mark each of a few values
 };
 
 struct Panel {
@@ -38,7 +38,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-// Round numbers, about `count` of them, that reach over the range.
+// About `count` round numbers that cover the range.
 std::vector<double> Ticks(Range range, int count) {
   const double rough = std::max((range.high - range.low) / count, 1e-12 * std::max(1.0, std::abs(range.high)));
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -70,11 +70,11 @@ void CheckCurve(const Curve& curve, const char* name) {
         curve.steps.size(), curve.values.size());
   for (std::size_t i = 0; i < curve.steps.size(); ++i) {
     Check(std::isfinite(curve.steps[i]) && (i == 0 || curve.steps[i] > curve.steps[i - 1]),
-          "training curve {}: step {} at place {}: steps must rise", name, curve.steps[i], i);
+          "training curve {}: step {} at index {}: steps must increase", name, curve.steps[i], i);
   }
 }
 
-// The curve with at most kMostPoints points, each the mean of its neighbours, and a gap (NaN) kept as one.
+// The curve with at most kMostPoints points, each the mean of neighbouring ones; a gap (NaN) remains a gap.
 Curve Thinned(const Curve& curve) {
   const std::size_t stride = (curve.steps.size() + kMostPoints - 1) / kMostPoints;
   if (stride <= 1) return curve;
@@ -98,7 +98,7 @@ struct Axes {
   }
 };
 
-// Returns the last point drawn; {-1, -1} where there was none.
+// Returns the last point drawn; {-1, -1} if there is none.
 Point DrawSeries(Canvas& canvas, const Axes& axes, const Series& series) {
   const Curve curve = Thinned(*series.curve);
   std::vector<Point> points;
@@ -134,7 +134,7 @@ void DrawPanel(Canvas& canvas, const Panel& panel, Range steps, double top) {
     canvas.Line(std::vector<Point>{{kLeft, y}, {kRight, y}}, kRule, 0.75);
     canvas.Text({kLeft - 8, y}, TickLabel(tick), {.size = 11, .color = kMutedInk}, Align::right);
   }
-  // Each line is named at its end, the names moved apart where they would touch.
+  // Each line has its name at its end; names that would overlap are moved apart.
   std::vector<std::pair<double, const Series*>> names;
   for (const Series& series : panel.series) {
     const Point last = DrawSeries(canvas, axes, series);

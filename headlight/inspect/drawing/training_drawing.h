@@ -1,4 +1,4 @@
-// A training run as an image.
+// Draws the curves of a training run.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-// A quantity over training. Values that are not finite (a loss that exploded) are left out, and the line with them.
+/// A quantity over the steps of training. Values that are not finite (after divergence) are gaps in the line.
 struct Curve {
-  std::vector<double> steps;   // rising
-  std::vector<double> values;  // as many
+  std::vector<double> steps;   // increasing
+  std::vector<double> values;  // one per step
 };
 
 struct NamedCurve {
@@ -19,17 +19,17 @@ struct NamedCurve {
   Curve curve;
 };
 
-// Empty curves are not drawn.
+/// Empty curves are not drawn.
 struct TrainingCurves {
   std::string title;
   Curve train_loss, validation_loss;  // nats per token
-  std::vector<NamedCurve> scores;     // of validations
+  std::vector<NamedCurve> scores;     // from validations
   Curve learning_rate;
 };
 
-// Draws loss, scores and learning rate, each in a panel of its own, one below the other over the same steps, to `path`
-// (.svg, .png or .pdf). Throws Error for another ending, a curve whose steps do not rise or do not match its values, a
-// run without a value, and a file that cannot be written.
+/// Draws loss, scores and learning rate to `path` (.svg, .png or .pdf), in separate panels over the same steps. Throws
+/// Error for another extension, a curve whose steps do not increase or do not match its values, a run without values,
+/// and a file that cannot be written.
 HEADLIGHT_API void DrawTraining(const TrainingCurves& curves, const std::string& path);
 
 }  // namespace headlight

@@ -31,7 +31,7 @@ Curve MakeCurve(int count, double first, double last) {
   return curve;
 }
 
-// How many pixels of a drawing have about this colour.
+// The number of pixels with approximately this colour.
 int Pixels(const std::string& path, int red, int green, int blue) {
   cairo_surface_t* surface = cairo_image_surface_create_from_png(path.c_str());
   const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
@@ -52,7 +52,7 @@ int Pixels(const std::string& path, int red, int green, int blue) {
 int TrainPixels(const std::string& path) { return Pixels(path, 71, 119, 199); }
 int ScorePixels(const std::string& path) { return Pixels(path, 30, 130, 95); }
 
-TEST(DrawTraining, DrawsWhatThereIs) {
+TEST(DrawTraining, DrawsTheAvailableCurves) {
   TrainingCurves curves{"run", MakeCurve(500, 9, 2), {}, {}, {}};
   DrawTraining(curves, OutputPath("loss.png"));
   EXPECT_GT(TrainPixels(OutputPath("loss.png")), 1000);
@@ -62,7 +62,7 @@ TEST(DrawTraining, DrawsWhatThereIs) {
   EXPECT_GT(ScorePixels(OutputPath("both.png")), 500);
 }
 
-TEST(DrawTraining, EveryScoreHasItsPanel) {
+TEST(DrawTraining, EveryScoreHasAPanel) {
   TrainingCurves curves{"run", MakeCurve(500, 9, 2), {}, {}, {}};
   curves.scores = {{"f1", MakeCurve(5, 0, 40)}};
   DrawTraining(curves, OutputPath("one.png"));
@@ -71,7 +71,7 @@ TEST(DrawTraining, EveryScoreHasItsPanel) {
   EXPECT_GT(ScorePixels(OutputPath("two.png")), ScorePixels(OutputPath("one.png")) * 3 / 2);
 }
 
-TEST(DrawTraining, AnExplodedLossIsAGap) {
+TEST(DrawTraining, ALossThatIsNotFiniteIsAGap) {
   TrainingCurves curves{"run", MakeCurve(400, 9, 2), {}, {}, {}};
   DrawTraining(curves, OutputPath("whole.png"));
   for (int i = 100; i < 300; ++i) curves.train_loss.values[i] = std::numeric_limits<double>::quiet_NaN();
@@ -80,7 +80,7 @@ TEST(DrawTraining, AnExplodedLossIsAGap) {
   EXPECT_GT(TrainPixels(OutputPath("gap.png")), 0.25 * TrainPixels(OutputPath("whole.png")));
 }
 
-TEST(DrawTraining, ALongRunStaysSmall) {
+TEST(DrawTraining, ALongRunGivesASmallFile) {
   const TrainingCurves curves{"run",
                               MakeCurve(1'000'000, 9, 2),
                               MakeCurve(1000, 9, 3),
@@ -100,7 +100,7 @@ TEST(DrawTraining, DrawsTheShortestAndFlattestRuns) {
   }
 }
 
-TEST(DrawTraining, RefusesWhatIsNoCurve) {
+TEST(DrawTraining, RefusesInvalidCurves) {
   const auto refusal = [](const TrainingCurves& curves, const char* name) -> std::string {
     try {
       DrawTraining(curves, OutputPath(name));
@@ -109,10 +109,10 @@ TEST(DrawTraining, RefusesWhatIsNoCurve) {
     }
     return "nothing was refused";
   };
-  EXPECT_THAT(refusal({}, "a.svg"), HasSubstr("no value of this training can be drawn"));
+  EXPECT_THAT(refusal({}, "a.svg"), HasSubstr("no value"));
   EXPECT_THAT(refusal({"", {{1}, {NAN}}, {}, {}, {}}, "a.svg"), HasSubstr("no value"));
   EXPECT_THAT(refusal({"", {{1, 2}, {1}}, {}, {}, {}}, "a.svg"), HasSubstr("2 steps, but 1 values"));
-  EXPECT_THAT(refusal({"", {{1, 1}, {1, 2}}, {}, {}, {}}, "a.svg"), HasSubstr("step 1 at place 1: steps must rise"));
+  EXPECT_THAT(refusal({"", {{1, 1}, {1, 2}}, {}, {}, {}}, "a.svg"), HasSubstr("steps must increase"));
   EXPECT_THAT(refusal({"", {{1}, {1}}, {}, {}, {}}, "a.txt"), HasSubstr("must end in"));
 }
 

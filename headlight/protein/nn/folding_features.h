@@ -44,8 +44,8 @@ struct FoldingOutputs {
   /// head. Logits over classes: the letters of masked cells [rows * residues, 23], and whether each atom (atom37) is
   /// experimentally resolved [residues, 37].
   Tensor distances, lddt, aligned_errors, letters, resolved;
-  Tensor atom_lddt;  // [residues, 37 * bins]: the lDDT of each atom (atom37); that of C alpha is `lddt`; empty: no such
-                     // head
+  /// Logits of each atom's lDDT [residues, 37 * bins] (atom37); those of C alpha are `lddt`. Empty: no such head.
+  Tensor atom_lddt;
 };
 
 }  // namespace headlight
