@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 4; ++i) {
       const SceneCaption caption = RandomCaption(random, scene);
       Score(Say(caption, language), language, scene, scores);
-      Score(Say(NearMiss(random, caption, scene), language), language, scene, scores);
+      Score(Say(HardNegative(random, caption, scene), language), language, scene, scores);
     }
     Score("a red circle of", language, scene, scores);
     Print(scores);

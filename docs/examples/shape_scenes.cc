@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", Say(FullCaption(scene), language).c_str());
     const SceneCaption caption = RandomCaption(random, scene);
     std::printf("%s; not: %s\n", Say(caption, language).c_str(),
-                Say(NearMiss(random, caption, scene), language).c_str());
+                Say(HardNegative(random, caption, scene), language).c_str());
     for (std::int32_t kind = 0; kind < kQuestionKinds; ++kind)
       if (const auto asked = AskAbout(random, scene, static_cast<QuestionKind>(kind), language))
         std::printf("%s %s\n", asked->question.c_str(), asked->answer.c_str());

@@ -1,4 +1,4 @@
-// The best of many rows, as a search keeps them.
+// Keeps the best of many rows, as a search needs.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct ScoredRow {
   float score = 0;
 };
 
-// The rows with the `top` largest scores; of equal scores the first. A score of NaN is none.
+/// The rows with the `top` largest scores; ties go to the first row. Rows with a score of NaN are ignored.
 class BestRows {
  public:
   explicit BestRows(std::int64_t top) : top_(top) {}
@@ -29,7 +29,7 @@ class BestRows {
     std::ranges::push_heap(heap_, Better);
   }
 
-  // The best first.
+  /// Returns the rows, best first.
   std::vector<ScoredRow> Take() {
     std::ranges::sort(heap_, Better);
     return std::move(heap_);
@@ -41,7 +41,7 @@ class BestRows {
   }
 
   std::int64_t top_;
-  std::vector<ScoredRow> heap_;  // whose first is the worst
+  std::vector<ScoredRow> heap_;  // a heap whose first element is the worst
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of FAISS's index files, and searches what it accepts.
+// Feeds arbitrary bytes to the reader of FAISS index files, and searches accepted ones.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The graph of an HNSW index (Malkov and Yashunin, "Efficient and Robust Approximate Nearest Neighbor Search Using
-// Hierarchical Navigable Small World Graphs", 2020) as FAISS stores it.
+// Hierarchical Navigable Small World Graphs", 2020) in FAISS's layout.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace headlight {
 
-// FaissIndex::Open has checked every number.
+/// All numbers were checked by FaissIndex::Open.
 struct FaissGraph {
-  std::vector<std::int32_t> ends;        // of a node's neighbours on each level, from its first: [levels + 1], from 0
+  std::vector<std::int32_t>
+      ends;  // where a node's neighbours on each level end, relative to its first: [levels + 1], from 0
   std::vector<std::uint64_t> offsets;    // of a node's first neighbour: [nodes + 1]
-  std::vector<std::int32_t> neighbours;  // nodes; behind the last of a level stands -1
-  std::int32_t entry = -1;               // on the highest level; -1 if there is no node
+  std::vector<std::int32_t> neighbours;  // nodes; -1 after the last one of a level
+  std::int32_t entry = -1;               // a node on the highest level; -1 if there is no node
   std::int32_t top_level = -1;           // from 0
-  std::int64_t ef_search = 16;           // candidates that a search keeps
+  std::int64_t ef_search = 16;           // number of candidates kept by a search
 };
 
-// The `top` nodes nearest to a query, the nearest first, as FAISS finds them: greedily down the levels, and on the
-// lowest with the best max(ef_search, top) candidates. `score_of` gives a node's score, of which the largest is the
-// nearest.
+/// The `top` nodes nearest to a query, nearest first, with FAISS's algorithm: greedy search down the levels, and on the
+/// lowest level the best max(ef_search, top) candidates. `score_of` returns a node's score; larger is nearer.
 std::vector<ScoredRow> SearchGraph(const FaissGraph& graph, std::int64_t top, std::int64_t ef_search,
                                    const std::function<float(std::int64_t node)>& score_of);
 

@@ -16,14 +16,14 @@
 namespace headlight {
 namespace {
 
-// The library's own reader is not made for files of strangers, and links a BLAS. Numbers are little-endian and not
-// aligned: a header has 33 bytes.
+// FAISS's own reader is not designed for untrusted files, and needs a BLAS library. Numbers are little-endian and
+// unaligned: a header has 33 bytes.
 constexpr std::int32_t kInnerProduct = 0, kL2 = 1, kMostDimensions = 1 << 16;
-constexpr std::size_t kBlockBytes = 1 << 20;  // of vectors that are copied to be aligned, and stay in the cache
+constexpr std::size_t kBlockBytes = 1 << 20;  // of vectors that are copied for alignment, which then fit in the cache
 
 using Bytes = std::span<const std::byte>;
 
-// Element `index` of numbers that are not aligned.
+// Element `index` of unaligned numbers.
 template <typename T>
 T ElementOf(Bytes bytes, std::size_t index) {
   T value;
@@ -35,10 +35,10 @@ class Reader {
  public:
   explicit Reader(const MappedFile& file) : file_(file) {}
 
-  // `count` elements of `size` bytes.
+  // Reads `count` elements of `size` bytes.
   Bytes Take(std::uint64_t count, std::uint64_t size, const char* what) {
     const std::uint64_t rest = file_.bytes().size() - at_;
-    Check(count <= rest / size, "{} of {} x {} bytes, and the file has {} more", what, count, size, rest);
+    Check(count <= rest / size, "{} of {} x {} bytes, but the file has only {} more", what, count, size, rest);
     const Bytes taken = file_.bytes().subspan(at_, count * size);
     at_ += taken.size();
     return taken;
@@ -47,7 +47,7 @@ class Reader {
   T Number(const char* what) {
     return ElementOf<T>(Take(1, sizeof(T), what), 0);
   }
-  // A vector of elements behind their number.
+  // Reads a vector of elements, which is preceded by its size.
   Bytes Vector(std::uint64_t size, const char* what) { return Take(Number<std::uint64_t>(what), size, what); }
   std::string Kind(const char* what) {
     const Bytes letters = Take(4, 1, what);
@@ -74,21 +74,22 @@ Header ReadHeader(Reader& reader) {
   Header header;
   header.dimension = reader.Number<std::int32_t>("the dimension");
   header.vectors = reader.Number<std::int64_t>("the number of vectors");
-  reader.Take(2, sizeof(std::int64_t), "the header");  // not used
+  reader.Take(2, sizeof(std::int64_t), "the header");  // unused
   const auto trained = reader.Number<std::uint8_t>("the header");
   header.metric = reader.Number<std::int32_t>("the metric");
   reader.Check(header.dimension >= 1 && header.dimension <= kMostDimensions && header.vectors >= 0,
-               "{} vectors of {} numbers, which must be 1 to {}", header.vectors, header.dimension, kMostDimensions);
+               "{} vectors of {} numbers; there must be 1 to {} numbers", header.vectors, header.dimension,
+               kMostDimensions);
   reader.Check(trained == 1, "the index was not trained");
   reader.Check(header.metric == kInnerProduct || header.metric == kL2,
-               "the metric is {}, and must be the inner product, {}, or L2, {}", header.metric, kInnerProduct, kL2);
+               "the metric is {}, but must be the inner product, {}, or L2, {}", header.metric, kInnerProduct, kL2);
   return header;
 }
 
-// Vectors one after another, of which each has an id, or where there are none the number of its row.
+// Consecutive vectors with their ids, or if there are none, consecutive row numbers.
 struct List {
   Bytes vectors, ids;
-  std::int64_t first = 0, rows = 0;  // of the first vector among all
+  std::int64_t first = 0, rows = 0;  // of the first vector among all vectors
 };
 
 struct Flat {
@@ -101,7 +102,7 @@ Flat ReadFlat(Reader& reader) {
   flat.vectors = reader.Vector(sizeof(float), "the vectors");
   const std::size_t row = static_cast<std::size_t>(flat.header.dimension) * sizeof(float);
   reader.Check(flat.vectors.size() % row == 0 && std::cmp_equal(flat.vectors.size() / row, flat.header.vectors),
-               "{} bytes of vectors, where there are {} of {} numbers", flat.vectors.size(), flat.header.vectors,
+               "{} bytes of vectors, but there are {} of {} numbers", flat.vectors.size(), flat.header.vectors,
                flat.header.dimension);
   return flat;
 }
@@ -116,35 +117,35 @@ std::vector<T> ReadNumbers(Reader& reader, const char* what) {
 
 FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   FaissGraph graph;
-  reader.Vector(sizeof(double), "the probabilities of levels");  // for adding nodes
+  reader.Vector(sizeof(double), "the probabilities of levels");  // only needed to add nodes
   graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbours of levels");
   constexpr std::size_t kMostLevels = 256;
   reader.Check(graph.ends.size() <= kMostLevels + 1 && (nodes == 0 || (graph.ends.size() > 1 && graph.ends[0] == 0)) &&
                    std::ranges::is_sorted(graph.ends),
-               "{} numbers of neighbours, which must ascend from 0, for at most {} levels", graph.ends.size(),
+               "{} numbers of neighbours; they must increase from 0, for at most {} levels", graph.ends.size(),
                kMostLevels);
   const auto levels = ReadNumbers<std::int32_t>(reader, "the levels");
   graph.offsets = ReadNumbers<std::uint64_t>(reader, "the offsets of nodes");
   graph.neighbours = ReadNumbers<std::int32_t>(reader, "the neighbours");
   reader.Check(std::cmp_equal(levels.size(), nodes) && graph.offsets.size() == levels.size() + 1 &&
                    graph.offsets.front() == 0 && graph.offsets.back() == graph.neighbours.size(),
-               "a graph of {} levels, {} offsets and {} neighbours, where there are {} vectors", levels.size(),
+               "the graph has {} levels, {} offsets and {} neighbours for {} vectors", levels.size(),
                graph.offsets.size(), graph.neighbours.size(), nodes);
   for (std::size_t node = 0; node < levels.size(); ++node) {
     const std::int32_t count = levels[node];
     reader.Check(count >= 1 && static_cast<std::size_t>(count) < graph.ends.size(),
-                 "node {} is on {} levels, and there are {}", node, count, graph.ends.size() - 1);
+                 "node {} is on {} levels, but there are {}", node, count, graph.ends.size() - 1);
     const std::uint64_t begin = graph.offsets[node], end = graph.offsets[node + 1];
     const auto own = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(count)]);
     reader.Check(begin <= end && end - begin == own && end <= graph.neighbours.size(),
-                 "the neighbours of node {} are those from {} to {}, where it has {}", node, begin, end, own);
+                 "the neighbours of node {} are those from {} to {}, but it has {}", node, begin, end, own);
     for (std::int32_t level = 0; level < count; ++level) {
       for (auto at = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level)]);
            at < static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level) + 1]); ++at) {
         const std::int32_t other = graph.neighbours[begin + at];
         reader.Check(other >= -1 && std::cmp_less(other, nodes) &&
                          (other < 0 || levels[static_cast<std::size_t>(other)] > level),
-                     "node {} has the neighbour {} on level {}, which is none of it", node, other, level);
+                     "node {} has the neighbour {}, which is not on level {}", node, other, level);
       }
     }
   }
@@ -152,30 +153,30 @@ FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   graph.top_level = reader.Number<std::int32_t>("the highest level");
   reader.Number<std::int32_t>("the candidates while adding");
   graph.ef_search = reader.Number<std::int32_t>("the candidates of a search");
-  reader.Number<std::int32_t>("the graph");  // not used
+  reader.Number<std::int32_t>("the graph");  // unused
   const bool is_empty = nodes == 0 && graph.entry == -1;
   reader.Check(is_empty || (graph.entry >= 0 && std::cmp_less(graph.entry, nodes) &&
                             graph.top_level == levels[static_cast<std::size_t>(graph.entry)] - 1),
-               "the entry is node {} on level {}, which is none of the graph's highest", graph.entry, graph.top_level);
-  reader.Check(graph.ef_search >= 1, "a search keeps {} candidates", graph.ef_search);
+               "the entry is node {} on level {}, which is not on the highest level", graph.entry, graph.top_level);
+  reader.Check(graph.ef_search >= 1, "a search must keep at least 1 candidate, not {}", graph.ef_search);
   return graph;
 }
 
-// The sizes of lists, all or those that are not empty with their numbers.
+// The sizes of all lists, stored in full or as pairs for lists that are not empty.
 std::vector<std::uint64_t> ReadSizes(Reader& reader, std::uint64_t lists) {
   std::vector<std::uint64_t> sizes(lists);
   const std::string kind = reader.Kind("the sizes of lists");
   const Bytes numbers = reader.Vector(sizeof(std::uint64_t), "the sizes of lists");
   const std::size_t count = numbers.size() / sizeof(std::uint64_t);
   if (kind == "full") {
-    reader.Check(count == lists, "{} sizes of {} lists", count, lists);
+    reader.Check(count == lists, "there are {} sizes for {} lists", count, lists);
     for (std::size_t i = 0; i < count; ++i) sizes[i] = ElementOf<std::uint64_t>(numbers, i);
     return sizes;
   }
   reader.Check(kind == "sprs" && count % 2 == 0, "sizes of lists \"{}\" must be \"full\" or pairs, \"sprs\"", kind);
   for (std::size_t i = 0; i < count; i += 2) {
     const auto list = ElementOf<std::uint64_t>(numbers, i);
-    reader.Check(list < lists, "the size of list {}, and there are {}", list, lists);
+    reader.Check(list < lists, "a size is of list {}, but there are {}", list, lists);
     sizes[list] = ElementOf<std::uint64_t>(numbers, i + 1);
   }
   return sizes;
@@ -187,10 +188,10 @@ struct FaissIndex::State {
   MappedFile file;
   Header header;
   std::vector<List> lists;
-  std::vector<float> centroids;  // [lists, dimension]; none of a flat index
-  bool nearest_by_l2 = false;    // and not by inner product
+  std::vector<float> centroids;  // [lists, dimension]; empty for a flat index
+  bool nearest_by_l2 = false;    // instead of by inner product
   std::optional<FaissGraph> graph;
-  std::optional<Bytes> ids;  // of an IndexIDMap: in the place of the numbers of rows
+  std::optional<Bytes> ids;  // of an IndexIDMap: replace the row numbers
 
   void Add(List list) {
     list.first = lists.empty() ? 0 : lists.back().first + lists.back().rows;
@@ -202,28 +203,29 @@ struct FaissIndex::State {
     const auto count = reader.Number<std::uint64_t>("the number of lists");
     reader.Number<std::uint64_t>("the number of lists to search");
     const std::string quantizer = reader.Kind("the quantizer");
-    reader.Check(quantizer == "IxFI" || quantizer == "IxF2", "the quantizer is \"{}\", and must be a flat index",
+    reader.Check(quantizer == "IxFI" || quantizer == "IxF2", "the quantizer is \"{}\", but must be a flat index",
                  quantizer);
     const Flat flat = ReadFlat(reader);
     nearest_by_l2 = flat.header.metric == kL2;
     reader.Check(flat.header.dimension == header.dimension && std::cmp_equal(flat.header.vectors, count),
-                 "{} lists of vectors of {} numbers, and {} centroids of {}", count, header.dimension,
+                 "there are {} lists of vectors of {} numbers, but {} centroids of {}", count, header.dimension,
                  flat.header.vectors, flat.header.dimension);
     centroids.resize(flat.vectors.size() / sizeof(float));
     std::memcpy(centroids.data(), flat.vectors.data(), flat.vectors.size());
     reader.Check(std::ranges::all_of(centroids, [](float number) { return std::isfinite(number); }),
                  "a centroid has a number that is not finite");
-    const auto direct_map = reader.Number<std::uint8_t>("the direct map");  // for what is not done here
+    const auto direct_map =
+        reader.Number<std::uint8_t>("the direct map");  // for features that are not implemented here
     reader.Check(direct_map <= 2, "a direct map of kind {}", direct_map);
     reader.Vector(sizeof(std::int64_t), "the direct map");
     if (direct_map == 2) reader.Vector(2 * sizeof(std::int64_t), "the direct map");
 
     const std::string kind = reader.Kind("the lists");
-    reader.Check(kind == "ilar", "lists of kind \"{}\", which must lie in the file (\"ilar\")", kind);
+    reader.Check(kind == "ilar", "lists are of kind \"{}\", but must be in the file (\"ilar\")", kind);
     const auto lists_here = reader.Number<std::uint64_t>("the number of lists");
     const auto code = reader.Number<std::uint64_t>("the size of a vector");
     reader.Check(lists_here == count && code == static_cast<std::uint64_t>(header.dimension) * sizeof(float),
-                 "{} lists of vectors of {} bytes, where there are {} of {} numbers", lists_here, code, count,
+                 "there are {} lists of vectors of {} bytes, but {} of {} numbers", lists_here, code, count,
                  header.dimension);
     std::int64_t vectors = 0;
     for (const std::uint64_t rows : ReadSizes(reader, count)) {
@@ -233,7 +235,7 @@ struct FaissIndex::State {
       vectors += list.rows;
       Add(list);
     }
-    reader.Check(vectors == header.vectors, "{} vectors in the lists of an index of {}", vectors, header.vectors);
+    reader.Check(vectors == header.vectors, "the lists have {} vectors, but the index has {}", vectors, header.vectors);
   }
 
   void Read(Reader& reader) {
@@ -261,24 +263,24 @@ struct FaissIndex::State {
           kind);
       const Flat flat = ReadFlat(reader);
       header = flat.header;
-      reader.Check(header.metric == (kind == "IxFI" ? kInnerProduct : kL2), "an index of kind \"{}\" by the metric {}",
+      reader.Check(header.metric == (kind == "IxFI" ? kInnerProduct : kL2), "an index of kind \"{}\" has the metric {}",
                    kind, header.metric);
       reader.Check(!has_graph || (of_graph.dimension == header.dimension && of_graph.vectors == header.vectors &&
                                   of_graph.metric == header.metric),
-                   "a graph of {} vectors of {} numbers by the metric {}, and there are {} of {} by {}",
+                   "the graph has {} vectors of {} numbers with the metric {}, but there are {} of {} with {}",
                    of_graph.vectors, of_graph.dimension, of_graph.metric, header.vectors, header.dimension,
                    header.metric);
       Add({.vectors = flat.vectors, .ids = {}, .rows = header.vectors});
     }
     if (ids) {
       reader.Check(outer.dimension == header.dimension && outer.vectors == header.vectors,
-                   "ids for {} vectors of {} numbers, and there are {} of {}", outer.vectors, outer.dimension,
+                   "there are ids for {} vectors of {} numbers, but there are {} of {}", outer.vectors, outer.dimension,
                    header.vectors, header.dimension);
       ids = reader.Vector(sizeof(std::int64_t), "the ids");
-      reader.Check(std::cmp_equal(ids->size() / sizeof(std::int64_t), header.vectors), "{} ids of {} vectors",
-                   ids->size() / sizeof(std::int64_t), header.vectors);
+      reader.Check(std::cmp_equal(ids->size() / sizeof(std::int64_t), header.vectors),
+                   "there are {} ids for {} vectors", ids->size() / sizeof(std::int64_t), header.vectors);
     }
-    reader.Check(reader.at_end(), "the index has ended, and the file goes on");
+    reader.Check(reader.at_end(), "the file continues after the end of the index");
   }
 
   std::vector<std::size_t> Nearest(std::span<const float> vector, std::int64_t probes) const {
@@ -301,8 +303,8 @@ struct FaissIndex::State {
     return order;
   }
 
-  // How near each of `count` vectors is, the more the nearer: its product with the query, or the negative squared
-  // distance. `rows` is for aligned copies. Throws Error if one has a number that is damaged.
+  // The similarity of each of `count` vectors, larger for nearer ones: the inner product with the query, or the
+  // negative squared distance. `rows` is a buffer for aligned copies. Throws Error if a number is not finite.
   void Compare(std::span<const float> query, const List& list, std::int64_t begin, std::int64_t count,
                std::vector<float>& rows, std::vector<float>& scores) const {
     const std::size_t row_bytes = query.size() * sizeof(float);
@@ -324,7 +326,7 @@ struct FaissIndex::State {
     }
     for (std::int64_t row = 0; row < count; ++row) {
       const float score = scores[static_cast<std::size_t>(row)];
-      Check(std::isfinite(score), "{}: vector {}: its {} is {}: it has a number that is damaged", file.path(),
+      Check(std::isfinite(score), "{}: vector {}: its {} is {}: one of its numbers is damaged", file.path(),
             list.first + begin + row,
             header.metric == kL2 ? "squared distance from the query" : "product with the query", std::abs(score));
     }
@@ -336,7 +338,7 @@ struct FaissIndex::State {
     const std::int64_t id =
         list.ids.empty() ? row : ElementOf<std::int64_t>(list.ids, static_cast<std::size_t>(row - list.first));
     if (!ids) return id;
-    Check(id >= 0 && id < header.vectors, "{}: a list has the vector {}, and there are ids of {}", file.path(), id,
+    Check(id >= 0 && id < header.vectors, "{}: a list has the vector {}, but there are {} ids", file.path(), id,
           header.vectors);
     return ElementOf<std::int64_t>(*ids, static_cast<std::size_t>(id));
   }
@@ -359,7 +361,7 @@ bool FaissIndex::has_graph() const { return state_->graph.has_value(); }
 
 std::vector<FaissIndex::Hit> FaissIndex::Search(std::span<const float> vector, std::int64_t top,
                                                 const Options& options) const {
-  Check(std::ssize(vector) == dimension(), "the query's vector has {} numbers, and those of the index {}",
+  Check(std::ssize(vector) == dimension(), "the query's vector has {} numbers, but those of the index {}",
         vector.size(), dimension());
   Check(top >= 1, "top must be at least 1, not {}", top);
   std::vector<float> rows, scores;
@@ -399,7 +401,7 @@ void WriteFaiss(const VectorIndex& index, const std::string& path, bool by_l2) {
   const std::int64_t dimension = index.model().dimension;
   std::string bytes = by_l2 ? "IxF2" : "IxFI";
   const auto add = [&](auto number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof(number)); };
-  constexpr std::int64_t kUnused = 1 << 20;  // as FAISS writes them
+  constexpr std::int64_t kUnused = 1 << 20;  // the values that FAISS writes
   add(static_cast<std::int32_t>(dimension));
   add(index.size());
   add(kUnused);

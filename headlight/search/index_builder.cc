@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kPartRows = 32768;  // of a file: 64 MiB at 512 numbers
+constexpr std::int64_t kPartRows = 32768;  // rows per file: 64 MiB with 512 numbers
 constexpr std::chrono::seconds kBetweenWrites{60};
 
 std::uint64_t KeyOf(const IndexItem& item) { return HashOf((item.image ? "image " : "text ") + item.name); }
@@ -31,11 +31,12 @@ struct IndexBuilder::State {
 
   std::string folder;
   IndexModel model;
-  std::vector<IndexPart> parts;  // written; full unless items were removed
-  IndexRows last;                // the rows of the file behind them
-  std::size_t written = 0;       // of these
+  std::vector<IndexPart> parts;  // already written; full unless items were removed
+  IndexRows last;                // the rows of the file after them
+  std::size_t written = 0;       // number of these rows that are written
   std::unordered_map<std::uint64_t, Place> places;
-  std::map<std::size_t, std::map<std::int64_t, std::pair<IndexItem, std::vector<float>>>> changed;  // of these parts
+  std::map<std::size_t, std::map<std::int64_t, std::pair<IndexItem, std::vector<float>>>>
+      changed;  // changes to these parts
   std::int64_t rows = 0;
   std::chrono::steady_clock::time_point wrote = std::chrono::steady_clock::now();
 
@@ -45,7 +46,7 @@ struct IndexBuilder::State {
       if (const auto row = part->second.find(place.row); row != part->second.end()) return row->second.first;
     return parts[place.part].Item(place.row);
   }
-  // Where an item of that name is, whatever else has changed; null where there is none.
+  // The position of an item with this name, even if it has changed; null if there is none.
   const Place* Find(const IndexItem& item) const {
     const auto found = places.find(KeyOf(item));
     if (found == places.end()) return nullptr;
@@ -61,12 +62,12 @@ IndexBuilder::IndexBuilder(const std::string& folder, const IndexModel& model) :
   fs::create_directories(folder, error);
   Check(!error, "{}: cannot create the folder: {}", folder, error.message());
   if (!HasIndex(folder)) {
-    Check(fs::is_empty(folder), "{}: holds something else than an index: name another folder", folder);
+    Check(fs::is_empty(folder), "{}: is not empty and not an index: use another folder", folder);
     WriteIndexModel(folder, model);
   }
   const IndexModel own = ReadIndexModel(folder);
   Check(own.fingerprint == model.fingerprint && own.dimension == model.dimension,
-        "{}: is an index of another model, {}: name another folder", folder, own.folder);
+        "{}: is an index of another model, {}: use another folder", folder, own.folder);
   for (std::size_t part = 0, parts = CountParts(folder); part < parts; ++part) {
     IndexPart found(PartPath(folder, part), model.dimension);
     for (std::int64_t row = 0; row < found.rows(); ++row)
@@ -91,9 +92,9 @@ bool IndexBuilder::Has(const IndexItem& item) const {
 
 void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   State& state = *state_;
-  Check(std::ssize(vector) == state.model.dimension, "{}: {} numbers, and the index has vectors of {}", item.name,
+  Check(std::ssize(vector) == state.model.dimension, "{}: {} numbers, but the vectors of the index have {}", item.name,
         vector.size(), state.model.dimension);
-  CheckUtf8(item.name, Quoted(item.name));  // here, since no part could be written with it
+  CheckUtf8(item.name, Quoted(item.name));  // checked here, since no part could be written with it
   std::vector<float> unit = UnitVector(vector, item.name);
   if (const State::Place* const place = state.Find(item)) {
     if (place->part == state.parts.size()) {
@@ -112,7 +113,7 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   if (full || std::chrono::steady_clock::now() - state.wrote >= kBetweenWrites) Flush();
 }
 
-// A part that loses all of its rows stays, since parts are numbered.
+// A part that loses all of its rows is kept, since parts are numbered.
 std::int64_t IndexBuilder::RemoveIf(const std::function<bool(const IndexItem&)>& gone) {
   Flush();
   const std::string folder = state_->folder;

@@ -23,7 +23,7 @@ constexpr std::int64_t kLargestDimension = 1 << 16;
 bool HasIndex(const std::string& folder) { return fs::exists(folder + kFile); }
 
 IndexModel ReadIndexModel(const std::string& folder) {
-  Check(HasIndex(folder), "{}: is no index of vectors: there is no index.json", folder);
+  Check(HasIndex(folder), "{}: is not a vector index: there is no index.json", folder);
   const JsonView file = ReadJson(folder + kFile);
   file["kind"].String({kKind});
   return {file["model"].String(), file["fingerprint"].String(), file["dimension"].Integer(1, kLargestDimension)};
@@ -48,7 +48,7 @@ std::size_t CountParts(const std::string& folder) {
     found += name.starts_with("part-") && name.ends_with(".safetensors");
   }
   for (std::size_t part = 0; part < found; ++part)
-    Check(fs::exists(PartPath(folder, part)), "{}: is missing, and later parts are there", PartPath(folder, part));
+    Check(fs::exists(PartPath(folder, part)), "{}: is missing, but later parts exist", PartPath(folder, part));
   return found;
 }
 
@@ -57,11 +57,11 @@ IndexPart::IndexPart(const std::string& path, std::int64_t dimension) : file_(pa
   const StoredTensor& ends = file_.At("ends");
   const StoredTensor& names = file_.At("names");
   Check(vectors.type == StoredType::f32 && vectors.shape.rank() == 2 && vectors.shape[1] == dimension,
-        "{}: vectors are {} {}, and must be F32 [rows, {}]", path, Name(vectors.type), ToString(vectors.shape),
+        "{}: vectors are {} {}, but must be F32 [rows, {}]", path, Name(vectors.type), ToString(vectors.shape),
         dimension);
   const std::int64_t rows = vectors.shape[0];
   Check(ends.type == StoredType::i64 && ends.shape == Shape{rows} && names.type == StoredType::u8,
-        "{}: ends are {} {}, and must be I64 [{}], and names {}, which must be U8", path, Name(ends.type),
+        "{}: ends are {} {} and must be I64 [{}], and names are {} and must be U8", path, Name(ends.type),
         ToString(ends.shape), rows, Name(names.type));
   const auto aligned = [](const std::byte* bytes, std::size_t to) {
     return reinterpret_cast<std::uintptr_t>(bytes) % to == 0;
@@ -81,7 +81,7 @@ IndexItem IndexPart::Item(std::int64_t row) const {
   const JsonView json(
       ParseJson(names_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), place), place);
   if (json["text"].present()) return {.name = json["text"].String()};
-  // "picture" in indexes of version 0.1.
+  // The key is "picture" in indexes of version 0.1.
   return {json[json["image"].present() ? "image" : "picture"].String(), true, json.Get("bytes", 0).Integer(),
           json.Get("modified", 0).Integer()};
 }

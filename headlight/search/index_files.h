@@ -1,4 +1,4 @@
-// The files of a VectorIndex: index.json, and parts of rows.
+// The files of a VectorIndex: index.json, and parts with rows.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace headlight {
 
-// True where the folder has an index.json.
+/// True if the folder has an index.json.
 bool HasIndex(const std::string& folder);
 IndexModel ReadIndexModel(const std::string& folder);
 void WriteIndexModel(const std::string& folder, const IndexModel& model);
 
 std::string PartPath(const std::string& folder, std::size_t part);
-// How many parts there are. Throws Error where one of them is missing.
+/// The number of parts. Throws Error if one of them is missing.
 std::size_t CountParts(const std::string& folder);
 
-// A file of rows, mapped: "vectors" [rows, dimension], and "names", JSON of each item one after another, which end at
-// "ends" [rows].
+/// A memory-mapped file of rows: "vectors" [rows, dimension], and "names", the concatenated JSON of the items, whose
+/// ends are in "ends" [rows].
 class IndexPart {
  public:
   IndexPart(const std::string& path, std::int64_t dimension);
@@ -40,7 +40,7 @@ class IndexPart {
   std::string_view names_;
 };
 
-// Rows that are, or will be, one file.
+/// The rows of a file, or of one to be written.
 struct IndexRows {
   std::vector<IndexItem> items;
   std::vector<float> vectors;  // [items, dimension]
@@ -50,7 +50,7 @@ struct IndexRows {
   void Write(const std::string& path, std::int64_t dimension) const;
 };
 
-// The vector with the length 1; errors begin with `name`. Throws Error where it has no direction.
+/// The vector normalized to length 1; errors begin with `name`. Throws Error if it has no direction.
 std::vector<float> UnitVector(std::span<const float> vector, const std::string& name);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What an index of vectors holds besides them: the model that made them, and what each is of.
+// The items of a vector index, and the model that computed their vectors.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace headlight {
 
-// The model that made an index's vectors.
+/// The model that computed an index's vectors.
 struct IndexModel {
   std::string folder;
   std::string fingerprint;  // of its weights (FingerprintOf)
   std::int64_t dimension = 0;
 };
 
-// An entry of an index: a text, or an image's path.
+/// An entry of an index: a text, or an image's path.
 struct IndexItem {
   std::string name;
   bool image = false;
-  std::int64_t bytes = 0, modified = 0;  // of an image's file, its size and time, by which a change is seen
+  std::int64_t bytes = 0, modified = 0;  // size and time of an image's file, to detect changes
 
   bool operator==(const IndexItem&) const = default;
 };

@@ -31,9 +31,9 @@ struct VectorIndex::State {
   std::vector<std::int64_t> first;  // row of each part
   std::int64_t rows = 0;
 
-  // The part of a row, and its row there.
+  // The part of a row, and the row's index in it.
   std::pair<const IndexPart*, std::int64_t> PlaceOf(std::int64_t row) const {
-    Check(row >= 0 && row < rows, "row {} of an index of {}", row, rows);
+    Check(row >= 0 && row < rows, "row {} is out of range for an index of {}", row, rows);
     const auto part = std::ranges::upper_bound(first, row) - first.begin() - 1;
     return {&parts[static_cast<std::size_t>(part)], row - first[static_cast<std::size_t>(part)]};
   }
@@ -67,7 +67,7 @@ Tensor VectorIndex::Vector(std::int64_t row) const {
 
 std::vector<VectorIndex::Hit> VectorIndex::Search(std::span<const float> vector, std::int64_t top,
                                                   const Progress& progress) const {
-  Check(std::ssize(vector) == state_->model.dimension, "the query's vector has {} numbers, and those of the index {}",
+  Check(std::ssize(vector) == state_->model.dimension, "the query's vector has {} numbers, but those of the index {}",
         vector.size(), state_->model.dimension);
   Check(top >= 1, "top must be at least 1, not {}", top);
   const std::vector<float> unit = UnitVector(vector, "the query");
@@ -79,7 +79,7 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(std::span<const float> vector,
     kernels::DotRows<float>(part.vectors(), unit.data(), cosines.data());
     for (std::int64_t row = 0; row < part.rows(); ++row) {
       const float cosine = cosines[static_cast<std::size_t>(row)];
-      Check(std::isfinite(cosine), "{}: row {}: its cosine with the query is {}: it has a number that is damaged",
+      Check(std::isfinite(cosine), "{}: row {}: its cosine with the query is {}: one of its numbers is damaged",
             part.path(), row, cosine);
       best.Add({state_->first[index] + row, cosine});
     }

@@ -1,5 +1,5 @@
-// One query in an index of a million vectors of 512 numbers, beside reading as many bytes of memory with as many
-// threads. The index, of 2 GB, is made in the folder for temporary files.
+// One query in an index of a million vectors of 512 numbers, compared with reading as many bytes of memory with the
+// same number of threads. The index of 2 GB is built in the folder for temporary files.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -44,7 +44,7 @@ void SearchAMillion(benchmark::State& bench) {
   const VectorIndex index = VectorIndex::Open(made.folder);
   std::uint64_t state = 7;
   const std::vector<float> query = RandomVector(state);
-  index.Search(query, 10);  // brings the files into memory
+  index.Search(query, 10);  // reads the files into memory
   for (auto _ : bench) benchmark::DoNotOptimize(index.Search(query, 10).data());
   bench.SetBytesProcessed(bench.iterations() * kVectors * kDimension * std::int64_t{sizeof(float)});
 }

@@ -1,10 +1,10 @@
-// A grammar that writes German sentences with their English translations, so that a Transformer can be trained and
-// judged without any download.
+// A grammar that generates German sentences with English translations, so that a translation model can be trained and
+// evaluated without downloads.
 //
-// German has one present tense where English has two and a future: "gerade", "jetzt" and "heute" ask for the English
-// progressive, "morgen" and the like for "will", and without them a present is the simple present. The perfect is the
-// English past, but for "schon" and "noch nicht". There is no polite "Sie". So every German sentence that is written
-// has exactly one English one.
+// Every generated German sentence has exactly one English translation. German has one present tense, but English three
+// forms: "gerade", "jetzt" and "heute" select the progressive, "morgen" and similar words "will", and without them it
+// is the simple present. The German perfect is the English past, except with "schon" and "noch nicht". The polite "Sie"
+// is not used.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct SentencePair {
   std::string german, english;
 };
 
-// A random sentence.
+/// Generates a random sentence.
 SentencePair SampleSentence(Random& random);
 
-// One sentence in fifty, by a hash of the German, is never for training.
+/// One sentence in fifty, selected by a hash of the German text, is held out from training.
 enum class Portion { training, held_out };
 Portion PortionOf(std::string_view german);
 SentencePair SampleSentence(Random& random, Portion portion);

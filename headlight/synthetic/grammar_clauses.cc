@@ -33,7 +33,7 @@ bool CanOwn(const NounPhrase& phrase) {
 
 }  // namespace
 
-// `subject`: of the clause, if a possessive may be bound to it. `described`: how likely an adjective is.
+// `subject`: the clause's subject, if a possessive may refer to it. `described`: the probability of an adjective.
 NounPhrase Sampler::MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described) {
   NounPhrase phrase{.head = Head::noun, .noun = &noun, .determiner = determiner};
   const bool unowned = phrase.Mass() ? determiner == of : (noun.kinds & kind::unowned) != 0;
@@ -108,7 +108,7 @@ NounPhrase Sampler::MakeSubject(Kinds kinds, const ClauseScene& scene) {
   return MakeNoun(noun, determiner, nullptr, scene.brief ? 0.12 : 0.3);
 }
 
-// `known`: neither bare nor with ein or a number.
+// `known`: without a bare noun, ein or a number.
 NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const ClauseScene& scene, Case in_case, bool known) {
   const NounPhrase& subject = clause.subject;
   const bool dative = in_case == Case::dative;
@@ -141,7 +141,7 @@ NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const ClauseSc
                                        {many, 3},
                                        {of, 3}});
   }
-  // "ihr" could be the recipient's too, and belongs to no one whom something pleases.
+  // "ihr" could also refer to the recipient, and must not refer to the experiencer of "gefallen".
   const bool own =
       (!clause.recipient || AgreementOf(*clause.recipient).person < 3) && clause.verb->frame != Frame::liking;
   return MakeNoun(noun, determiner, own ? &subject : nullptr, scene.brief ? 0.12 : 0.3);
@@ -229,8 +229,8 @@ void Sampler::ChoosePredicate(Clause& clause, const ClauseScene& scene) {
 
 void Sampler::ChooseObjects(Clause& clause, const ClauseScene& scene) {
   const Verb& verb = *clause.verb;
-  const bool known = clause.tense == Tense::perfect;  // schon and noch nicht stand behind it
-  // Behind a noun "der Tante" could be a genitive: "weil der Mann der Tante ...".
+  const bool known = clause.tense == Tense::perfect;  // schon and noch nicht follow it
+  // After a noun, "der Tante" could be a genitive: "weil der Mann der Tante ...".
   const auto dative = [&](Kinds kinds) {
     while (true) {
       NounPhrase phrase = MakeObject(kinds, clause, scene, Case::dative, true);
@@ -279,7 +279,7 @@ void Sampler::ChoosePlaces(Clause& clause, const ClauseScene& scene) {
   if ((verb.places & kind::person) != 0 && Chance(scene.brief ? 0.08 : 0.25)) add_companion("für");
 }
 
-// Not where nicht could mean two things.
+// Only if nicht cannot mean two things.
 void Sampler::Negate(Clause& clause) {
   const NounPhrase& subject = clause.subject;
   const auto counts = [](Determiner d) {

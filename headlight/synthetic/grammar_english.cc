@@ -1,4 +1,4 @@
-// The English side of a tree: determiners, the verb group with its do-support, and the order of the clause.
+// Generates English from a tree: determiners, the verb group with do-support, and the order of the clause.
 #include <array>
 
 #include "headlight/base/error.h"
@@ -26,7 +26,7 @@ std::string IndefiniteArticle(std::string_view next) {
 
 enum class Role { subject, object, after_preposition };
 
-// `in_negation`: not ... a dog, not ... any dogs; otherwise kein is no.
+// `in_negation`: not ... a dog, not ... any dogs; otherwise kein is translated as no.
 std::string Phrase(const NounPhrase& phrase, Role role, bool in_negation = false) {
   const bool subject = role == Role::subject;
   switch (phrase.head) {
@@ -105,7 +105,7 @@ std::string ThirdPerson(std::string_view base) {
   return fmt::format("{}{}", base, hisses ? "es" : "s");
 }
 
-// True if it is negated and inverted without do.
+// True if it forms negations and inversions without do.
 bool IsAuxiliary(const EnglishVerb& verb) {
   return verb.base == "be" || verb.base == "can" || verb.base == "should" || verb.base == "would";
 }
@@ -120,7 +120,7 @@ std::string Finite(const EnglishVerb& verb, const Agreement& subject, bool past)
   return singular && !IsAuxiliary(verb) ? ThirdPerson(verb.base) : std::string(verb.base);
 }
 
-// An auxiliary, which may be none, and the rest: is | reading, will | read, | wants to read, does | want to read.
+// An auxiliary, which can be empty, and the rest: is | reading, will | read, | wants to read, does | want to read.
 struct VerbGroup {
   std::string auxiliary, rest;
 };
@@ -139,7 +139,7 @@ VerbGroup Conjugate(const Clause& clause, const Agreement& subject, bool need_au
   }
   const EnglishVerb& first = link != nullptr ? *link : verb;
   const bool past = clause.tense == Tense::past;
-  std::string rest;  // behind the first verb: to read, allowed to read, read
+  std::string rest;  // after the first verb: to read, allowed to read, read
   if (link != nullptr) {
     Append(rest, link->preposition);
     Append(rest, base);
@@ -188,8 +188,8 @@ std::string WithRelative(const NounPhrase& phrase, Role role, bool in_negation =
   return text;
 }
 
-// A clause. With `wh` its front constituent stands first and leaves a gap behind: questions and relative clauses. Of
-// the others only a time is as free as in German.
+// Generates a clause. With `wh` its front constituent comes first and leaves a gap, as in questions and relative
+// clauses. Otherwise only a time can be as free as in German.
 std::string Body(const Clause& original, Shape shape, bool wh) {
   const Clause clause = original.verb->frame == Frame::liking ? Turned(original) : original;
   const bool turned = shape == Shape::question && !(wh && clause.front == Front::subject);
@@ -226,7 +226,7 @@ std::string Body(const Clause& original, Shape shape, bool wh) {
     Append(text, Phrase(*clause.than, Role::object));
   }
   if (clause.idiom != nullptr) Append(text, clause.idiom->english);
-  // Who moves says where before with whom; who stays says with whom before where.
+  // Verbs of motion have the place before the companion; others have the companion first.
   const bool companion = clause.companion && in_place(Front::companion), moves = clause.verb->frame == Frame::motion;
   if (companion && !moves) Append(text, Phrase(*clause.companion));
   if (clause.place && in_place(Front::place)) Append(text, Phrase(*clause.place));
@@ -248,7 +248,7 @@ std::string ToEnglish(const Sentence& sentence) {
                                                                        : Shape::embedded;
   Append(second, Body(sentence.second, second_shape, false));
   if (sentence.second_first) return Punctuated(fmt::format("{}, {}", second, main), sentence.mood);
-  // Only what stands beside the first clause, not in it, has a comma: but, and.
+  // Only coordinate clauses (but, and) have a comma.
   const std::string_view joint = conjunction.order == Order::verb_second ? ", " : " ";
   return Punctuated(fmt::format("{}{}{}", main, joint, second), sentence.mood);
 }

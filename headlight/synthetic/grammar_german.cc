@@ -1,4 +1,4 @@
-// The German side of a tree: declension, conjugation, and the order of the clause.
+// Generates German from a tree: declension, conjugation, and the order of the clause.
 #include <array>
 
 #include "headlight/base/error.h"
@@ -14,16 +14,16 @@ constexpr Endings der = {{{"der", "die", "das", "die"},
                           {"den", "die", "das", "die"},
                           {"dem", "der", "dem", "den"},
                           {"des", "der", "des", "der"}}};
-// Of dieser, jeder and welcher, and of an adjective that has to show the case alone.
+// The endings of dieser, jeder and welcher, and of an adjective that is the only word to show the case.
 constexpr Endings strong = {
     {{"er", "e", "es", "e"}, {"en", "e", "es", "e"}, {"em", "er", "em", "en"}, {"es", "er", "es", "er"}}};
-// Of ein, kein and mein.
+// The endings of ein, kein and mein.
 constexpr Endings ein = {
     {{"", "e", "", "e"}, {"en", "e", "", "e"}, {"em", "er", "em", "en"}, {"es", "er", "es", "er"}}};
-// Of an adjective after ein, kein and mein.
+// The endings of an adjective after ein, kein and mein.
 constexpr Endings mixed = {
     {{"er", "e", "es", "en"}, {"en", "e", "es", "en"}, {"en", "en", "en", "en"}, {"en", "en", "en", "en"}}};
-// Of an adjective after der, dieser, jeder and welcher.
+// The endings of an adjective after der, dieser, jeder and welcher.
 constexpr Endings weak = {
     {{"e", "e", "e", "en"}, {"en", "e", "e", "en"}, {"en", "en", "en", "en"}, {"en", "en", "en", "en"}}};
 
@@ -60,7 +60,7 @@ bool OneSyllable(std::string_view noun) {
   int groups = 0;
   bool before = false;
   for (const char letter : noun) {
-    // The bytes of an umlaut are in the list one by one, which is enough here.
+    // The list contains the bytes of umlauts separately, which is sufficient here.
     const bool vowel = std::string_view("aeiouäöüAEIOUÄÖÜ").find(letter) != std::string_view::npos;
     groups += vowel && !before;
     before = vowel;
@@ -81,7 +81,7 @@ std::string NounIn(Case in_case, const Noun& noun, bool plural) {
 
 std::string Phrase(const NounPhrase& phrase, Case in_case);
 
-// Weak behind a word that shows the case, strong where there is none, and mixed behind one that shows it sometimes.
+// Weak after a word that shows the case, strong without one, and mixed after one that sometimes shows it.
 const Endings& AdjectiveEndings(const NounPhrase& phrase) {
   switch (phrase.determiner) {
     case Determiner::definite:
@@ -195,7 +195,7 @@ std::string GovernedPhrase(const PrepositionPhrase& place) {
   return fmt::format("{} {}", place.german, phrase);
 }
 
-// lächeln: lächel; füttern: fütter; all others without -en.
+// The stem: lächel for lächeln, fütter for füttern; for all others without -en.
 std::string_view Stem(std::string_view infinitive) {
   return infinitive.substr(0, infinitive.size() - (infinitive.ends_with("en") ? 2 : 1));
 }
@@ -211,7 +211,7 @@ std::string Present(const GermanVerb& verb, const Agreement& subject) {
     const bool add_e = stem.ends_with("d") || stem.ends_with("t") || verb.third.ends_with("et");
     return fmt::format("{}{}", stem, add_e ? "et" : "t");
   }
-  const bool as_past = !verb.third.ends_with("t");  // kann, muss, weiß: first and third person are one
+  const bool as_past = !verb.third.ends_with("t");  // kann, muss, weiß: the first and third person are equal
   if (subject.person == 3 || (subject.person == 1 && as_past)) return std::string(verb.third);
   if (subject.person == 1)
     return fmt::format("{}e", stem.ends_with("el") ? fmt::format("{}l", stem.substr(0, stem.size() - 2)) : stem);
@@ -227,10 +227,10 @@ std::string Preterite(const GermanVerb& verb, const Agreement& subject) {
   return fmt::format("{}{}", past, subject.person == 2 ? "st" : "");
 }
 
-// The verb in its two parts: hat ... gelesen, steht ... auf, kann ... schlafen.
+// The two parts of the verb: hat ... gelesen, steht ... auf, kann ... schlafen.
 struct VerbParts {
   std::string finite, rest;
-  bool prefix = false;  // rest is one: at the end of the clause the two are one word
+  bool prefix = false;  // rest is a separable prefix: at the end of the clause the two are one word
 };
 
 VerbParts Conjugate(const Clause& clause) {
@@ -259,12 +259,12 @@ std::string Predicate(const Clause& clause) {
 
 std::string Body(const Clause& clause, Order order);
 
-// With the commas that German sets on both sides; Punctuated and the next clause take the last one away again.
+// Includes the commas on both sides; Punctuated and the next clause remove the last one again.
 std::string Relative(const NounPhrase& phrase) {
   return phrase.relative == nullptr ? "" : fmt::format(", {},", Body(*phrase.relative, Order::verb_last));
 }
 
-// The constituent that `front` names.
+// The constituent selected by `front`.
 std::string PrefieldOf(const Clause& clause) {
   switch (clause.front) {
     case Front::subject:
@@ -285,8 +285,8 @@ std::string PrefieldOf(const Clause& clause) {
   return "";
 }
 
-// A clause from its first word to its last: front, finite verb, middle, rest of the verb; where the finite verb stands
-// is what tells main clauses, questions and subordinate clauses apart.
+// A clause from its first to its last word: front, finite verb, middle, rest of the verb. The position of the finite
+// verb distinguishes main clauses, questions and subordinate clauses.
 std::string Body(const Clause& clause, Order order) {
   const VerbParts verb = Conjugate(clause);
   std::string text, extraposed;
@@ -300,7 +300,7 @@ std::string Body(const Clause& clause, Order order) {
     Append(text, Phrase(*clause.object, ObjectCase(*clause.verb)));
     extraposed = Relative(*clause.object);
   };
-  // A pronoun goes before the other objects, and whom something pleases even before what does.
+  // A pronoun precedes the other objects, and with "gefallen" the experiencer even the subject.
   const bool liking = clause.verb->frame == Frame::liking && clause.subject.head != Head::pronoun;
   const bool early_object = object_in_middle && (clause.object->head == Head::pronoun || liking);
   if (early_object && liking) object();
@@ -310,7 +310,7 @@ std::string Body(const Clause& clause, Order order) {
 
   const bool kein =
       clause.negated && ((clause.object && clause.object->determiner == Determiner::negative) || clause.idiom);
-  const bool late = clause.tense == Tense::perfect;  // schon and noch nicht stand behind the object
+  const bool late = clause.tense == Tense::perfect;  // schon and noch nicht follow the object
   if (clause.time != nullptr && in_middle(Front::time) && !late) Append(text, clause.time->german);
   if (clause.gladly) Append(text, clause.negated ? "nicht gern" : "gern");
   if (object_in_middle && !early_object) object();

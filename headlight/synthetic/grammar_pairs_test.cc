@@ -1,4 +1,4 @@
-// Sentence pairs checked by hand, phenomenon by phenomenon: trees in, both languages out.
+// Sentence pairs that were checked by hand, by phenomenon: a tree gives both languages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,7 +139,7 @@ TEST(GrammarPairs, PersonsAndPronouns) {
        "Viele Piraten hören ihr zu.", "Many pirates listen to her.");
 }
 
-TEST(GrammarPairs, VerbSecondWhateverStandsFirst) {
+TEST(GrammarPairs, TheVerbIsSecondAfterAnyConstituent) {
   Says({.subject = The("Hexe"),
         .verb = V("backen"),
         .tense = Tense::progressive,
@@ -305,7 +305,7 @@ TEST(GrammarPairs, SubordinateClauses) {
 }
 
 TEST(GrammarPairs, RelativeClauses) {
-  const NounPhrase who;  // With makes it the relative pronoun
+  const NounPhrase who;  // With turns it into the relative pronoun
   Says({.subject = With(The("Mann"), {.subject = who, .verb = V("füttern"), .object = The("Hund")}),
         .verb = V("lachen")},
        "Der Mann, der den Hund füttert, lacht.", "The man who feeds the dog laughs.");

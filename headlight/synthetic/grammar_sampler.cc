@@ -1,4 +1,4 @@
-// Whole sentences: the first constituent, the question, and how two clauses are combined.
+// Samples whole sentences: the first constituent, questions, and combinations of two clauses.
 #include "headlight/synthetic/grammar_sampler.h"
 
 #include "headlight/base/error.h"
@@ -18,7 +18,7 @@ constexpr Conjunction because{"weil", "because", Order::verb_last}, although{"ob
     wonder_when{"wann", "when", Order::verb_last}, wonder_where{"wo", "where", Order::verb_last},
     but{"aber", "but", Order::verb_second}, in_order_to{"um", "", Order::infinitive};
 
-// Masculine and singular, or ich, du, wir, ihr: der is not den, ich is not mich.
+// Masculine and singular, or ich, du, wir, ihr: der differs from den, ich from mich.
 bool ShowsCase(const NounPhrase& phrase) {
   if (phrase.head == Head::name) return false;
   const Agreement who = AgreementOf(phrase);
@@ -27,13 +27,13 @@ bool ShowsCase(const NounPhrase& phrase) {
 
 bool IsBeing(const NounPhrase& phrase) { return (KindsOf(phrase) & kind::being) != 0; }
 
-// Which of the two is the subject shows in the form of one, or because things do not act.
+// True if the subject can be identified by the form of either phrase, or because things do not act.
 bool ShowsWhoActs(const Clause& clause) {
   if (clause.verb->frame != Frame::accusative || !clause.object) return true;
   return !IsBeing(*clause.object) || ShowsCase(clause.subject) || ShowsCase(*clause.object);
 }
 
-// Could a pronoun for the subject be taken for another noun of the clause, with another word in English?
+// True if a pronoun for the subject could refer to another noun of the clause, with another word in English.
 bool Confusable(const Clause& clause, const Agreement& subject) {
   const auto confusable = [&](const NounPhrase& phrase) {
     const Agreement who = AgreementOf(phrase);
@@ -56,7 +56,7 @@ bool HasDeterminer(const NounPhrase& phrase, std::initializer_list<Determiner> a
 
 }  // namespace
 
-// German puts almost anything before the verb; the subject's place is only the usual one.
+// German allows almost anything before the verb; the subject is only the usual choice.
 void Sampler::ChooseFront(Clause& clause) {
   using enum Determiner;
   const bool liking = clause.verb->frame == Frame::liking;
@@ -76,7 +76,7 @@ void Sampler::ChooseFront(Clause& clause) {
   }
 }
 
-// A relative clause about the noun, whose front is the relative pronoun; null if none was found that has one reading.
+// A relative clause for the noun, whose front is the relative pronoun; null if no unambiguous one was found.
 std::shared_ptr<const Clause> Sampler::MakeRelative(const NounPhrase& noun) {
   const Kinds kinds = KindsOf(noun);
   const NounPhrase pronoun{.head = Head::relative, .agreement = AgreementOf(noun)};
@@ -122,7 +122,7 @@ Sentence Sampler::Statement() {
     if (clause.subject.relative != nullptr) clause.front = Front::subject;
   } else if (kind_of_statement < 0.35) {
     clause = MakeClause({{Frame::accusative, 1}}, {.brief = true});
-    // In English a time behind the relative clause would belong to it.
+    // In English, a time after the relative clause would belong to it.
     const Adverb* time = clause.time;
     const bool time_stands_before = time == nullptr || time->middle || time->english.empty() || time->first;
     const bool object_last = !clause.place && !clause.companion && clause.tense != Tense::perfect && time_stands_before;

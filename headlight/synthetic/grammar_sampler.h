@@ -1,8 +1,9 @@
-// Samples a tree whose words make sense together and whose German has one reading.
+// Samples trees that make sense semantically and whose German is unambiguous.
 //
-// Ambiguous German is never generated: "sie" in the accusative (her or them), "ihr" and "sein" of another than the
-// clause's subject, a third person in a subordinate clause that could be two of the main clause's nouns ("..., weil
-// er": he or it?), and a subject and an object that only sense could tell apart ("die Frau, die das Kind sieht").
+// Ambiguous German is never generated: the accusative "sie" (her or them); "ihr" and "sein" that do not refer to the
+// clause's subject; a third person in a subordinate clause that could be one of two nouns of the main clause ("...,
+// weil er": he or it?); and a subject and an object that only their meaning distinguishes ("die Frau, die das Kind
+// sieht").
 #pragma once
 
 #include <algorithm>
@@ -16,13 +17,13 @@
 
 namespace headlight {
 
-// The constraints of a clause's surroundings on its choices.
+/// The constraints that a clause's context puts on its choices.
 struct ClauseScene {
-  std::optional<NounPhrase> subject = {};  // given, and the kinds of it
+  std::optional<NounPhrase> subject = {};  // if given, the subject, and its kinds
   Kinds subject_kinds = 0;
-  bool brief = false;         // a part of a longer sentence
-  bool third_subject = true;  // may the subject be er, sie?
-  bool third_object = true;   // may an object be ihn, ihm, ihr, ihnen?
+  bool brief = false;         // it is a part of a longer sentence
+  bool third_subject = true;  // whether the subject may be er or sie
+  bool third_object = true;   // whether an object may be ihn, ihm, ihr or ihnen
   bool plain = false;         // no modal, no gern, no time
   std::optional<bool> past = {};
 };
@@ -34,7 +35,7 @@ class Sampler {
   Sentence MakeSentence();
 
  private:
-  // grammar_clauses.cc
+  /// Defined in grammar_clauses.cc.
   NounPhrase MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described);
   NounPhrase MakeName();
   NounPhrase MakeSubject(Kinds kinds, const ClauseScene& scene);
@@ -49,7 +50,7 @@ class Sampler {
   Clause MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const ClauseScene& scene);
   void Negate(Clause& clause);
 
-  // grammar_sampler.cc
+  /// Defined in grammar_sampler.cc.
   void ChooseFront(Clause& clause);
   std::shared_ptr<const Clause> MakeRelative(const NounPhrase& noun);
   Sentence Statement();
@@ -72,7 +73,7 @@ class Sampler {
     return choice->first;
   }
 
-  // One of the entries that fit, uniformly; null if none does.
+  /// A random entry among those that fit; null if there is none.
   template <typename Entry, typename Fits>
   const Entry* Any(std::span<const Entry> table, Fits fits) {
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(table, fits));
@@ -90,14 +91,14 @@ class Sampler {
   Random& random_;
 };
 
-// The pronoun that stands for `who`.
+/// The pronoun that refers to `who`.
 NounPhrase Pronoun(const Agreement& who);
-// The kinds of a phrase as subject: those of its noun, or of a person.
+/// The kinds of a phrase as a subject: those of its noun, or of a person.
 Kinds KindsOf(const NounPhrase& phrase);
-// True if "sein" and "ihr" and a pronoun may refer to the phrase. Excludes every, no and many, and neuter persons, to
-// whom German refers by "es" or by "sie".
+/// True if "sein", "ihr" and pronouns may refer to the phrase. Excludes every, no and many, and neuter persons, to whom
+/// German refers by "es" or by "sie".
 bool CanBeTakenUp(const NounPhrase& phrase);
-// True if one German pronoun stands for both.
+/// True if the same German pronoun refers to both.
 bool SamePronoun(const Agreement& a, const Agreement& b);
 
 inline constexpr Agreement ich{1}, du{2}, er{3}, sie{3, false, Gender::feminine}, wir{1, true}, ihr{2, true},

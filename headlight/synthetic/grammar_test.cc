@@ -38,13 +38,13 @@ bool ValidUtf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x80) continue;
-    // All that German needs lies in U+0080 to U+00FF: C2 or C3, and one more byte.
+    // All German letters are in U+0080 to U+00FF: C2 or C3, and one more byte.
     if (byte != 0xC3 || i + 1 == text.size() || (static_cast<unsigned char>(text[++i]) & 0xC0) != 0x80) return false;
   }
   return true;
 }
 
-TEST(Grammar, SameSeedSameSentences) {
+TEST(Grammar, IsDeterministic) {
   Random a(3), b(3), c(4);
   bool differs = false;
   for (int i = 0; i < 100; ++i) {
@@ -56,7 +56,7 @@ TEST(Grammar, SameSeedSameSentences) {
   EXPECT_TRUE(differs);
 }
 
-TEST(Grammar, AGermanSentenceHasOneTranslation) {
+TEST(Grammar, EveryGermanSentenceHasOneTranslation) {
   std::map<std::string, std::string> english;
   for (const SentencePair& pair : Sample())
     EXPECT_EQ(english.emplace(pair.german, pair.english).first->second, pair.english) << pair.german;
@@ -81,8 +81,8 @@ TEST(Grammar, SentencesAreCleanText) {
   }
 }
 
-// A second look at agreement that knows nothing of the declension tables: what may never stand before a noun.
-TEST(Grammar, ArticlesFitTheirNouns) {
+// An independent check of agreement without the declension tables: words that must not precede a noun.
+TEST(Grammar, ArticlesAgreeWithNouns) {
   const std::set<std::string> not_feminine = {"das",    "dem",  "den",    "des",  "ein",    "einen",
                                               "einem",  "kein", "keinen", "mein", "meinen", "dieses",
                                               "diesem", "im",   "zum",    "jeder"};
@@ -102,7 +102,7 @@ TEST(Grammar, ArticlesFitTheirNouns) {
     words[0][0] = static_cast<char>(std::tolower(words[0][0]));
     for (std::size_t i = 1; i < words.size(); ++i) {
       const auto found = forbidden.find(words[i]);
-      // A relative pronoun stands before any noun: ..., die Brot backt.
+      // A relative pronoun can precede any noun: ..., die Brot backt.
       if (found == forbidden.end() || pair.german.find(", " + words[i - 1] + " " + words[i]) != std::string::npos)
         continue;
       ++checked;
@@ -112,7 +112,7 @@ TEST(Grammar, ArticlesFitTheirNouns) {
   EXPECT_GT(checked, draws);
 }
 
-TEST(Grammar, EnglishArticlesFitTheNextSound) {
+TEST(Grammar, EnglishArticlesMatchTheNextSound) {
   for (const SentencePair& pair : Sample()) {
     const std::vector<std::string> words = Words(pair.english);
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -123,7 +123,7 @@ TEST(Grammar, EnglishArticlesFitTheNextSound) {
   }
 }
 
-TEST(Grammar, SaysWhatItShould) {
+TEST(Grammar, CoversAllConstructions) {
   std::string all;
   for (const SentencePair& pair : Sample()) all += pair.german + "|" + pair.english + "\n";
   for (const char* part :
@@ -135,7 +135,7 @@ TEST(Grammar, SaysWhatItShould) {
     EXPECT_NE(all.find(part), std::string::npos) << part;
 }
 
-TEST(Grammar, HeldOutSentencesAreNeverForTraining) {
+TEST(Grammar, HeldOutSentencesAreNotInTraining) {
   std::set<std::string> training;
   Random random(5);
   for (int i = 0; i < 20000; ++i) training.insert(SampleSentence(random, Portion::training).german);
@@ -149,7 +149,7 @@ TEST(Grammar, HeldOutSentencesAreNeverForTraining) {
   EXPECT_NEAR(static_cast<double>(held_out) / draws, 1.0 / 50, 0.002);
 }
 
-// A lower bound, of one shape only: "Der kleine Hund frisst den süßen Apfel.", all of whose sentences are different.
+// A lower bound from one pattern, "Der kleine Hund frisst den süßen Apfel.", whose sentences are all different.
 TEST(Grammar, HasMoreThanAMillionSentences) {
   const auto phrases = [](Kinds kinds) {
     std::vector<NounPhrase> all;

@@ -1,4 +1,4 @@
-// The syntax tree of a sentence of the built-in grammar, from which both languages are generated.
+// The syntax tree of a generated sentence, from which both languages are produced.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace headlight {
 
-// The features that verbs, pronouns and possessives agree with.
+/// The features with which verbs, pronouns and possessives agree.
 struct Agreement {
   int person = 3;
   bool plural = false;
   Gender gender = Gender::masculine;
-  bool human = true;  // English only: he, not it
+  bool human = true;  // only for English: he instead of it
 };
 
 enum class Determiner : std::uint8_t {
@@ -39,21 +39,21 @@ struct NounPhrase {
   enum class Head : std::uint8_t { noun, name, pronoun, question, relative };
 
   Head head = Head::pronoun;
-  Agreement agreement = {};    // of a pronoun, who or what, or a relative pronoun
+  Agreement agreement = {};    // of a pronoun, an interrogative or a relative pronoun
   const Noun* noun = nullptr;  // with the members below
   Determiner determiner = Determiner::none;
   const Adjective* adjective = nullptr;
   bool plural = false;
   Agreement possessor = {};                         // mein, dein, sein, ...
   std::shared_ptr<const NounPhrase> owner = {};     // of the noun: a name, or definite and singular
-  std::shared_ptr<const Clause> relative = {};      // , der ...: its front stands for this noun
+  std::shared_ptr<const Clause> relative = {};      // , der ...: its front refers to this noun
   const ProperNoun* name = nullptr;                 // instead of a noun
   std::shared_ptr<const NounPhrase> and_also = {};  // Anna und Peter
 
   bool Mass() const { return noun != nullptr && noun->plural.empty(); }
 };
 
-// The agreement of a verb with the phrase, or of a pronoun that refers to it.
+/// The agreement of a verb with the phrase, or of a pronoun that refers to it.
 Agreement AgreementOf(const NounPhrase& phrase);
 
 struct PrepositionPhrase {
@@ -62,7 +62,7 @@ struct PrepositionPhrase {
   NounPhrase phrase;
 };
 
-// The constituent that begins the clause; in a wh-question it is asked for, in a relative clause it is the pronoun.
+/// The constituent that begins the clause. In a wh-question it is the interrogative, in a relative clause the pronoun.
 enum class Front : std::uint8_t { subject, object, recipient, place, companion, time, question };
 
 struct Clause {
@@ -76,9 +76,9 @@ struct Clause {
   std::optional<PrepositionPhrase> companion = {}, place = {};  // mit meinem Bruder; im Garten
   const Adverb* time = nullptr;
   const Adverb* question = nullptr;      // warum, wann, wo, wohin
-  const Adjective* predicate = nullptr;  // of the copula
-  std::optional<NounPhrase> than = {};   // and what it is compared with
-  const Noun* idiom = nullptr;           // Hunger haben: with the verb haben
+  const Adjective* predicate = nullptr;  // for the copula
+  std::optional<NounPhrase> than = {};   // what the predicate is compared with
+  const Noun* idiom = nullptr;           // Hunger haben: used with the verb haben
   Front front = Front::subject;
 };
 
@@ -92,16 +92,16 @@ struct Sentence {
   bool second_first = false;  // Wenn ..., ...
 };
 
-// The sentence in German and in English, capital letter to full stop or question mark.
+/// The sentence in German and in English, with capital letter and punctuation.
 std::string ToGerman(const Sentence& sentence);
 std::string ToEnglish(const Sentence& sentence);
 
-// A random sentence; the grammar's rules have weights.
+/// A random sentence; alternatives have weights.
 Sentence SampleTree(Random& random);
 
-// Shared by the two. Adds a word behind a space; an empty word adds nothing.
+/// Shared by both languages. Adds a word after a space; an empty word adds nothing.
 void Append(std::string& text, std::string_view word);
-// The text from its first letter, now a capital, to its full stop or question mark.
+/// Capitalizes the text and adds a full stop or a question mark.
 std::string Punctuated(std::string text, Sentence::Mood mood);
 
 }  // namespace headlight

@@ -3,7 +3,7 @@
 namespace headlight {
 namespace {
 
-using namespace kind;  // NOLINT: the tables are written in these words
+using namespace kind;  // the tables use these names
 
 constexpr Gender der = Gender::masculine, die = Gender::feminine, das = Gender::neuter;
 constexpr Kinds kid = adult | child, stuff = thing | garment | machine | vehicle;

@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-using namespace kind;  // NOLINT: the table is written in these words
+using namespace kind;  // the table uses these names
 using enum Frame;
 using enum Aspect;
 

@@ -7,9 +7,10 @@
 namespace headlight {
 namespace {
 
-constexpr std::array<double, 4> kSamples = {0.125, 0.375, 0.625, 0.875};  // along each side of a pixel
+constexpr std::array<double, 4> kSamples = {0.125, 0.375, 0.625,
+                                            0.875};  // subpixel positions along each side of a pixel
 
-// A shape around (0, 0) within the circle of radius 1.
+// True if the point is inside the shape around (0, 0) with radius 1.
 bool Inside(std::int32_t label, double x, double y) {
   const double radius = std::hypot(x, y);
   switch (label) {
@@ -17,9 +18,9 @@ bool Inside(std::int32_t label, double x, double y) {
       return radius <= 1;
     case 1:
       return std::max(std::abs(x), std::abs(y)) <= std::numbers::sqrt2 / 2;
-    case 2:  // of equal sides, which are half a radius from the centre
+    case 2:  // equilateral, with sides at a distance of half a radius from the centre
       return y <= 0.5 && std::abs(x) * std::numbers::sqrt3 - y <= 1;
-    case kStar: {  // five points: a straight edge from each, at radius 1, to the notch beside it
+    case kStar: {  // five points: a straight edge from each, at radius 1, to the next notch
       const double notch = 0.45, sector = std::numbers::pi / 5;
       double angle = std::fmod(std::atan2(y, x) + 2 * std::numbers::pi, 2 * sector);
       angle = std::min(angle, 2 * sector - angle);  // from the nearest point
@@ -34,7 +35,7 @@ bool Inside(std::int32_t label, double x, double y) {
   }
 }
 
-// Calls paint(x, y, share) for the pixels of an image between these sides of which a share is inside.
+// Calls paint(x, y, share) for the pixels of an image within these bounds that are at least partly inside the shape.
 void Cover(const Image& image, double left, double top, double right, double bottom, const auto& inside,
            const auto& paint) {
   const auto at_least = [](double side) { return std::max<std::int64_t>(0, static_cast<std::int64_t>(side)); };

@@ -1,4 +1,4 @@
-// Draws shapes, lines and backgrounds into an image, for drawn scenes.
+// Draws shapes, lines and backgrounds into an image, for synthetic scenes.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace headlight {
 
-using Color = std::array<double, 3>;  // red, green and blue, each of 0 to 255
+using Color = std::array<double, 3>;  // red, green and blue, each from 0 to 255
 
 double Between(Random& random, double least, double most);
 double Distance(const Color& a, const Color& b);
 
-// The shapes of SceneLabels (synthetic/scenes.h), by number.
+/// Indices of shapes in SceneLabels (synthetic/scenes.h).
 inline constexpr std::int32_t kStar = 3;
 
 struct Shape2d {
@@ -32,13 +32,13 @@ class SceneCanvas {
 
   const Image& image() const { return image_; }
 
-  // color(x, y) of every pixel.
+  /// Sets every pixel to color(x, y).
   void Fill(const std::function<Color(std::int64_t x, std::int64_t y)>& color);
 
-  // A straight line, or a speck where its ends are one.
+  /// Draws a straight line, or a dot if its ends coincide.
   void Line(double x0, double y0, double x1, double y1, double width, const Color& color);
 
-  // The pixels, y * width + x, of which a shape covers at least half, and their box.
+  /// The pixels, y * width + x, that a shape covers at least half of, and their bounding box.
   struct Covered {
     std::vector<std::int64_t> pixels;
     Box box;

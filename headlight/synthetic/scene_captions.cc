@@ -62,9 +62,9 @@ bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std
 
 namespace {
 
-using Shapes = unsigned;  // a set of a scene's shapes: a bit each
+using Shapes = unsigned;  // a set of a scene's shapes, one bit each
 
-// The sets of shapes that a mention may stand for.
+// The sets of shapes that a mention can refer to.
 std::vector<Shapes> Candidates(const SceneMention& mention, const SceneContent& scene) {
   std::vector<Shapes> candidates;
   Shapes all = 0;
@@ -84,7 +84,7 @@ bool HoldsForAll(SceneRelation relation, const SceneContent& scene, Shapes subje
   return true;
 }
 
-// True if the statements can be assigned to distinct shapes outside `taken` for which each of them is true.
+// True if the statements can be assigned to distinct shapes outside `taken` for which they are true.
 bool HoldOfOthers(std::span<const SceneStatement> statements, const SceneContent& scene, Shapes taken) {
   if (statements.empty()) return true;
   const SceneStatement& first = statements.front();
@@ -125,7 +125,7 @@ void Shuffle(Random& random, std::vector<T>& items) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.Below(i)]);
 }
 
-// Each mention once, with the number of times that it was there.
+// Merges equal mentions, with their number.
 SceneCaption Counted(const std::vector<SceneMention>& mentions) {
   SceneCaption caption;
   for (const SceneMention& mention : mentions) {
@@ -150,7 +150,7 @@ SceneMention RandomMention(Random& random, const SceneShape& shape, bool with_pl
   return mention;
 }
 
-// Shapes `a` and `b` in a true relation; nothing where they are in none.
+// A statement with a true relation of shapes `a` and `b`; empty if there is none.
 std::optional<SceneStatement> RandomRelation(Random& random, const SceneContent& scene, std::size_t a, std::size_t b) {
   std::vector<SceneRelation> true_ones;
   for (std::int32_t i = 0; i < kSceneRelations; ++i)
@@ -176,7 +176,7 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
       caption.push_back(*relation);
       told = OneIn(random, 2) ? order.size() : 2;  // perhaps without the others
     }
-  if (form == 4) {  // numbers of a kind, or of a colour
+  if (form == 4) {  // counts of a kind, or of a colour
     const bool kinds = OneIn(random, 2);
     for (const std::size_t i : order) {
       const SceneShape& shape = scene.shapes[i];
@@ -186,16 +186,16 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
     for (; told < order.size(); ++told) mentions.push_back(RandomMention(random, scene.shapes[order[told]], true));
   }
   for (SceneStatement& statement : Counted(mentions)) caption.push_back(std::move(statement));
-  // "Two circles" is false where a third one is told apart by its colour.
+  // "Two circles" is false if there is a third one, which was described by its colour.
   return IsTrue(caption, scene) ? caption : FullCaption(scene);
 }
 
 namespace {
 
-// The captions that differ in one attribute, number or relation, those of each in a group.
+// The captions that differ in one attribute, number or relation, grouped by what differs.
 std::vector<std::vector<SceneCaption>> Changes(const SceneCaption& caption) {
   std::vector<std::vector<SceneCaption>> groups;
-  // change(copy) of one member, for every other value of it.
+  // Calls change(copy) with every other value of a member.
   const auto add = [&](auto&& member, std::int32_t least, std::int32_t most) {
     SceneCaption changed = caption;
     auto& value = member(changed);
@@ -232,8 +232,8 @@ std::vector<std::vector<SceneCaption>> Changes(const SceneCaption& caption) {
 
 }  // namespace
 
-SceneCaption NearMiss(Random& random, const SceneCaption& caption, const SceneContent& scene) {
-  Check(IsTrue(caption, scene), "a near miss is made of a true caption, which '{}' is not",
+SceneCaption HardNegative(Random& random, const SceneCaption& caption, const SceneContent& scene) {
+  Check(IsTrue(caption, scene), "a hard negative is made from a true caption, but '{}' is false",
         Say(caption, SceneLanguage::english));
   std::vector<std::vector<SceneCaption>> groups = Changes(caption);
   for (auto& group : groups) std::erase_if(group, [&](const SceneCaption& changed) { return IsTrue(changed, scene); });

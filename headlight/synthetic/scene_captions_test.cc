@@ -16,7 +16,8 @@ constexpr SceneLanguage kBoth[] = {SceneLanguage::german, SceneLanguage::english
 constexpr std::int32_t kCircle = 0, kSquare = 1, kStars = 3;
 constexpr std::int32_t kRed = 0, kGreen = 1, kBlue = 2;
 
-// A large red circle at the top left, before a small green square in the middle, and a large blue star at the bottom.
+// A large red circle at the top left, in front of a small green square in the middle, and a large blue star at the
+// bottom.
 SceneContent Example() {
   SceneContent scene;
   scene.shapes = {{kSquare, kGreen, 0, 4}, {kCircle, kRed, 1, 0}, {kStars, kBlue, 1, 7}};
@@ -28,7 +29,7 @@ bool Says(const std::string& caption, const SceneContent& scene, SceneLanguage l
   return IsTrue(ParseCaption(caption, language), scene);
 }
 
-TEST(SceneCaptions, SpeakBothLanguages) {
+TEST(SceneCaptions, AreInBothLanguages) {
   const SceneCaption full = FullCaption(Example());
   EXPECT_EQ(Say(full, SceneLanguage::english),
             "a large red circle at the top left, a small green square in the middle and a large blue star at the "
@@ -47,7 +48,7 @@ TEST(SceneCaptions, SpeakBothLanguages) {
             "Dreieck");
 }
 
-TEST(SceneCaptions, AreCheckedFactByFact) {
+TEST(SceneCaptions, AreCheckedAgainstTheScene) {
   const SceneContent scene = Example();
   for (const char* yes :
        {"a red circle", "a circle and a star", "a large red circle at the top left.", "A square behind a circle",
@@ -66,27 +67,27 @@ TEST(SceneCaptions, AreCheckedFactByFact) {
   EXPECT_FALSE(Says("ein Kreis rechts von einem Stern", scene, SceneLanguage::german));
 }
 
-TEST(SceneCaptions, ThatAreNoneAreErrors) {
+TEST(SceneCaptions, ErrorsNameTheUnexpectedWord) {
   const auto error = [](const std::string& text, SceneLanguage language = SceneLanguage::english) {
     return ErrorOf([&] { ParseCaption(text, language); });
   };
-  EXPECT_EQ(error("a red dog"), "'a red dog': expected a shape, got 'dog', word 3");
-  EXPECT_EQ(error("red circle"), "'red circle': expected an article or a number, got 'red', word 1");
-  EXPECT_EQ(error(""), "'': expected an article or a number at its end");
-  EXPECT_EQ(error("a circle left of"), "'a circle left of': expected an article or a number at its end");
-  EXPECT_THAT(error("a circle a star"), testing::HasSubstr("expected a comma or \"and\", got 'a', word 3"));
-  EXPECT_THAT(error("a circle", SceneLanguage::german), testing::HasSubstr("expected an article or a number"));
+  EXPECT_THAT(error("a red dog"), testing::HasSubstr("a shape, got 'dog'"));
+  EXPECT_THAT(error("red circle"), testing::HasSubstr("got 'red', word 1"));
+  EXPECT_THAT(error(""), testing::HasSubstr("at its end"));
+  EXPECT_THAT(error("a circle left of"), testing::HasSubstr("a number at its end"));
+  EXPECT_THAT(error("a circle a star"), testing::HasSubstr("got 'a', word 3"));
+  EXPECT_THAT(error("a circle", SceneLanguage::german), testing::HasSubstr("an article or a number"));
   EXPECT_THAT(error(std::string(100000, 'a')), testing::HasSubstr("..."));
 }
 
-TEST(SceneCaptions, OfManyScenesAreTrueAndAreReadBack) {
+TEST(SceneCaptions, OfManyScenesAreTrueAndRoundTrip) {
   std::set<std::string> captions;
   for (std::uint64_t number = 0; number < 2000; ++number) {
     const ShapeScene scene = DrawShapeScene(1, number, Portion::training, {.side = 32});
     Random random(2, number);
     for (const SceneCaption& caption : {FullCaption(scene), RandomCaption(random, scene)}) {
       EXPECT_TRUE(IsTrue(caption, scene)) << Say(caption, SceneLanguage::english);
-      const SceneCaption miss = NearMiss(random, caption, scene);
+      const SceneCaption miss = HardNegative(random, caption, scene);
       EXPECT_FALSE(IsTrue(miss, scene)) << Say(miss, SceneLanguage::english);
       EXPECT_EQ(miss.size(), caption.size());
       for (const SceneCaption& one : {caption, miss})
@@ -100,14 +101,14 @@ TEST(SceneCaptions, OfManyScenesAreTrueAndAreReadBack) {
   EXPECT_GT(captions.size(), 10000U);
 }
 
-// One attribute of a full caption has so many other values, all of them false.
-TEST(SceneCaptions, NearMissesChangeOneThing) {
+// The number of other values that an attribute of a full caption has, all of which make it false.
+TEST(SceneCaptions, HardNegativesChangeOneThing) {
   const SceneContent scene = Example();
   const SceneCaption caption = FullCaption(scene);
   std::set<std::string> misses;
   Random random(1);
   for (int i = 0; i < 5000; ++i) {
-    const SceneCaption miss = NearMiss(random, caption, scene);
+    const SceneCaption miss = HardNegative(random, caption, scene);
     int changed = 0;
     for (std::size_t statement = 0; statement < caption.size(); ++statement) {
       const SceneMention &was = caption[statement].subject, &is = miss[statement].subject;
@@ -117,12 +118,12 @@ TEST(SceneCaptions, NearMissesChangeOneThing) {
     misses.insert(Say(miss, SceneLanguage::german));
   }
   EXPECT_EQ(misses.size(), 3U * (1 + 7 + 5 + 8));
-  EXPECT_THAT(ErrorOf([&] { NearMiss(random, {{.subject = {.kind = 2}}}, scene); }),
-              testing::HasSubstr("which 'a triangle' is not"));
+  EXPECT_THAT(ErrorOf([&] { HardNegative(random, {{.subject = {.kind = 2}}}, scene); }),
+              testing::HasSubstr("'a triangle' is false"));
 }
 
-// All contents of one and of two shapes, and of three those at the first three places, until there are two million.
-TEST(SceneCaptions, TellMoreThanAMillionContentsApart) {
+// All contents of one and of two shapes, and those of three shapes at the first three places, up to two million.
+TEST(SceneCaptions, DistinguishMoreThanAMillionContents) {
   constexpr std::int32_t variants = kSceneKinds * kSceneColours * kSceneSizes;
   const auto variant = [](std::int32_t index, std::int32_t place) {
     return SceneShape{index % kSceneKinds, index / kSceneKinds % kSceneColours, index / kSceneKinds / kSceneColours,

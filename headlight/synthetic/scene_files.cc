@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// Of an array of bytes with these axes.
+// The header of an array of bytes with these axes.
 std::string IdxHeader(const std::vector<std::int64_t>& shape) {
   std::string header = {0, 0, 8, static_cast<char>(shape.size())};
   for (const std::int64_t length : shape)
@@ -83,7 +83,7 @@ namespace {
 
 constexpr std::int64_t kMoreCaptions = 3;
 
-// The lines of the captions' and of the questions' files.
+// Lines of the files of captions and of questions.
 struct SceneText {
   std::string captions, questions;
 };
@@ -94,7 +94,7 @@ SceneText TextOf(const ShapeScene& scene, const std::string& path, Random random
   Json::Array texts, misses;
   for (const SceneCaption& caption : captions) {
     const Json text = Say(caption, language);
-    const Json miss = Say(NearMiss(random, caption, scene), language);
+    const Json miss = Say(HardNegative(random, caption, scene), language);
     if (std::ranges::find(texts, text) != texts.end()) continue;
     texts.push_back(text);
     misses.push_back(miss);
@@ -133,7 +133,7 @@ void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64
       const std::int64_t number = std::ssize(set.images);
       set.Add(number, scene.image, scene.boxes);
       for (std::size_t i = 0; i < languages.size(); ++i) {
-        // Not the stream that the scene is drawn with. Both languages say the same.
+        // A separate stream from that of the scene, equal for both languages.
         const Random random(~seed, static_cast<std::uint64_t>(number));
         const SceneText text = TextOf(scene, fmt::format("{}.png", number), random, languages[i].first);
         all[i].captions += text.captions;

@@ -1,4 +1,4 @@
-// Drawn scenes as files.
+// Writes synthetic scenes to files.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,24 @@
 
 namespace headlight {
 
-// Writes scenes [0, count) of a seed into a folder, which is made where there is none: NUMBER.png, and their boxes in
-// COCO's format, annotations.json. Throws Error for impossible options, and where a file cannot be written.
+/// Writes scenes [0, count) of a seed into a folder, which is created if necessary: NUMBER.png, and their boxes in
+/// COCO's format, annotations.json. Throws Error for invalid options, and if a file cannot be written.
 void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
 
-// Writes scenes [0, count) of a seed, which have one shape each, as MNIST's files: PREFIX-images-idx4-ubyte, and their
-// classes' numbers, PREFIX-labels-idx1-ubyte. Those without room for a shape are left out.
+/// Writes scenes [0, count) of a seed, with one shape each, in MNIST's format: PREFIX-images-idx4-ubyte, and their
+/// class indices, PREFIX-labels-idx1-ubyte. Scenes that have no space for a shape are left out.
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
 
-// Writes scenes [0, count) of a seed and a portion, and what is said of them, into a folder, which is made where there
-// is none:
-// - NUMBER.png, and annotations.json with their boxes, as above, whose classes are a colour with a kind, "red circle";
-// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): of each image the full caption and up to three
-//   others, with a near miss of each as "near_misses";
-// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind where
-//   the scene allows it.
-// Throws Error for impossible options, and where a file cannot be written.
+/// Writes scenes [0, count) of a seed and a portion with their texts into a folder, which is created if necessary:
+/// - NUMBER.png, and annotations.json with their boxes, as above. Classes are a colour and a kind, such as "red
+/// circle";
+/// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): for each image the full caption and up to three
+/// others, with
+///   a hard negative of each as "near_misses";
+/// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind that the
+/// scene
+///   allows.
+/// Throws Error for invalid options, and if a file cannot be written.
 void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
                       const ShapeSceneOptions& options = {});
 

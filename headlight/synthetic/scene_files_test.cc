@@ -20,7 +20,7 @@ namespace {
 
 constexpr SceneOptions kScenes = {.height = 32, .width = 48, .fewest = 0, .most = 3};
 
-TEST(SceneFiles, HoldTheScenesAsADetectorLearnsThem) {
+TEST(SceneFiles, ContainScenesForDetection) {
   const TemporaryFolder folder;
   WriteScenes(folder.File("scenes"), 5, 3, kScenes);
   std::vector<std::string> labels;
@@ -37,7 +37,7 @@ TEST(SceneFiles, HoldTheScenesAsADetectorLearnsThem) {
   }
 }
 
-TEST(SceneFiles, HoldShapesAndTheirClasses) {
+TEST(SceneFiles, ContainShapesAndTheirClasses) {
   const TemporaryFolder folder;
   const SceneOptions one = {.height = 32, .width = 48, .fewest = 1, .most = 1};
   WriteShapes(folder.File("some"), 40, 1, kScenes);
@@ -57,7 +57,7 @@ TEST(SceneFiles, HoldShapesAndTheirClasses) {
   EXPECT_GT(drawn, 30U);
 }
 
-TEST(SceneFiles, HoldWhatIsSaidOfShapes) {
+TEST(SceneFiles, ContainCaptionsAndQuestions) {
   const TemporaryFolder folder;
   const ShapeSceneOptions small = {.side = 32};
   WriteShapeScenes(folder.File("scenes"), 30, 7, Portion::held_out, small);

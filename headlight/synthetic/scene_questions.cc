@@ -24,7 +24,7 @@ SceneMention MentionOf(const SceneShape& shape, unsigned attributes) {
   return mention;
 }
 
-// A mention that only this shape fits, of some of these attributes.
+// A mention that only fits this shape, with some of these attributes.
 std::optional<SceneMention> OnlyMention(Random& random, const SceneContent& scene, std::size_t shape,
                                         unsigned attributes) {
   std::vector<SceneMention> mentions;
@@ -37,7 +37,7 @@ std::optional<SceneMention> OnlyMention(Random& random, const SceneContent& scen
   return mentions[random.Below(mentions.size())];
 }
 
-// Asks for an attribute of a random shape that can be told from the others by `attributes`: ask(shape, mention).
+// Asks for an attribute of a random shape that `attributes` distinguish from the others: ask(shape, mention).
 template <typename Ask>
 std::optional<SceneQuestion> AskForShape(Random& random, const SceneContent& scene, unsigned attributes,
                                          const Ask& ask) {
@@ -72,7 +72,7 @@ std::optional<SceneQuestion> AskColour(Random& random, const SceneContent& scene
                      });
 }
 
-// Of a shape that is there, or of any.
+// Asks for the number of shapes like one of the scene, or like any shape.
 SceneQuestion AskNumber(Random& random, const SceneContent& scene, SceneLanguage language) {
   SceneShape shape = scene.shapes[random.Below(scene.shapes.size())];
   if (random.Below(3) == 0)
@@ -95,7 +95,7 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
     std::size_t a, b;
     SceneRelation relation;
   };
-  std::array<std::vector<Pair>, 2> pairs;  // that hold not, and that do
+  std::array<std::vector<Pair>, 2> pairs;  // that do not have the relation, and that do
   for (std::size_t a = 0; a < scene.shapes.size(); ++a)
     for (std::size_t b = 0; b < scene.shapes.size(); ++b)
       for (std::int32_t i = 0; a != b && i < kSceneRelations; ++i) {
@@ -104,10 +104,10 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
       }
   const std::size_t wanted = random.Below(2);
   for (const std::size_t holds : {wanted, 1 - wanted})
-    // A pair whose shapes cannot be told apart is left for another one.
+    // If the shapes of a pair cannot be distinguished, another pair is tried.
     for (int attempt = 0; attempt < 20 && !pairs[holds].empty(); ++attempt) {
       const auto& [a, b, relation] = pairs[holds][random.Below(pairs[holds].size())];
-      // The words must not give the answer: a size that of "larger than", and never a place.
+      // The words must not give the answer: no size for "larger than", and never a place.
       const bool sizes = relation == SceneRelation::larger_than || relation == SceneRelation::smaller_than;
       const unsigned attributes = with_colour | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);

@@ -1,4 +1,4 @@
-// Questions about drawn scenes with their answers, from a grammar, in German and English.
+// Questions about synthetic scenes with their answers, from a grammar, in German and English.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-// "What is at the top left?", "Which colour is the large ring?", "How many red circles are there?", "Is the red circle
-// left of the star?"
+/// "What is at the top left?", "Which colour is the large ring?", "How many red circles are there?", "Is the red circle
+/// left of the star?"
 enum class QuestionKind { what, which_colour, how_many, is_related };
 inline constexpr std::int32_t kQuestionKinds = 4;
 std::string NameOf(QuestionKind kind);  // "what", "which colour", "how many", "is related"
@@ -21,12 +21,12 @@ struct SceneQuestion {
   std::string question, answer;
 };
 
-// A question of that kind with one right answer; nothing where the scene has no shape that one can ask for. Yes and no
-// are equally likely, as far as the scene allows.
+/// A question of this kind with one correct answer; empty if the scene has no suitable shape. Yes and no are equally
+/// likely if the scene allows both.
 std::optional<SceneQuestion> AskAbout(Random& random, const SceneContent& scene, QuestionKind kind,
                                       SceneLanguage language);
 
-// All answers there are: the kinds, the colours, "0" to "4", yes and no.
+/// All possible answers: the kinds, the colours, "0" to "4", yes and no.
 std::vector<std::string> SceneAnswers(SceneLanguage language);
 
 }  // namespace headlight

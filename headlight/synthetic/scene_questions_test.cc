@@ -10,10 +10,10 @@
 namespace headlight::scene_questions_test {
 namespace {
 
-// Answers a question by its words alone, as a reader would.
+// Answers a question only from its words.
 std::string AnswerOf(const std::string& question, const SceneContent& scene, SceneLanguage language) {
   const bool english = language == SceneLanguage::english;
-  // The shapes that a definite or bare phrase names, by trying all mentions.
+  // The shapes to which a definite or bare phrase refers, found by trying all mentions.
   const auto named = [&](const std::string& phrase, Article article, bool dative) {
     std::vector<std::size_t> shapes;
     for (std::int32_t all = 0; all < 3 * 9 * 7 * 10; ++all) {
@@ -64,7 +64,7 @@ std::string AnswerOf(const std::string& question, const SceneContent& scene, Sce
   return "";
 }
 
-TEST(SceneQuestions, HaveTheAnswersThatTheirWordsAskFor) {
+TEST(SceneQuestions, HaveCorrectAnswers) {
   for (const SceneLanguage language : {SceneLanguage::german, SceneLanguage::english}) {
     const std::vector<std::string> answers = SceneAnswers(language);
     EXPECT_EQ(answers.size(), 21U);
@@ -92,7 +92,7 @@ TEST(SceneQuestions, HaveTheAnswersThatTheirWordsAskFor) {
   }
 }
 
-TEST(SceneQuestions, AreAskedInWords) {
+TEST(SceneQuestions, HaveTheExpectedWords) {
   SceneContent scene;
   scene.shapes = {{0, 0, 1, 0}};
   Random random(1);

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The number with which an image's name begins, up to a hyphen.
+// The number at the beginning of an image's name, up to a hyphen.
 std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   const std::string stem = std::filesystem::path(image).stem().string();
   const std::string digits = stem.substr(0, stem.find('-'));
@@ -22,7 +22,7 @@ std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   return number;
 }
 
-// The numbers of SceneShape::label by their names, "red circle".
+// SceneShape::label by name, such as "red circle".
 std::map<std::string, std::int32_t> LabelNumbers() {
   std::map<std::string, std::int32_t> numbers;
   for (std::int32_t colour = 0; colour < kSceneColours; ++colour)
@@ -32,7 +32,7 @@ std::map<std::string, std::int32_t> LabelNumbers() {
   return numbers;
 }
 
-// Shapes that a caption counts or names with all that can be told of them.
+// True if the caption counts shapes, or names them with all their attributes.
 bool NamesAll(const SceneCaption& caption) {
   return std::ranges::all_of(caption, [](const SceneStatement& one) {
     return !one.relation && one.subject.size && one.subject.colour && one.subject.kind && one.subject.place;
@@ -73,12 +73,12 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
   Records records(path);
   while (const auto record = records.Next()) {
     const std::int64_t number = NumberOf((*record)["image"].String(), *record);
-    Check(number >= 1 && number <= std::ssize(texts), "{}: a drawing of text {}, of {}", record->place(), number,
-          texts.size());
+    Check(number >= 1 && number <= std::ssize(texts), "{}: an image is of text {}, but there are {}", record->place(),
+          number, texts.size());
     std::vector<LabelledBox> boxes;
     for (const JsonView& found : (*record)["boxes"].Items()) {
       const auto label = labels.find(found["label"].String());
-      Check(label != labels.end(), "{}: '{}' is no shape with a colour", record->place(), found["label"].String());
+      Check(label != labels.end(), "{}: '{}' is not a shape with a colour", record->place(), found["label"].String());
       const std::vector<JsonView> sides = found["box"].Items();
       Check(sides.size() == 4, "{}: a box has 4 numbers, not {}", record->place(), sides.size());
       boxes.push_back({.box = {sides[0].Number(), sides[1].Number(), sides[2].Number(), sides[3].Number()},
@@ -87,7 +87,7 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
     const std::string& text = texts[static_cast<std::size_t>(number) - 1];
     const SceneCaption wanted = ParseCaption(text, language);
     SceneContent found = ContentOfBoxes(boxes, side);
-    // More boxes than a scene can have shapes are shapes that no text asked for.
+    // More boxes than a scene can have shapes include shapes that no text asks for.
     if (found.shapes.size() > kMostSceneShapes || (NamesAll(wanted) && found.shapes.size() != wanted.size()))
       found.shapes.clear();
     Score(text, language, found, scores);

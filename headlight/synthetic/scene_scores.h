@@ -1,4 +1,4 @@
-// Scores of models by the drawn scenes that they tell of, or draw.
+// Scores of captioning and text-to-image models on synthetic scenes.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace headlight {
 
 struct SceneScores {
-  std::int64_t texts = 0, understood = 0, right = 0;  // captions; of the grammar; true
-  std::int64_t statements = 0, true_statements = 0;   // of the captions that are of the grammar, each by itself
+  std::int64_t texts = 0, understood = 0, right = 0;  // captions; valid in the grammar; true
+  std::int64_t statements = 0, true_statements = 0;   // of the captions that are valid, each separately
 };
 
-// Counts a caption of a scene.
+/// Scores a caption of a scene.
 void Score(const std::string& caption, SceneLanguage language, const SceneContent& scene, SceneScores& scores);
 
-// The scores of captions as `headlight caption --json` prints them into a .jsonl file, of the images that
-// WriteShapeScenes wrote with this seed and portion. Throws Error for an image that does not have such a name.
+/// The scores of captions in a .jsonl file, as printed by `headlight caption --json`, of images that WriteShapeScenes
+/// wrote with this seed and portion. Throws Error for an image whose name does not have that form.
 SceneScores ScoreCaptions(const std::string& path, std::uint64_t seed, Portion portion, SceneLanguage language,
                           const ShapeSceneOptions& options = {});
 
-// The scores of drawings by what a detector found in them, as `headlight detect --json` prints it into a .jsonl file: a
-// drawing is right where its text is true of the boxes, and where it names each shape, all boxes are shapes that it
-// names. The images are of this side, and named as `headlight draw --texts` names them: TEXT.png or TEXT-PLACE.png,
-// with the number of its line from 1. Throws Error likewise.
+/// The scores of generated images by the objects detected in them, in a .jsonl file as printed by `headlight detect
+/// --json`. An image is correct if its text is true of the boxes, and if the text names every shape, no other shape is
+/// detected. The images have this side, and names as from `headlight draw --texts`: TEXT.png or TEXT-PLACE.png, with
+/// the number of the line from 1. Throws the same errors.
 SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string>& texts, SceneLanguage language,
                           double side);
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(SceneScores, CountCaptionsThatAreTrueOfTheirScene) {
+TEST(SceneScores, CountTrueCaptions) {
   const TemporaryFolder folder;
   const std::string captions = folder.File("captions.jsonl");
   std::string lines;
@@ -21,8 +21,8 @@ TEST(SceneScores, CountCaptionsThatAreTrueOfTheirScene) {
   };
   const auto full = [](std::uint64_t number) { return FullCaption(DrawShapeScene(4, number, Portion::held_out)); };
   Random random(1);
-  SceneCaption miss = full(7);  // of which one statement is false
-  miss = NearMiss(random, miss, DrawShapeScene(4, 7, Portion::held_out));
+  SceneCaption miss = full(7);  // one of its statements is false
+  miss = HardNegative(random, miss, DrawShapeScene(4, 7, Portion::held_out));
   add(3, Say(full(3), SceneLanguage::english));
   add(7, Say(miss, SceneLanguage::english));
   add(9, "a red circle, a");
@@ -35,10 +35,10 @@ TEST(SceneScores, CountCaptionsThatAreTrueOfTheirScene) {
   EXPECT_EQ(scores.true_statements, scores.statements - 1);
   WriteFile(captions, "{\"image\": \"scenes/x.png\", \"text\": \"a\"}\n");
   EXPECT_THAT(ErrorOf([&] { ScoreCaptions(captions, 4, Portion::held_out, SceneLanguage::english); }),
-              HasSubstr("'scenes/x.png' does not begin with the number of a scene"));
+              HasSubstr("'scenes/x.png' does not begin"));
 }
 
-TEST(SceneScores, CountDrawingsInWhichTheShapesOfTheirTextAreFound) {
+TEST(SceneScores, CountImagesWithTheShapesOfTheirText) {
   const TemporaryFolder folder;
   const std::string found = folder.File("found.jsonl");
   const std::vector<std::string> texts = {"a large red circle at the top left and a small blue star in the middle",
@@ -56,15 +56,15 @@ TEST(SceneScores, CountDrawingsInWhichTheShapesOfTheirTextAreFound) {
   EXPECT_EQ(right("1-8.png", star + ", " + circle), 1);
   EXPECT_EQ(right("1.png", circle), 0);
   EXPECT_EQ(right("1.png", circle + ", " + large_star), 0);
-  EXPECT_EQ(right("1.png", circle + ", " + star + ", " + large_star), 0);  // a shape too many
+  EXPECT_EQ(right("1.png", circle + ", " + star + ", " + large_star), 0);  // one shape too many
   EXPECT_EQ(right("1.png", ""), 0);
-  EXPECT_EQ(right("2.png", circle + ", " + star), 1);  // the text does not say that there is nothing else
+  EXPECT_EQ(right("2.png", circle + ", " + star), 1);  // the text does not exclude other shapes
   EXPECT_EQ(right("2.png", star), 0);
-  EXPECT_THAT(ErrorOf([&] { right("3.png", star); }), HasSubstr("found.jsonl:1: a drawing of text 3, of 2"));
+  EXPECT_THAT(ErrorOf([&] { right("3.png", star); }), HasSubstr("found.jsonl:1: an image is"));
   EXPECT_THAT(ErrorOf([&] { right("1.png", R"({"label": "dog", "score": 1, "box": [4, 4, 28, 28]})"); }),
-              HasSubstr("'dog' is no shape with a colour"));
+              HasSubstr("'dog' is not a shape"));
   EXPECT_THAT(ErrorOf([&] { right("1.png", R"({"label": "red circle", "score": 1, "box": [4, 4]})"); }),
-              HasSubstr("a box has 4 numbers, not 2"));
+              HasSubstr("4 numbers, not 2"));
 }
 
 }  // namespace

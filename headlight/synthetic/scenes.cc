@@ -15,7 +15,7 @@ Color RandomColor(Random& random) {
   return {Between(random, 0, 255), Between(random, 0, 255), Between(random, 0, 255)};
 }
 
-// The share of the smaller of two circles' squares that the other covers.
+// The share of the smaller of two circles' bounding squares that the other one covers.
 double Overlap(const Shape2d& a, const Shape2d& b) {
   const auto along = [&](double p, double q) {
     return std::max(0.0, std::min(p + a.radius, q + b.radius) - std::max(p - a.radius, q - b.radius));
@@ -33,11 +33,11 @@ const std::vector<std::string>& SceneLabels() {
 
 Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& options) {
   Check(std::min(options.height, options.width) >= 16 && std::max(options.height, options.width) <= 4096,
-        "a scene has sides of 16 to 4096 pixels, not {} x {}", options.height, options.width);
+        "a scene must have sides of 16 to 4096 pixels, not {} x {}", options.height, options.width);
   Check(options.fewest >= 0 && options.fewest <= options.most && options.most <= 100,
-        "a scene has 0 to 100 shapes, not {} to {}", options.fewest, options.most);
+        "a scene must have 0 to 100 shapes, not {} to {}", options.fewest, options.most);
   Check(options.smallest > 0 && options.smallest <= options.largest && options.largest <= 0.5,
-        "the radius of a shape is above 0 and at most 0.5 of the shorter side, not {} to {}", options.smallest,
+        "the radius of a shape must be above 0 and at most 0.5 of the shorter side, not {} to {}", options.smallest,
         options.largest);
   Random random(seed, number);
   const auto height = static_cast<double>(options.height), width = static_cast<double>(options.width);
@@ -66,7 +66,8 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
 
   std::vector<Shape2d> shapes;
   std::vector<LabelledBox> boxes;
-  std::vector<std::int32_t> owner(static_cast<std::size_t>(options.height * options.width), -1);  // seen at each pixel
+  std::vector<std::int32_t> owner(static_cast<std::size_t>(options.height * options.width),
+                                  -1);  // the visible shape of each pixel
   const auto wanted = static_cast<std::uint64_t>(options.fewest) +
                       random.Below(static_cast<std::uint64_t>(options.most - options.fewest) + 1);
   constexpr int kTries = 30;
@@ -78,14 +79,14 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
                      .radius = radius,
                      .angle = Between(random, 0, 2 * std::numbers::pi),
                      .color = RandomColor(random)};
-    if (!shapes.empty() && random.Below(3) == 0) {  // beside another one, over its edge
+    if (!shapes.empty() && random.Below(3) == 0) {  // next to another one, across its edge
       const Shape2d& other = shapes[random.Below(shapes.size())];
       const double distance = Between(random, 0.6, 1) * (radius + other.radius);
       shape.x = std::clamp(other.x + distance * std::cos(shape.angle), radius, width - radius);
       shape.y = std::clamp(other.y + distance * std::sin(shape.angle), radius, height - radius);
     }
     if (Distance(shape.color, background) < 80) continue;
-    // Two that touch have colours that differ, and neither hides most of the other.
+    // Shapes that touch have different colours, and neither hides most of the other.
     if (std::ranges::any_of(shapes, [&](const Shape2d& other) {
           const double share = Overlap(shape, other);
           return share > 0.5 || (share > 0 && Distance(shape.color, other.color) < 80);

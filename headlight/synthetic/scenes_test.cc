@@ -10,7 +10,7 @@
 namespace headlight::scenes_test {
 namespace {
 
-TEST(Scenes, AreTheSameForTheSameSeedAndOthersForOthers) {
+TEST(Scenes, AreDeterministicAndDifferBySeed) {
   const Scene scene = DrawScene(3, 5);
   const Scene again = DrawScene(3, 5);
   EXPECT_EQ(scene.image, again.image);
@@ -50,12 +50,12 @@ TEST(Scenes, HaveEveryClassAndSizeInsideTheImage) {
   EXPECT_GT(hidden, 0.1);  // a circle behind another shape
 }
 
-// The box's middle has the shape's colour, which is not that of the image's corners.
-TEST(Scenes, ShapesStandOut) {
+// The middle of the box has the shape's colour, which differs from that of the image's corners.
+TEST(Scenes, ShapesDifferFromTheBackground) {
   const Scene scene = DrawScene(2, 0, {.height = 64, .width = 64, .fewest = 1, .most = 1, .clutter = false});
   ASSERT_EQ(scene.boxes.size(), 1U);
   const LabelledBox& one = scene.boxes.front();
-  // Pixels on the box's border lie on the shape.
+  // Pixels on the box's border belong to the shape.
   std::int64_t distinct = 0;
   const std::uint8_t* const corner = scene.image.row(0);
   for (std::int64_t x = static_cast<std::int64_t>(one.box.left); x < static_cast<std::int64_t>(one.box.right); ++x) {

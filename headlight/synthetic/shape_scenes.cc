@@ -22,10 +22,10 @@ constexpr std::array<Color, kSceneColours> kColours = {{{215, 35, 35},
                                                         {15, 15, 15},
                                                         {115, 70, 30},
                                                         {145, 45, 170}}};
-constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // shares of the side
-constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // of a shape's area
+constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // relative to the side
+constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // share of a shape's area
 
-// Shapes of random kinds at places of their own, from back to front.
+// Shapes of random kinds at distinct places, from back to front.
 std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
   std::array<std::int32_t, kScenePlaces> places;
   std::iota(places.begin(), places.end(), 0);
@@ -40,7 +40,7 @@ std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
   return shapes;
 }
 
-// Near the middle of its place, within the image.
+// A position near the middle of its place, within the image.
 Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   const double radius = side * kRadii[static_cast<std::size_t>(shape.size)] * Between(random, 0.92, 1.08);
   const auto near = [&](std::int32_t cell) {
@@ -53,14 +53,15 @@ Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   return {shape.kind, x, y, radius, upright + Between(random, -0.25, 0.25), color};
 }
 
-// How the shapes lie over each other; nothing where one is hidden too much, or too little to be told.
+// Computes how the shapes overlap; empty if one is hidden too much, or too little to be visible.
 std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::vector<Shape2d>& placed,
                               std::int64_t side) {
   ShapeScene scene;
   scene.shapes = shapes;
   SceneCanvas canvas(side, side);
-  std::vector<std::uint8_t> covering(static_cast<std::size_t>(side * side));  // a bit for each shape that lies there
-  std::vector<std::size_t> sizes;                                             // of each shape, in pixels
+  std::vector<std::uint8_t> covering(
+      static_cast<std::size_t>(side * side));  // one bit for each shape that covers the pixel
+  std::vector<std::size_t> sizes;              // of each shape, in pixels
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const SceneCanvas::Covered covered = canvas.Draw(placed[i]);
     for (const std::int64_t pixel : covered.pixels)
@@ -69,7 +70,7 @@ std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::
     scene.boxes.push_back({covered.box, shapes[i].label(), static_cast<double>(covered.pixels.size()), false});
   }
 
-  std::array<std::array<std::size_t, kMostSceneShapes>, kMostSceneShapes> hidden = {};  // [by][of], pixels
+  std::array<std::array<std::size_t, kMostSceneShapes>, kMostSceneShapes> hidden = {};  // [by][of], in pixels
   for (const std::uint8_t here : covering)
     for (std::size_t of = 0; of < shapes.size(); ++of) {
       if ((here >> of & 1U) == 0 || here >> of == 1U) continue;  // not there, or the foremost
@@ -82,7 +83,7 @@ std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::
     for (std::size_t by = of + 1; by < shapes.size(); ++by) {
       const double share = static_cast<double>(hidden[by][of]) / size;
       if (share > 0 && share < kLeastHidden) return std::nullopt;
-      // Nor can one tell which of two shapes of one colour lies before the other.
+      // If two shapes have the same colour, it is not visible which one is in front.
       if (share > 0 && shapes[by].colour == shapes[of].colour) return std::nullopt;
       scene.hides[by][of] = share > 0;
     }
@@ -105,7 +106,7 @@ Image Draw(Random& random, const std::vector<Shape2d>& placed, std::int64_t side
   return canvas.image();
 }
 
-// Nothing where some shapes at some places cannot be drawn in a few attempts.
+// Empty if these shapes cannot be placed in a few attempts.
 std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape>& shapes, std::int64_t side) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     std::vector<Shape2d> placed;
@@ -118,8 +119,8 @@ std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape
   return std::nullopt;
 }
 
-// All that differ from these shapes in one attribute of one of them, in a random order: first any size, colour, kind or
-// place, each as likely, and of it any other value.
+// All sets of shapes that differ in one attribute of one shape, in random order: the kind of change (size, colour, kind
+// or place) is uniform, and so is the new value.
 std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<SceneShape>& shapes) {
   std::vector<std::vector<std::vector<SceneShape>>> groups;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -154,7 +155,7 @@ std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<S
 }  // namespace
 
 Portion PortionOf(const std::vector<SceneShape>& shapes) {
-  std::array<std::int32_t, kScenePlaces> at = {};  // at each place a shape's colour, kind and size, from 1; 0: none
+  std::array<std::int32_t, kScenePlaces> at = {};  // for each place, the shape's colour, kind and size, from 1; 0: none
   for (const SceneShape& shape : shapes)
     at[static_cast<std::size_t>(shape.place)] = 1 + shape.label() * kSceneSizes + shape.size;
   const std::uint64_t hash = HashOf({reinterpret_cast<const char*>(at.data()), sizeof(at)});
@@ -162,11 +163,11 @@ Portion PortionOf(const std::vector<SceneShape>& shapes) {
 }
 
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion, const ShapeSceneOptions& options) {
-  Check(options.side >= 32 && options.side <= 1024, "a scene of shapes has a side of 32 to 1024 pixels, not {}",
+  Check(options.side >= 32 && options.side <= 1024, "a scene of shapes must have a side of 32 to 1024 pixels, not {}",
         options.side);
   Check(options.fewest >= 1 && options.fewest <= options.most &&
             options.most <= static_cast<std::int32_t>(kMostSceneShapes),
-        "a scene has 1 to {} shapes, not {} to {}", kMostSceneShapes, options.fewest, options.most);
+        "a scene must have 1 to {} shapes, not {} to {}", kMostSceneShapes, options.fewest, options.most);
   Random random(seed, number);
   if (options.twins && number % 2 == 1) {
     const ShapeScene before = DrawShapeScene(seed, number - 1, portion, options);
@@ -184,11 +185,11 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
 }
 
 SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side) {
-  constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // shares of the side
+  constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // relative to the side
   SceneContent content;
   for (const LabelledBox& one : boxes) {
-    Check(one.label >= 0 && one.label < kSceneKinds * kSceneColours, "a box of class {}: shapes have classes 0 to {}",
-          one.label, kSceneKinds * kSceneColours - 1);
+    Check(one.label >= 0 && one.label < kSceneKinds * kSceneColours,
+          "a box has class {}, but shapes have classes 0 to {}", one.label, kSceneKinds * kSceneColours - 1);
     const auto third = [&](double low, double high) {
       const double middle = (low + high) / 2 / side;
       return (middle > kFirstBorder ? 1 : 0) + (middle > kSecondBorder ? 1 : 0);

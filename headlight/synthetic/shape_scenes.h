@@ -1,6 +1,6 @@
-// Drawn scenes that words can tell of: one to four shapes of named kinds, colours and sizes at named places, some of
-// which hide a part of another, so that models of images and texts learn without any download.
-// synthetic/scene_captions.h and synthetic/scene_questions.h have the words.
+// Synthetic scenes that can be described in words: one to four shapes of named kinds, colours and sizes at named
+// places, some of which partly hide others, so that vision-language models can be trained without downloads. See
+// synthetic/scene_captions.h and synthetic/scene_questions.h for the words.
 #pragma once
 
 #include <array>
@@ -16,8 +16,9 @@ namespace headlight {
 
 inline constexpr std::int32_t kSceneKinds = 6;    // circle, square, triangle, star, cross, ring (SceneLabels)
 inline constexpr std::int32_t kSceneColours = 8;  // red, green, blue, yellow, white, black, brown, purple
-inline constexpr std::int32_t kSceneSizes = 2;    // small, large: of about 0.11 and 0.2 of the image's side as radius
-inline constexpr std::int32_t kScenePlaces = 9;   // 3 * row + column, from the top left
+inline constexpr std::int32_t kSceneSizes =
+    2;  // small and large, with a radius of about 0.11 and 0.2 of the image's side
+inline constexpr std::int32_t kScenePlaces = 9;  // 3 * row + column, from the top left
 inline constexpr std::size_t kMostSceneShapes = 4;
 
 struct SceneShape {
@@ -25,44 +26,44 @@ struct SceneShape {
 
   std::int32_t column() const { return place % 3; }
   std::int32_t row() const { return place / 3; }
-  // In the number of a shape and its colour, by which a detector tells them apart.
+  /// The class for detectors: a combination of shape and colour.
   std::int32_t label() const { return colour * kSceneKinds + kind; }
   bool operator==(const SceneShape&) const = default;
 };
 
-// The contents of a scene, to which captions and questions refer.
+/// The contents of a scene, which captions and questions describe.
 struct SceneContent {
-  std::vector<SceneShape> shapes;  // each at a place of its own
-  // hides[a][b]: shape a lies before shape b, and hides a part of it.
+  std::vector<SceneShape> shapes;  // at distinct places
+  /// hides[a][b]: shape a is in front of shape b, and hides a part of it.
   std::array<std::array<bool, kMostSceneShapes>, kMostSceneShapes> hides = {};
 };
 
 struct ShapeScene : SceneContent {
   Image image;
-  std::vector<LabelledBox> boxes;  // of each shape, whole; the area is what others leave visible
+  std::vector<LabelledBox> boxes;  // of each whole shape; the area is the visible part
 };
 
 struct ShapeSceneOptions {
   std::int64_t side = 64;             // of the square image, in pixels: 32 to 1024
   std::int32_t fewest = 1, most = 4;  // shapes
-  // Each scene with an odd number is the one before it but for the size, the colour, the kind or the place of one
-  // shape, and drawn anew: near misses of each other, in images as in words. Where no such change can be drawn, it is
-  // any other scene.
+  /// Each scene with an odd number differs from the previous one in the size, the colour, the kind or the place of one
+  /// shape, so that both images and captions are hard negatives of each other. If no such change is possible, it is any
+  /// other scene.
   bool twins = false;
 };
 
-// Scene `number` of a seed: the same for the same numbers. One content in ten, by a hash of its shapes with their
-// places, is held out and never for training. A shape that is partly hidden is hidden by 8% to 45% of its area, others
-// not at all; so whether one lies before another is always plain to see. Throws Error for impossible options.
+/// Scene `number` of a seed, deterministic. One content in ten, selected by a hash of its shapes with their places, is
+/// held out from training. A partly hidden shape has 8% to 45% of its area hidden, and others nothing, so that it is
+/// always visible which shape is in front. Throws Error for invalid options.
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,
                           const ShapeSceneOptions& options = {});
 
-// The portion of scenes with these shapes, which does not depend on their order.
+/// The portion of scenes with these shapes, which does not depend on their order.
 Portion PortionOf(const std::vector<SceneShape>& shapes);
 
-// What boxes in a square image of this side show, such as those of a detector: their labels are SceneShape::label, an
-// extent below 0.26 of the side is small, and the place is that of the middle. What hides what, boxes do not tell.
-// Throws Error for a label that no shape has.
+/// The content that boxes in a square image of this side show, such as a detector's: labels are SceneShape::label,
+/// shapes below 0.26 of the side are small, and the place is that of the box's middle. Which shape hides which is
+/// unknown. Throws Error for an invalid label.
 SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side);
 
 }  // namespace headlight

@@ -14,9 +14,9 @@
 namespace headlight {
 namespace {
 
-constexpr int kLargest = 99;             // of all numbers
-constexpr int kTable = 9;                // of factors
-constexpr std::uint64_t kHeldOutIn = 5;  // one in so many
+constexpr int kLargest = 99;             // for all numbers
+constexpr int kTable = 9;                // for factors
+constexpr std::uint64_t kHeldOutIn = 5;  // one in this many
 
 struct Person {
   std::string_view name;
@@ -38,7 +38,7 @@ constexpr std::string_view kPlaces[] = {"at school",     "in the garden", "in th
 // The effect of a form on the current number of things, with the form's own number as operand.
 enum class Change { none, add, subtract, multiply, divide };
 
-// {n} is its number; of an opening {n} and {m}. A problem has an opening, events and a question.
+// {n} is its number; an opening has {n} and {m}. A problem has an opening, events and a question.
 struct Form {
   Change change;
   std::string_view text;
@@ -83,14 +83,14 @@ constexpr Form kQuestions[] = {
     {Change::divide, "{A} puts them into {n} equal heaps. How many {things} are in a heap?"},
     {Change::divide, "How many {things} does each of {n} children get if {A} divides them equally?"},
 };
-// Numbers that have nothing to do with the answer.
+// Numbers that are irrelevant to the answer.
 constexpr std::string_view kAsides[] = {"{A} is {n} years old.", "It is {n} degrees outside.",
                                         "{His} bus has the number {n}.", "{B} also owns {n} {others}.",
                                         "The shop is {n} steps away."};
 
 bool HeldOut(std::string_view what) { return HashOf(what) % kHeldOutIn == 0; }
 
-// Builds a problem from random draws, which may turn out not to fit together.
+// Builds a problem from random choices, which may not fit together.
 class Story {
  public:
   explicit Story(Random& random) : random_(random) {
@@ -104,7 +104,7 @@ class Story {
     place_ = Any(kPlaces);
   }
 
-  // Nothing where the draws do not fit: a number too large, nothing left, or not divisible.
+  // Empty if the choices do not fit: a number too large, nothing left, or not divisible.
   std::optional<WordProblem> Tell(int steps) {
     const Form& opening = Any(kOpenings);
     const Form& question = Any(kQuestions);
@@ -113,7 +113,7 @@ class Story {
     const bool product = opening.change == Change::multiply;
     have_ = product ? Number(2, kTable) : Number(2, 60);
     const int first = have_;
-    const int aside = Number(0, 2 * events + 1);  // the statement that it stands behind, in half of the problems
+    const int aside = Number(0, 2 * events + 1);  // the sentence after which it comes, in half of the problems
     for (int i = 0; i <= events; ++i) {
       if (!Go(i == 0 ? opening : Any(kEvents), i == 0 ? first : 0)) return {};
       if (i == aside) Say(Any(kAsides), Number(2, kLargest), 0);
@@ -125,7 +125,7 @@ class Story {
                        .steps = steps};
   }
 
-  // By its pairs that are added or subtracted, and its sequence of forms.
+  // Determined by the pairs that are added or subtracted, and the sequence of forms.
   bool IsOf(Portion portion) const {
     const bool held_out = portion == Portion::held_out;
     if (HeldOut(forms_) != held_out || (held_out && pairs_.empty())) return false;
@@ -151,14 +151,14 @@ class Story {
                     arg("others", others_), arg("box", kBox[box_]), arg("boxes", kBoxes[box_]), arg("place", place_)));
   }
 
-  // Applies a form to the number of things. An opening begins with the number `first`.
+  // Applies a form to the number of things. An opening starts with the number `first`.
   bool Go(const Form& form, int first = 0) {
     int n = 0;
     if (form.change == Change::add) n = have_ < kLargest - 1 ? Number(2, kLargest - have_) : 0;
     if (form.change == Change::subtract) n = have_ > 3 ? Number(2, have_ - 1) : 0;
     if (form.change == Change::multiply) n = Number(2, kTable);
     if (form.change == Change::divide) {
-      std::vector<int> fitting;  // chosen among, so that divisions are not rejected too often
+      std::vector<int> fitting;  // chosen among these, so that divisions are not rejected too often
       for (int divisor = 2; divisor <= kTable; ++divisor)
         if (have_ % divisor == 0 && have_ / divisor >= 2 && have_ / divisor <= kTable) fitting.push_back(divisor);
       if (!fitting.empty()) n = fitting[random_.Below(fitting.size())];
@@ -196,7 +196,7 @@ class Story {
     }
   }
 
-  // As on paper: the ones, and then the tens with what is carried or borrowed.
+  // As on paper: the ones, then the tens with the carry or borrow.
   static std::string Columns(int a, int b) {
     const char sign = b < 0 ? '-' : '+';
     const int tens = a / 10, other_tens = std::abs(b) / 10, ones = a % 10, other_ones = std::abs(b) % 10;
@@ -224,7 +224,7 @@ class Story {
 
 WordProblem SampleWordProblem(Random& random, Portion portion) {
   while (true) {
-    // Rejection within one number of steps, so that 1, 2 and 3 steps are equally frequent.
+    // Rejection for a fixed number of steps, so that 1, 2 and 3 steps are equally frequent.
     const int steps = 1 + static_cast<int>(random.Below(3));
     while (true) {
       Story story(random);

@@ -21,7 +21,7 @@ std::set<int> NumbersIn(std::string text) {
   return {std::istream_iterator<int>(in), {}};
 }
 
-// Reads "12-7=5" or "4-1-1=2"; its digit that stands in the result, or -1 where it is reckoned wrong.
+// Parses "12-7=5" or "4-1-1=2". Returns the digit of the result, or -1 if it is wrong.
 int ColumnOf(std::istringstream& in) {
   int sum = 0, term = 0;
   char sign = '+';
@@ -33,7 +33,7 @@ int ColumnOf(std::istringstream& in) {
   return term == sum ? sum % 10 : -1;
 }
 
-// Reckons the working anew; the pairs of numbers that are added or subtracted go to `pairs`, the signs to `signs`.
+// Checks the working. Adds the pairs of numbers that are added or subtracted to `pairs`, and the signs to `signs`.
 int Reckoned(const WordProblem& problem, Pairs& pairs, std::map<char, int>& signs) {
   const std::set<int> told = NumbersIn(problem.text);
   std::istringstream in(problem.working);
@@ -58,7 +58,7 @@ int Reckoned(const WordProblem& problem, Pairs& pairs, std::map<char, int>& sign
   return result;
 }
 
-TEST(WordProblems, AreReckonedRightAndHeldOutOnesShareNoSum) {
+TEST(WordProblems, AreCorrectAndHeldOutOnesShareNoSum) {
   Random random(1);
   Pairs pairs[2];
   std::map<char, int> signs[2];
@@ -83,7 +83,7 @@ TEST(WordProblems, AreReckonedRightAndHeldOutOnesShareNoSum) {
   for (const std::string& pair : pairs[1]) EXPECT_FALSE(pairs[0].contains(pair)) << pair;
 }
 
-TEST(WordProblems, TheSameDrawsTellTheSame) {
+TEST(WordProblems, AreDeterministic) {
   Random one(7), other(7);
   EXPECT_EQ(SampleWordProblem(one, Portion::training).text, SampleWordProblem(other, Portion::training).text);
 }

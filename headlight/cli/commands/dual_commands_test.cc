@@ -241,10 +241,10 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
 
 TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   MustRun({"embed", model, texts, "--index", index});
-  EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is no index of vectors"));
+  EXPECT_THAT(RefusalOf({"search", photos, "a"}), HasSubstr("is not a vector index"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--out", folder.File("a.png")}), HasSubstr("must end in .html"));
   EXPECT_THAT(RefusalOf({"search", index, "a", "--top-k", "0"}), HasSubstr("--top-k must be at least 1"));
-  EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("holds something else"));
+  EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("is not empty"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", index, "--search", "a"}), HasSubstr("--index"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "-", "--index", index}), HasSubstr("--index"));
   // The same model elsewhere is named; another one is refused.
