@@ -15,14 +15,14 @@ namespace {
 constexpr std::int64_t kPoolBatches = 100;
 constexpr std::int64_t kMaxBatchSize = std::int64_t{1} << 24;
 
-enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };  // arbitrary: streams that are independent
+enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };  // arbitrary numbers for independent streams
 
 Random RandomFor(std::uint64_t seed, Purpose purpose, std::int64_t epoch, std::int64_t example = 0) {
   const std::array<std::int64_t, 3> words = {static_cast<std::int64_t>(purpose), epoch, example};
   return Random(seed, HashOf({reinterpret_cast<const char*>(words.data()), sizeof(words)}));
 }
 
-// Fisher and Yates; std::shuffle may differ from one standard library to another.
+// Fisher-Yates; std::shuffle can differ between standard libraries.
 template <typename T>
 void Shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.Below(left)]);
@@ -35,10 +35,10 @@ BatchStream::BatchStream(std::int64_t examples, LengthOfExample length, const Ba
     : length_(std::move(length)), options_(options), position_(position) {
   Check(options_.batch_size >= 1 && options_.batch_size <= kMaxBatchSize,
         "the size of a batch must be from 1 to {}, not {}", kMaxBatchSize, options_.batch_size);
-  Check(examples <= std::numeric_limits<std::uint32_t>::max(), "a corpus of {} examples is beyond the {} that fit",
+  Check(examples <= std::numeric_limits<std::uint32_t>::max(), "a corpus of {} examples exceeds the limit of {}",
         examples, std::numeric_limits<std::uint32_t>::max());
-  Check(position.epoch >= 0 && position.batch >= 0, "a place in the data is not negative, as epoch {}, batch {} is",
-        position.epoch, position.batch);
+  Check(position.epoch >= 0 && position.batch >= 0,
+        "a position in the data must not be negative, as epoch {}, batch {} is", position.epoch, position.batch);
   order_.resize(static_cast<std::size_t>(examples));
   if (position.batch == 0) return;
   PlanEpoch();
@@ -55,7 +55,7 @@ void BatchStream::PlanEpoch() {
   for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
     for (std::int64_t pool = 0; end < order_.size() && pool < kPoolBatches * options_.batch_size; ++end)
       pool += length_(order_[end]).size;
-    // Those of the same lengths stay in their shuffled order.
+    // Examples of equal lengths keep their shuffled order.
     std::stable_sort(order_.begin() + std::ptrdiff_t(begin), order_.begin() + std::ptrdiff_t(end),
                      [&](std::uint32_t a, std::uint32_t b) {
                        const ExampleLength left = length_(a), right = length_(b);

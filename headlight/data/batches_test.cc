@@ -19,7 +19,7 @@ using testing::Le;
 
 constexpr std::int32_t kStart = 1000001, kEos = 1000002;
 
-// A batch with its place in the stream.
+// A batch with its position in the stream.
 struct Batch : TokenBatch {
   BatchPosition next;
   std::int64_t batches_in_epoch = 0;
@@ -43,7 +43,7 @@ class PairStream {
 
 class BatchStreamTest : public testing::Test {
  protected:
-  // Pair i: source words "i ...", target words "i ...", lengths drawn from 1 to 20.
+  // Pair i: source words "i ...", target words "i ...", with random lengths from 1 to 20.
   Corpus Made(int pairs) {
     Random random(11);
     std::string source, target;
@@ -86,7 +86,7 @@ bool Same(const Batch& a, const Batch& b) {
          a.source == b.source && a.target == b.target && a.next == b.next && a.batches_in_epoch == b.batches_in_epoch;
 }
 
-// The pairs of Made, told by their first word.
+// The pairs of Made, identified by their first word.
 std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
   std::vector<std::int32_t> pairs;
   for (const Batch& batch : batches)
@@ -95,7 +95,7 @@ std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
   return pairs;
 }
 
-TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
+TEST_F(BatchStreamTest, SplitsIntoPartsOfSimilarSize) {
   const Corpus corpus = Made(200);
   options_.batch_size = 1000;
   const Batch batch = PairStream(corpus, options_, pairs_).Next();
@@ -120,8 +120,8 @@ TEST_F(BatchStreamTest, SplitsIntoPartsAlikeInSize) {
   EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
 }
 
-// A source counts half of a target: where sources grow, the first part has more texts.
-TEST(SplitBatch, PartsTakeAboutAsLong) {
+// A source token counts half of a target token: since sources grow, the first part has more texts.
+TEST(SplitBatch, PartsTakeSimilarTime) {
   TokenBatch batch;
   for (std::size_t text = 0; text < 100; ++text)
     AppendPair(std::vector<std::int32_t>(text < 50 ? 2 : 42, 5), std::vector<std::int32_t>(9, 6), 1, 2, batch);
@@ -156,7 +156,7 @@ TEST_F(BatchStreamTest, RepeatsTheTextsOfABatch) {
   EXPECT_EQ(twice.labels, batch.labels);
 }
 
-TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
+TEST_F(BatchStreamTest, AnEpochHasEveryPairOnceWithinTheLimit) {
   const Corpus corpus = Made(5000);
   for (const std::int64_t tokens : {1, 21, 100, 1000, 1000000}) {
     options_.batch_size = tokens;
@@ -176,7 +176,7 @@ TEST_F(BatchStreamTest, AnEpochHoldsEveryPairOnceWithinTheBound) {
   }
 }
 
-TEST_F(BatchStreamTest, SimilarLengthsShareABatchAndBatchesAreWellFilled) {
+TEST_F(BatchStreamTest, BatchesHaveSimilarLengthsAndAreWellFilled) {
   const Corpus corpus = Made(20000);
   options_.batch_size = 500;
   const std::vector<Batch> batches = Epoch(corpus, options_, 0);
@@ -192,7 +192,7 @@ TEST_F(BatchStreamTest, SimilarLengthsShareABatchAndBatchesAreWellFilled) {
   EXPECT_GT(tokens / static_cast<double>(batches.size()), 0.95 * 500);
 }
 
-TEST_F(BatchStreamTest, EpochsAndSeedsDealAnew) {
+TEST_F(BatchStreamTest, EpochsAndSeedsChangeTheOrder) {
   const Corpus corpus = Made(2000);
   const auto sets = [&](std::int64_t epoch) {
     std::set<std::set<std::int32_t>> result;
@@ -212,8 +212,8 @@ TEST_F(BatchStreamTest, EpochsAndSeedsDealAnew) {
   }
 }
 
-// The first batch of an epoch is any length: short ones do not come first.
-TEST_F(BatchStreamTest, BatchesComeInNoOrderOfLength) {
+// The first batch of an epoch can have any length: short ones do not come first.
+TEST_F(BatchStreamTest, BatchesAreNotOrderedByLength) {
   const Corpus corpus = Made(2000);
   double sum = 0;
   for (std::int64_t epoch = 0; epoch < 50; ++epoch)
@@ -238,14 +238,14 @@ TEST_F(BatchStreamTest, ResumesAnywhere) {
   }
 }
 
-TEST_F(BatchStreamTest, ComesTheSameThroughAPrefetchThread) {
+TEST_F(BatchStreamTest, IsTheSameThroughAPrefetchThread) {
   const Corpus corpus = Made(300);
   PairStream direct(corpus, options_, pairs_), ahead(corpus, options_, pairs_);
   Prefetch<Batch> prefetch([&] { return ahead.Next(); }, 4);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Same(prefetch.Next(), direct.Next())) << i;
 }
 
-TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
+TEST_F(BatchStreamTest, SamplesTheTextAgainInEachEpoch) {
   const Corpus corpus = Made(200);
   pairs_.sample = [](std::string_view text, Side side, Random& random) {
     const std::uint64_t drawn = 2 * random.Below(1 << 29) + (side == Side::target);
@@ -266,7 +266,7 @@ TEST_F(BatchStreamTest, SamplesTheTextAnewEachEpoch) {
   for (const auto& [pair, numbers] : drawn) EXPECT_EQ(numbers.size(), 6u) << pair;
 }
 
-TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
+TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotUsed) {
   corpus_options_.max_tokens = 4;
   const Corpus corpus = Opened("1 2\n", "3 4 5\n");
   for (const std::int32_t length : {0, 1, 3, 4, 100}) {
@@ -280,7 +280,7 @@ TEST_F(BatchStreamTest, ASampleOverTheLengthLimitIsNotTaken) {
   }
 }
 
-TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
+TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPositions) {
   const Corpus corpus = Made(10);
   const auto failure = [&](BatchPosition position) {
     return ErrorOf([&] { PairStream(corpus, options_, pairs_, position).Next(); });
@@ -289,7 +289,7 @@ TEST_F(BatchStreamTest, RefusesImpossibleOptionsAndPlaces) {
   EXPECT_THAT(failure({-1, 0}), HasSubstr("epoch -1"));
   for (const std::int64_t tokens : {std::int64_t{0}, std::int64_t{-5}, std::int64_t{1} << 40}) {
     options_.batch_size = tokens;
-    EXPECT_THAT(failure({}), HasSubstr("the size of a batch must be from 1 to 16777216"));
+    EXPECT_THAT(failure({}), HasSubstr("must be from 1 to 16777216"));
   }
 }
 

@@ -105,11 +105,11 @@ TEST_F(ClassifiedTexts, ANumberMayStandForANamedClassOfAModel) {
   const auto numbers = NewLabels::refused_but_numbers;
   labels = {"NEGATIVE", "POSITIVE"};
   EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t1\nman\tNEGATIVE\n", numbers)), ElementsAre(1, 0));
-  EXPECT_EQ(Refused("a.tsv", "dog\t2\n", numbers),
-            "a.tsv:1: '2' is none of the labels that are known: NEGATIVE, POSITIVE");
-  EXPECT_THAT(Refused("a.tsv", "dog\t1\n", NewLabels::refused), HasSubstr("'1' is none of the labels"));
+  EXPECT_THAT(Refused("a.tsv", "dog\t2\n", numbers),
+              AllOf(HasSubstr("a.tsv:1: '2'"), HasSubstr("NEGATIVE, POSITIVE")));
+  EXPECT_THAT(Refused("a.tsv", "dog\t1\n", NewLabels::refused), HasSubstr("a.tsv:1: '1' is not"));
   labels = {"1", "2"};
-  EXPECT_THAT(Refused("a.tsv", "dog\t0\n", numbers), HasSubstr("'0' is none of the labels"));
+  EXPECT_THAT(Refused("a.tsv", "dog\t0\n", numbers), HasSubstr("a.tsv:1: '0' is not"));
 }
 
 TEST_F(ClassifiedTexts, ReadsCsvAndTheNamesOfGlue) {

@@ -1,5 +1,4 @@
-// The images of COCO's JSON files, whatever their annotations are: boxes (data/detection.h) or captions
-// (data/image_texts.h).
+// The images of COCO's JSON files with any annotations: boxes (data/detection.h) or captions (data/image_texts.h).
 #pragma once
 
 #include <cstddef>
@@ -12,32 +11,32 @@
 
 namespace headlight {
 
-// The largest id, of either sign, that every JSON reader keeps exact.
+/// The largest absolute value of an id that every JSON reader represents exactly.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
 struct CocoImage {
   std::string path;  // of its file
   std::int64_t id = 0;
-  std::int64_t height = 0, width = 0;  // pixels; 0: not said
+  std::int64_t height = 0, width = 0;  // pixels; 0: unknown
 };
 
 struct CocoImages {
   std::vector<CocoImage> images;
   std::map<std::int64_t, std::size_t> index_of;  // by id
 
-  // The index of the image that an annotation belongs to, by its "image_id". Throws Error where there is none.
+  /// The index of the image that an annotation refers to by its "image_id". Throws Error if there is none.
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
-// COCO's own files of instances have 450 MB, of which the outlines are most.
+/// COCO's own instance files have 450 MB, mostly outlines.
 inline const JsonLimits kCocoLimits = {
     .bytes = std::uint64_t{1} << 30, .values = std::int64_t{1} << 25, .without = {"segmentation"}};
 
-// "images" of the JSON file at `path`, each looked for in `folders`, then beside the file. Throws Error naming the
-// entry where an image is missing and where two have one id.
+/// Reads "images" of the JSON file at `path`. Each image is searched in `folders`, then next to the file. Throws Error
+/// naming the entry if an image is missing or two have the same id.
 CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `place`.
+/// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `place`.
 std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& place);
 
 }  // namespace headlight

@@ -15,12 +15,14 @@
 namespace headlight {
 namespace {
 
-// The cache: kMagic; a record a pair (int32 ids of source, then target; with keep_text both lines, each ended by "\n",
-// and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry a pair; the Footer.
-// A change of the layout changes the last character.
+// The layout of the cache: kMagic; for each pair a record (int32 ids of source, then target; with keep_text both lines,
+// each ended by "
+// ", and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry for each pair; the Footer. Increment
+// the last character of kMagic if the layout changes.
 constexpr std::string_view kMagic = "hdlpair1";
 
-constexpr std::size_t kChunkPairs = 4096, kChunkBytes = std::size_t{4} << 20;  // encoded at once, at most about
+constexpr std::size_t kChunkPairs = 4096,
+                      kChunkBytes = std::size_t{4} << 20;  // approximate limits on what is encoded at a time
 constexpr std::int64_t kPairsATask = 64;
 
 template <typename T>
@@ -28,7 +30,7 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-// One side, read text by text and hashed on the way.
+// Reads one side, text by text, and computes its hash.
 class HashedLines {
  public:
   HashedLines(const CorpusFiles& files, Side side)
@@ -61,7 +63,7 @@ void CheckIsFile(const std::string& path) {
   Check(!other, "{}: not a regular file; a corpus is read twice, which a pipe cannot be", path);
 }
 
-// The count that a pair belongs to: `kept`, or why it is left out.
+// The count to which a pair belongs: `kept`, or the reason why it is left out.
 std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t target_tokens,
                                     const CorpusOptions& options) {
   const auto [shorter, longer] = std::minmax({source_tokens + 1, target_tokens + 1});
@@ -71,9 +73,9 @@ std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t targe
   return &CorpusCounts::kept;
 }
 
-// A piece of the corpus small enough to be held.
+// A part of the corpus that fits into memory.
 struct Chunk {
-  std::vector<std::string> source, target;  // their memory is used again by the next chunk
+  std::vector<std::string> source, target;  // reused by the next chunk
   std::vector<std::vector<std::int32_t>> source_ids, target_ids;
   std::size_t size = 0;
 
@@ -106,11 +108,11 @@ struct Chunk {
 
 struct Corpus::Footer {
   CorpusCounts counts;
-  std::uint64_t corpus_hash;   // what the cache was made from
-  std::uint64_t content_hash;  // of every byte before this one
+  std::uint64_t corpus_hash;   // of the data from which the cache was made
+  std::uint64_t content_hash;  // of all preceding bytes
 };
 
-// Appends to the cache and hashes what it appends.
+// Appends to the cache, and hashes what is appended.
 class Corpus::Writer {
  public:
   explicit Writer(const std::string& path) : file_(path) {}
@@ -136,10 +138,10 @@ class Corpus::Writer {
 
 Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options)
     : files_(std::move(files)), options_(options) {
-  Check(options.max_tokens >= 2, "the maximum length must be at least 2 tokens, a word and its end, not {}",
+  Check(options.max_tokens >= 2, "the maximum length must be at least 2 tokens, a word and the end, not {}",
         options.max_tokens);
   Check(std::isfinite(options.max_ratio) && options.max_ratio >= 1,
-        "the maximum ratio of lengths must be a number from 1, not {}", options.max_ratio);
+        "the maximum ratio of lengths must be at least 1, not {}", options.max_ratio);
   CheckIsFile(files_.source);
   if (!files_.target.empty()) CheckIsFile(files_.target);
   const std::string both =
@@ -148,8 +150,8 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   HashedLines source(files_, Side::source), target(files_, Side::target);
   while (source.Next()) continue;
   while (target.Next()) continue;
-  Check(source.lines() == target.lines(), "{} has {} lines, {} has {}: each line needs its translation", files_.source,
-        source.lines(), files_.target, target.lines());
+  Check(source.lines() == target.lines(), "{} has {} lines, but {} has {}: each line needs a translation",
+        files_.source, source.lines(), files_.target, target.lines());
   Check(source.lines() > 0, "{} {} empty: there is nothing to train on", both, files_.target.empty() ? "is" : "are");
 
   const std::uint64_t text_hash = TextHash(source, target);
@@ -167,13 +169,13 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   }
 }
 
-// False where there is no cache of this corpus.
+// Returns false if there is no cache of this corpus.
 bool Corpus::OpenCache() {
   std::error_code error;
   if (!std::filesystem::exists(files_.cache, error)) return false;
   MappedFile cache(files_.cache);
   const std::string_view text = cache.text();
-  Check(text.starts_with(kMagic), "{}: a file of another kind, where the corpus would keep its token ids",
+  Check(text.starts_with(kMagic), "{}: is a file of another kind, so the corpus cannot store its token ids there",
         files_.cache);
 
   Footer footer;
@@ -225,7 +227,7 @@ void Corpus::WriteCache(const EncodeText& encode, std::uint64_t text_hash) {
     writer.Write(records);
   }
   Check(text_hash == TextHash(source, target), "{}: changed while it was read", both);
-  Check(counts.lines > 0 || options_.share.share == 0, "{}: with a share of {} held out no pair is left", both,
+  Check(counts.lines > 0 || options_.share.share == 0, "{}: with a share of {} held out, no pair is left", both,
         options_.share.share);
   Check(counts.kept > 0, "{}: no pair is left of {}: {} empty, {} over-long, {} lopsided", both, counts.lines,
         counts.empty, counts.over_long, counts.lopsided);
@@ -243,7 +245,7 @@ Corpus::Ids Corpus::IdsOf(std::int64_t pair) const {
 }
 
 Corpus::Text Corpus::TextOf(std::int64_t pair) const {
-  Ensure(options_.keep_text, "a corpus made without keep_text is asked for its text");
+  Ensure(options_.keep_text, "a corpus without keep_text has no text");
   const Entry& entry = entries_[static_cast<std::size_t>(pair)];
   const std::size_t ids = entry.source_length + std::size_t{entry.target_length};
   const std::string_view text = cache_.text().substr(entry.begin + ids * sizeof(std::int32_t));

@@ -1,5 +1,5 @@
-// A parallel corpus for training: the token ids of sentence pairs, in a file that is mapped and not held in memory, so
-// that it may be larger than that.
+// A parallel corpus for training: the token ids of sentence pairs, in a memory-mapped file, which may be larger than
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,27 @@
 
 namespace headlight {
 
-// A sentence to its token ids, as MarianTokenizer::Encode: without begin or end of sentence. Called from several
-// threads at once; what it throws ends the work and reaches the caller, who may so cancel it.
+/// Encodes a sentence as MarianTokenizer::Encode does, without begin or end of sentence. Called from several threads at
+/// once. Its exceptions end the work and are passed to the caller, which can use them to cancel.
 using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {
-  // Plain or gzip, UTF-8: line i of one translates line i of the other. Or `target` is empty, and `source` holds pairs
-  // (PairReader).
+  /// Plain or gzip UTF-8 files, in which line i of one translates line i of the other. If `target` is empty, `source`
+  /// has pairs (PairReader).
   std::string source, target;
-  std::string cache;         // where the ids are kept; written, unless it already holds those of the same corpus
-  PairColumns columns = {};  // of pairs
+  std::string cache;         // stores the ids; written unless it already has those of the same corpus
+  PairColumns columns = {};  // for files with pairs
 };
 
 struct CorpusOptions {
-  std::int32_t max_tokens = 256;  // tokens of a side, its end of sentence included; longer pairs are left out
-  double max_ratio = 9;    // of the longer side to the shorter, in tokens with their ends; so are pairs beyond it
-  bool keep_text = false;  // keep the text beside the ids, to encode it anew each epoch
+  std::int32_t max_tokens = 256;  // tokens of a side, including the end of sentence; longer pairs are left out
+  double max_ratio =
+      9;  // of the longer side to the shorter one, in tokens with their ends; pairs beyond it are left out
+  bool keep_text = false;  // keep the text in addition to the ids, to encode it again in each epoch
   TextShare share = {};    // of the pairs, by their sources; the others are not counted
 };
 
-// How many pairs there were, how many are left, and why the others are not.
+/// The number of pairs, of those that are kept, and of those that are left out by reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;
@@ -53,10 +54,10 @@ class HEADLIGHT_API Corpus {
     std::string_view source, target;
   };
 
-  // Reads both files whole (to compare their line counts and to hash them), then encodes them on all threads unless the
-  // cache holds just that: the same text, `tokenizer_hash` and options. Memory: 16 bytes a pair while encoding, none
-  // after. Throws Error as LineReader does, for files of different line counts, for a corpus of which nothing is left,
-  // for impossible options, and where `files.cache` is a file of another kind.
+  /// Reads both files (to compare their numbers of lines and to hash them), then encodes them on all threads unless the
+  /// cache is for the same text, `tokenizer_hash` and options. Memory: 16 bytes per pair while encoding, none
+  /// afterwards. Throws the errors of LineReader, and Error for different numbers of lines, for a corpus of which
+  /// nothing is left, for invalid options, and if `files.cache` is a file of another kind.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
   std::int64_t size() const { return counts_.kept; }  // pairs
@@ -64,13 +65,13 @@ class HEADLIGHT_API Corpus {
   const CorpusOptions& options() const { return options_; }
   std::uint64_t hash() const { return hash_; }  // of the text, the tokenizer's hash and the options
 
-  // Pair i in the files' order, i from 0 to size() - 1. TextOf needs options().keep_text.
+  /// Pair i in the order of the files, i from 0 to size() - 1. TextOf needs options().keep_text.
   Ids IdsOf(std::int64_t pair) const;
   Text TextOf(std::int64_t pair) const;
 
  private:
   struct Entry {
-    std::uint64_t begin;  // of the pair's record in the cache, bytes
+    std::uint64_t begin;  // offset of the pair's record in the cache, in bytes
     std::uint32_t source_length, target_length;
   };
   struct Footer;

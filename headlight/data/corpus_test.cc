@@ -13,7 +13,7 @@
 #include "headlight/base/random.h"
 #include "headlight/data/testing.h"
 
-// The heap's size, so that a test can see what a large corpus costs.
+// The size of the heap, to measure the memory of a large corpus.
 namespace {
 std::atomic<std::int64_t> heap_bytes, heap_peak;
 }  // namespace
@@ -58,7 +58,7 @@ class CorpusTest : public testing::Test {
   std::string Failure(std::string_view source, std::string_view target) {
     return ErrorOf([&] { Open(source, target); });
   }
-  // How many sentences had to be encoded to open the corpus.
+  // The number of sentences that were encoded to open the corpus.
   int Encoded(std::string_view source, std::string_view target) {
     encoded_ = 0;
     Open(source, target);
@@ -71,7 +71,7 @@ class CorpusTest : public testing::Test {
   std::atomic<int> encoded_ = 0;
 };
 
-TEST_F(CorpusTest, HoldsTheIdsOfEveryPair) {
+TEST_F(CorpusTest, ContainsTheIdsOfEveryPair) {
   const Corpus corpus = Open("1 2 3\n4\n", "5 6\r\n7 8 9 70000");
   ASSERT_EQ(corpus.size(), 2);
   EXPECT_THAT(corpus.IdsOf(0).source, ElementsAre(1, 2, 3));
@@ -82,7 +82,7 @@ TEST_F(CorpusTest, HoldsTheIdsOfEveryPair) {
   EXPECT_THROW(corpus.TextOf(0), Error);
 }
 
-// A file of pairs is the same corpus as two files of lines.
+// A file of pairs gives the same corpus as two files of lines.
 TEST_F(CorpusTest, IsReadFromPairs) {
   options_.keep_text = true;
   const Corpus lines = Open("1 2 3\n\n4\n", "5 6\n8\n7 8\n");
@@ -100,10 +100,10 @@ TEST_F(CorpusTest, IsReadFromPairs) {
   EXPECT_THAT(ErrorOf([&] {
                 OpenFiles({folder_.Write("none.jsonl", ""), "", folder_.Path("none"), {}});
               }),
-              HasSubstr("none.jsonl is empty: there is nothing to train on"));
+              HasSubstr("none.jsonl is empty"));
 }
 
-TEST_F(CorpusTest, TellsTheTokenizerWhichSideItIs) {
+TEST_F(CorpusTest, PassesTheSideToTheTokenizer) {
   const CorpusFiles files{folder_.Write("source", "s\n"), folder_.Write("target", "t\n"), folder_.Path("cache")};
   const EncodeText encode = [](std::string_view text, Side side) {
     return std::vector<std::int32_t>{text[0], static_cast<std::int32_t>(side)};
@@ -113,7 +113,7 @@ TEST_F(CorpusTest, TellsTheTokenizerWhichSideItIs) {
   EXPECT_THAT(corpus.IdsOf(0).target, ElementsAre('t', 1));
 }
 
-TEST_F(CorpusTest, KeepsTheTextWhereAsked) {
+TEST_F(CorpusTest, KeepsTheTextOnRequest) {
   options_.keep_text = true;
   const Corpus corpus = Open("1 zwei\n3\n", "  5 \n6 sieben\t8\n");
   EXPECT_EQ(corpus.TextOf(0).source, "1 zwei");
@@ -123,7 +123,7 @@ TEST_F(CorpusTest, KeepsTheTextWhereAsked) {
   EXPECT_THAT(corpus.IdsOf(1).target, ElementsAre(6, 8));
 }
 
-TEST_F(CorpusTest, LeavesOutAndCountsByReason) {
+TEST_F(CorpusTest, CountsOmittedPairsByReason) {
   options_.max_tokens = 5;
   options_.max_ratio = 2;
   const Corpus corpus = Open(
@@ -151,7 +151,7 @@ TEST_F(CorpusTest, EncodesOnce) {
   EXPECT_EQ(Open(source, target).counts(), (CorpusCounts{2, 2, 0, 0, 0, 3, 2}));
 }
 
-TEST_F(CorpusTest, EncodesAnewWhateverChanged) {
+TEST_F(CorpusTest, EncodesAgainAfterAnyChange) {
   EXPECT_EQ(Encoded("1 2\n3\n", "4\n5\n"), 4);
   EXPECT_EQ(Encoded("1 2\n6\n", "4\n5\n"), 4);
   EXPECT_EQ(Encoded("1 2\n6\n", "4\n7\n"), 4);
@@ -189,23 +189,21 @@ TEST_F(CorpusTest, ReplacesADamagedCache) {
   }
 }
 
-TEST_F(CorpusTest, WritesOverNothingOfAnotherKind) {
+TEST_F(CorpusTest, DoesNotOverwriteOtherFiles) {
   folder_.Write("cache", "my only copy");
-  EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("cache: a file of another kind"));
+  EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("cache: is a file of another"));
   EXPECT_EQ(ReadFile(folder_.Path("cache")), "my only copy");
 }
 
-TEST_F(CorpusTest, RefusesWhatIsNoCorpus) {
-  EXPECT_EQ(Failure("1\n2\n3", "1\n2\n"), folder_.Path("source") + " has 3 lines, " + folder_.Path("target") +
-                                              " has 2: each line needs its translation");
-  EXPECT_THAT(Failure("", ""), HasSubstr("are empty: there is nothing to train on"));
-  EXPECT_THAT(Failure("\n1 2 3 4 5 6 7 8 9\n", "1\n\n"),
-              HasSubstr("no pair is left of 2: 2 empty, 0 over-long, 0 lop"));
-  EXPECT_THAT(Failure("1\n2\n", "1\n\xFF\n"), HasSubstr("target: line 2: byte 0 is not UTF-8"));
+TEST_F(CorpusTest, RefusesInvalidFiles) {
+  EXPECT_THAT(Failure("1\n2\n3", "1\n2\n"), testing::AllOf(HasSubstr("source has 3 lines"), HasSubstr("target has 2")));
+  EXPECT_THAT(Failure("", ""), HasSubstr("are empty"));
+  EXPECT_THAT(Failure("\n1 2 3 4 5 6 7 8 9\n", "1\n\n"), HasSubstr("2 empty, 0 over-long"));
+  EXPECT_THAT(Failure("1\n2\n", "1\n\xFF\n"), HasSubstr("target: line 2: byte 0"));
   EXPECT_THAT(ErrorOf([&] {
                 OpenFiles({folder_.Path("source"), folder_.Path("none"), folder_.Path("cache")});
               }),
-              HasSubstr("none: cannot open: No such file"));
+              HasSubstr("none: cannot open"));
   EXPECT_THAT(ErrorOf([&] {
                 OpenFiles({folder_.Path("source"), "/dev/null", folder_.Path("cache")});
               }),
@@ -220,16 +218,16 @@ TEST_F(CorpusTest, RefusesWhatIsNoCorpus) {
 TEST_F(CorpusTest, RefusesImpossibleOptions) {
   for (const int length : {1, 0, -3}) {
     options_.max_tokens = length;
-    EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("the maximum length must be at least 2"));
+    EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("maximum length must be"));
   }
   options_ = {};
   for (const double ratio : {0.5, -1.0, std::nan(""), HUGE_VAL}) {
     options_.max_ratio = ratio;
-    EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("the maximum ratio of lengths must be a number from 1"));
+    EXPECT_THAT(Failure("1\n", "1\n"), HasSubstr("maximum ratio of lengths"));
   }
 }
 
-TEST_F(CorpusTest, CarriesWhatTheTokenizerThrows) {
+TEST_F(CorpusTest, PassesOnTheTokenizersErrors) {
   const CorpusFiles files{folder_.Write("source", "1\n2\n"), folder_.Write("target", "1\n2\n"), folder_.Path("cache")};
   const EncodeText failing = [](std::string_view, Side) -> std::vector<std::int32_t> {
     Fail("the tokenizer's own error");
@@ -238,8 +236,8 @@ TEST_F(CorpusTest, CarriesWhatTheTokenizerThrows) {
   EXPECT_FALSE(std::filesystem::exists(files.cache));
 }
 
-// 100,000 pairs, 5 MB of text: held as objects they would cost far over 20 MB. The bound is 16 bytes a pair, doubled
-// while a vector grows, and what one chunk needs.
+// 100,000 pairs, 5 MB of text, which would take far more than 20 MB as objects. The limit is 16 bytes per pair, doubled
+// while a vector grows, and the memory for one chunk.
 TEST_F(CorpusTest, NeedsLittleMemoryForALargeCorpus) {
   options_.keep_text = true;
   constexpr std::int64_t kPairs = 100000;

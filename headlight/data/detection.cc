@@ -31,7 +31,7 @@ struct Category {
   std::string name, place;
 };
 
-// COCO's categories, by id.
+// COCO's categories, sorted by id.
 std::vector<Category> CategoriesOf(const JsonView& file) {
   std::vector<Category> categories;
   for (const JsonView& category : file["categories"].Items())
@@ -81,7 +81,7 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
   }
 }
 
-// The XML files that a path names, and the folders where their images may be.
+// The XML files that a path refers to, and the folders of their images.
 struct VocFiles {
   std::vector<std::string> annotations, folders;
 };
@@ -96,11 +96,11 @@ VocFiles VocFilesOf(const std::string& path, const std::vector<std::string>& fol
     files.folders = With(folders, {path, fs::path(path) / ".." / "JPEGImages"});
     return files;
   }
-  // ROOT/ImageSets/Main/train.txt
+  // A list such as ROOT/ImageSets/Main/train.txt.
   const fs::path root = fs::path(path).parent_path() / ".." / "..";
   LineReader lines(path);
   while (const auto line = lines.Next()) {
-    const std::string_view name = line->substr(0, line->find_first_of(" \t"));  // perhaps with 1 or -1 after it
+    const std::string_view name = line->substr(0, line->find_first_of(" \t"));  // perhaps followed by 1 or -1
     if (name.empty()) continue;
     const std::string annotation = (root / "Annotations" / (std::string(name) + ".xml")).string();
     Check(fs::is_regular_file(annotation), "{}:{}: there is no file {}", path, lines.line_number(), annotation);
@@ -119,7 +119,7 @@ void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLa
     annotations.push_back(read_voc(path));
     for (const ImageAnnotation::Object& object : annotations.back().objects) names.insert(object.label);
   }
-  if (rule == NewLabels::added)  // in order, whatever the order of the files
+  if (rule == NewLabels::added)  // sorted, independent of the order of the files
     for (const std::string& name : names) NumberOfLabel(name, labels, rule, files.annotations.front());
   for (std::size_t i = 0; i < annotations.size(); ++i) {
     const ImageAnnotation& annotation = annotations[i];
@@ -140,8 +140,8 @@ void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLa
 void CheckSize(const DetectionExample& example, ImageSize decoded) {
   const auto differs = [](std::int64_t said, std::int64_t side) { return said > 0 && said != side; };
   Check(!differs(example.width, decoded.width) && !differs(example.height, decoded.height),
-        "{}: the decoded image, turned as its EXIF orientation says, has {} x {} pixels, and its annotation says {} x "
-        "{}: the boxes would be elsewhere",
+        "{}: the decoded image, in its EXIF orientation, has {} x {} pixels, but its annotation says {} x "
+        "{}: the boxes would not match",
         example.image, decoded.width, decoded.height, example.width, example.height);
 }
 

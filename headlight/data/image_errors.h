@@ -1,4 +1,4 @@
-// Errors of several images at once.
+// Combines the errors of several images.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-// Throws Error that says what is wrong with images, of at most twenty of them, and how many more cannot be read. Does
-// nothing if there are no errors.
+/// Throws Error with the messages of at most twenty images, and the number of other images that cannot be read. Does
+/// nothing if there are no errors.
 HEADLIGHT_API void ThrowImageErrors(const std::vector<std::string>& errors);
 
 }  // namespace headlight

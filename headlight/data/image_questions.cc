@@ -94,7 +94,7 @@ BlindAnswers AnswerBlindly(const ImageQuestions& known, const ImageQuestions& as
 ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share) {
   Collector collector(share);
   for (const std::string& path : paths) {
-    Check(HasRecords(path) || IsTsv(path), "{}: questions about images are a .tsv, .csv or .jsonl file", path);
+    Check(HasRecords(path) || IsTsv(path), "{}: questions about images must be in a .tsv, .csv or .jsonl file", path);
     IsTsv(path) ? AddTsv(path, collector) : AddRecords(path, collector);
   }
   return std::move(collector.read);

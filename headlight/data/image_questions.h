@@ -1,4 +1,4 @@
-// Questions about images with their answers, to learn from.
+// Questions about images with their answers, for training.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,28 @@
 namespace headlight {
 
 struct AnsweredQuestion {
-  std::size_t image = 0;  // its place in ImageQuestions::images
+  std::size_t image = 0;  // index in ImageQuestions::images
   std::string question, answer;
-  std::string kind;   // of question, such as "how many"; empty where the file does not say
-  std::string place;  // file and line, to begin an error with
+  std::string kind;   // of question, such as "how many"; empty if the file does not have it
+  std::string place;  // file and line, the prefix of error messages
 };
 
 struct ImageQuestions {
-  std::vector<std::string> images;  // the paths of their files, each once, in the order in which they are named first
+  std::vector<std::string> images;  // paths of their files, without duplicates, in order of first appearance
   std::vector<AnsweredQuestion> questions;
 };
 
-// Of records (HasRecords) of "path" (or "file_name", "image", "file"), "question", "answer" and perhaps "kind", or of
-// .tsv files: a path, a question and its answer a line, with tabs between. Paths are relative to the file's folder. The
-// share is chosen by the images' paths as they are written. Throws Error naming the file and line for what is not
-// that, for an image that is missing, and for a question or an answer that is empty.
+/// Reads records (HasRecords) with "path" (or "file_name", "image", "file"), "question", "answer" and optionally
+/// "kind", or .tsv files with lines of a path, a question and its answer, separated by tabs. Paths are relative to the
+/// file's folder. The share is selected by the images' paths as written. Throws Error naming the file and line for
+/// other content, for a missing image, and for an empty question or answer.
 HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
-// Which of `asked` are right without their images: with the answer that `known` gives most often to the same question
-// (`by_question`; of a question that it does not have, to its kind), and with that which it gives most often to
-// questions of the same kind (`by_kind`; of another kind, to all). Of answers that are given equally often, the first
-// in order.
+/// Baselines without images: whether each of `asked` is answered correctly by the most frequent answer in `known`.
+/// `by_question`: to the same question, or if it does not occur, to its kind. `by_kind`: to questions of the same kind,
+/// or for an unknown kind, to all. Ties go to the first answer in sort order.
 struct BlindAnswers {
-  std::vector<bool> by_question, by_kind;  // of each of `asked`
+  std::vector<bool> by_question, by_kind;  // one element per question in `asked`
 };
 HEADLIGHT_API BlindAnswers AnswerBlindly(const ImageQuestions& known, const ImageQuestions& asked);
 

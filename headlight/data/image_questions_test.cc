@@ -51,7 +51,7 @@ TEST_F(ImageQuestionFiles, AreRead) {
   EXPECT_EQ(Read("a.csv", "path,question,answer\na.png,\"What, then?\",dog\n").questions[0].question, "What, then?");
 }
 
-TEST_F(ImageQuestionFiles, AreAnsweredBlindly) {
+TEST_F(ImageQuestionFiles, AreAnsweredWithoutImages) {
   const auto row = [](const char* question, const char* answer, const char* kind) {
     return fmt::format(R"({{"path": "a.png", "question": "{}", "answer": "{}", "kind": "{}"}})", question, answer,
                        kind) +
@@ -64,22 +64,22 @@ TEST_F(ImageQuestionFiles, AreAnsweredBlindly) {
       Read("asked.jsonl", row("How many?", "3", "count") + row("How many?", "2", "count") + row("Is it?", "no", "is") +
                               row("Are they?", "yes", "is") + row("What?", "3", "new") + row("Is it?", "yes", "is"));
   const BlindAnswers right = AnswerBlindly(known, asked);
-  // "Is it?" has two answers, of which "no" is the first in order; "Are they?" is new, and its kind mostly "yes"; of a
-  // new kind, the most frequent of all are "3" and "yes".
+  // "Is it?" has two answers, of which "no" is the first in sort order; "Are they?" is new, and its kind mostly "yes";
+  // for a new kind, the most frequent answers are "3" and "yes".
   EXPECT_EQ(right.by_question, (std::vector<bool>{true, false, true, true, true, false}));
   EXPECT_EQ(right.by_kind, (std::vector<bool>{true, false, false, true, true, true}));
   EXPECT_EQ(AnswerBlindly({}, asked).by_question, std::vector<bool>(6, false));
 }
 
-TEST_F(ImageQuestionFiles, NameWhatIsWrong) {
-  EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\n"), testing::StartsWith("a.tsv:1: expected the path of an image"));
+TEST_F(ImageQuestionFiles, ErrorsNameTheProblem) {
+  EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\n"), testing::StartsWith("a.tsv:1: expected the path"));
   EXPECT_THAT(Refusal("a.tsv", "a.png\tWhat?\tx\ty\n"), testing::StartsWith("a.tsv:1: expected the path"));
   EXPECT_EQ(Refusal("a.tsv", "a.png\t\tx\n"), "a.tsv:1: the question is empty");
   EXPECT_EQ(Refusal("a.tsv", "a.png\tWhat?\t\n"), "a.tsv:1: the answer is empty");
   EXPECT_EQ(Refusal("a.tsv", "c.png\tWhat?\tx\n"), "a.tsv:1: c.png: no such file");
   EXPECT_THAT(Refusal("a.jsonl", "{\"path\": \"a.png\", \"question\": \"What?\"}\n"),
               testing::StartsWith("a.jsonl:1: key 'answer'"));
-  EXPECT_THAT(Refusal("a.txt", "a.png\tWhat?\tx\n"), HasSubstr("a.txt: questions about images are a .tsv"));
+  EXPECT_THAT(Refusal("a.txt", "a.png\tWhat?\tx\n"), HasSubstr("a.txt: questions about images"));
 }
 
 TEST_F(ImageQuestionFiles, AreSharedByTheirImages) {

@@ -1,4 +1,4 @@
-// Sets of images with texts that tell of them, to learn from.
+// Images with texts that describe them, for training.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,29 @@ namespace headlight {
 
 struct ImageTextList {
   std::vector<ImageSource> sources;
-  std::vector<std::vector<std::string>> texts;  // of each, at least one
-  // Of each text one that is nearly the same and not true of the image; empty where there is none.
+  std::vector<std::vector<std::string>> texts;  // one or more per image
+  /// For each text, a hard negative: a similar text that is false for the image; empty if there is none.
   std::vector<std::vector<std::string>> near_misses;
 };
 
-// The images of `paths` with their texts, of which each path is one of
-// - .tsv (perhaps .gz): lines of a path, a tab and a text;
-// - .csv or .jsonl (perhaps .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
-//   "captions", "texts"), in JSON one or an array of them, and perhaps "near_misses", as many. Paths are relative to
-//   the file's folder, and rows of one image, by its path, give it several texts, wherever they stand;
-// - .json: COCO's captions (images, annotations). An image is looked for in `folders`, then beside the file; one
-//   without a caption is left out;
-// - a folder of images, at any depth, each with a file of the same name in .txt beside it, a text a line.
-// Throws Error naming the file and the line or key for what is not that, for a text that is empty, and where there is
-// no image.
+/// Lists the images of `paths` with their texts. Each path is one of
+/// - .tsv (optionally .gz): lines of a path, a tab and a text;
+/// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
+///   "captions", "texts"), in JSON one or an array of them, and optionally as many "near_misses". Paths are relative to
+///   the
+///   file's folder, and all rows with the same path give texts of one image;
+/// - .json: COCO's captions (images, annotations). An image is searched in `folders`, then next to the file; images
+/// without a
+///   caption are left out;
+/// - a folder of images, at any depth, each with a file of the same name in .txt next to it, one text per line.
+/// Throws Error naming the file and the line or key for other content, for an empty text, and if there is no image.
 HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths,
                                            const std::vector<std::string>& folders = {});
 
-// A list's images and texts, from any number of threads at once.
+/// The images and texts of a list. Thread-safe.
 class HEADLIGHT_API ImageTextSet {
  public:
-  // As ImageSet, which reads all files once: the share is chosen by the images' contents.
+  /// Like ImageSet, which reads all files once: the share is selected by the images' contents.
   ImageTextSet(ImageTextList list, DecodeBytes decode, const TextShare& share = {},
                std::int64_t memory = ImageSet::kMemory, std::vector<std::string>* skipped = nullptr);
 
@@ -53,7 +54,7 @@ class HEADLIGHT_API ImageTextSet {
 
  private:
   std::vector<std::vector<std::string>> texts_, near_misses_;
-  ImageSet images_;  // whose labels are indices into texts_
+  ImageSet images_;  // labels are indices in texts_
 };
 
 }  // namespace headlight

@@ -38,7 +38,7 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
   constexpr std::ptrdiff_t shown = 10;
   constexpr std::size_t most = 1 << 14;
   const auto some = labels.begin() + std::min(std::ssize(labels), shown);
-  Check(rule == NewLabels::added, "{}: '{}' is none of the labels that are known: {}{}", place, label,
+  Check(rule == NewLabels::added, "{}: '{}' is not one of the known labels: {}{}", place, label,
         fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...");
   Check(labels.size() < most, "{}: more than {} different labels", place, most);
   labels.emplace_back(label);

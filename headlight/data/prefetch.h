@@ -1,4 +1,4 @@
-// Threads that make the next items while the last one is worked on.
+// Threads that prepare the next items in the background.
 #pragma once
 
 #include <condition_variable>
@@ -16,9 +16,9 @@
 
 namespace headlight {
 
-// Calls produce() again and again on a thread of its own, up to `depth` items ahead, and hands the items out in order.
-// The first exception that produce() throws ends the thread and arrives at Next, after the items made before it.
-// It may be destroyed at any moment, and then waits for the calls that run.
+/// Calls produce() repeatedly on a separate thread, up to `depth` items ahead, and returns the items in order. The
+/// first exception of produce() ends the thread and is rethrown by Next, after the items that precede it. The
+/// destructor waits for running calls.
 template <typename Item>
 class Prefetch {
  public:
@@ -28,8 +28,8 @@ class Prefetch {
       : Prefetch([one = std::make_shared<Make>(std::move(produce))] { return Make([one] { return (*one)(); }); }, depth,
                  1) {}
 
-  // Several threads: plan() is called by one at a time, in the order of the items, and gives what makes the next one,
-  // on any thread. A thread that the system does not grant is done without, unless it is the first.
+  /// Uses several threads. plan() is called by one thread at a time, in the order of the items, and returns a function
+  /// that makes the next item on any thread. If a thread cannot be created, fewer are used, unless it is the first.
   Prefetch(std::function<Make()> plan, std::size_t depth, int threads) : plan_(std::move(plan)), depth_(depth) {
     for (int thread = 0; thread < threads; ++thread) {
       try {
@@ -52,11 +52,11 @@ class Prefetch {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // The next item; waits for it. From one thread at a time.
+  /// Waits for the next item. Must be called from one thread at a time.
   Item Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !places_.empty() && (places_.front().item || places_.front().failure); });
-    if (places_.front().failure) std::rethrow_exception(places_.front().failure);  // and again at the next call
+    if (places_.front().failure) std::rethrow_exception(places_.front().failure);  // also at the next call
     Item item = std::move(*places_.front().item);
     places_.pop_front();
     lock.unlock();
@@ -65,7 +65,7 @@ class Prefetch {
   }
 
  private:
-  // Of an item that is being made or is there.
+  /// An item that is ready or being made.
   struct Place {
     std::optional<Item> item;
     std::exception_ptr failure;
@@ -75,7 +75,7 @@ class Prefetch {
     for (std::unique_lock lock(mutex_);;) {
       changed_.wait(lock, [this] { return places_.size() < depth_ || stopping_; });
       if (stopping_) return;
-      Place& place = places_.emplace_back();  // stays where it is, while others come and go
+      Place& place = places_.emplace_back();  // its address does not change while others are added and removed
       try {
         const Make make = plan_();
         lock.unlock();
@@ -85,7 +85,7 @@ class Prefetch {
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         place.failure = std::current_exception();
-        stopping_ = true;  // what comes after it is never handed out
+        stopping_ = true;  // later items are never returned
       }
       changed_.notify_all();
     }
@@ -94,10 +94,10 @@ class Prefetch {
   std::function<Make()> plan_;
   std::size_t depth_;
   std::mutex mutex_;
-  std::condition_variable changed_;  // an item more or less, a failure, or stopping_
+  std::condition_variable changed_;  // signals a new item, a removed item, a failure, or stopping_
   std::deque<Place> places_;         // in the order of the items
   bool stopping_ = false;
-  std::vector<std::thread> threads_;  // last, so that all they use is there when they start
+  std::vector<std::thread> threads_;  // last, so that all that they use is initialized when they start
 };
 
 }  // namespace headlight

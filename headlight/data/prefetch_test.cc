@@ -10,18 +10,18 @@
 namespace headlight::prefetch_test {
 namespace {
 
-TEST(Prefetch, HandsOutInOrderWhatCannotBeCopied) {
+TEST(Prefetch, ReturnsMoveOnlyItemsInOrder) {
   int made = 0;
   Prefetch<std::unique_ptr<int>> prefetch([&] { return std::make_unique<int>(made++); }, 3);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(*prefetch.Next(), i);
 }
 
-TEST(Prefetch, KeepsTheStateOfWhatProduces) {
+TEST(Prefetch, KeepsTheStateOfTheProducer) {
   Prefetch<int> prefetch([made = 0]() mutable { return made++; }, 3);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(prefetch.Next(), i);
 }
 
-TEST(Prefetch, WorksAheadNoFurtherThanItsDepth) {
+TEST(Prefetch, WorksAheadUpToTheDepth) {
   std::atomic<int> made = 0;
   Prefetch<int> prefetch([&] { return made++; }, 4);
   while (made < 4) std::this_thread::yield();
@@ -31,18 +31,18 @@ TEST(Prefetch, WorksAheadNoFurtherThanItsDepth) {
   while (made < 5) std::this_thread::yield();
 }
 
-TEST(Prefetch, ThrowsInTheConsumerAfterWhatWasMadeBefore) {
+TEST(Prefetch, ThrowsInTheConsumerAfterEarlierItems) {
   int made = 0;
   Prefetch<int> prefetch([&] { return made < 3 ? made++ : throw std::runtime_error("no more"); }, 10);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(prefetch.Next(), i);
   for (int i = 0; i < 2; ++i) EXPECT_THROW(prefetch.Next(), std::runtime_error);
 }
 
-TEST(Prefetch, HasTheOrderOfThePlanWithSeveralThreads) {
+TEST(Prefetch, KeepsTheOrderOfThePlanWithSeveralThreads) {
   int planned = 0;
   const auto plan = [&] {
     return [number = planned++] {
-      std::this_thread::sleep_for(std::chrono::microseconds(number * 7919 % 300));  // a later one may be ready sooner
+      std::this_thread::sleep_for(std::chrono::microseconds(number * 7919 % 300));  // later items can be ready sooner
       return number;
     };
   };
@@ -63,7 +63,7 @@ TEST(Prefetch, SeveralThreadsWorkAtOnce) {
   EXPECT_EQ(prefetch.Next(), 1);
 }
 
-TEST(Prefetch, ThrowsWhatAnyThreadMetInItsPlace) {
+TEST(Prefetch, ThrowsErrorsOfAnyThreadInOrder) {
   int planned = 0;
   const auto plan = [&]() -> std::function<int()> {
     return [number = planned++] { return number == 20 ? throw std::runtime_error("the twentieth") : number; };
@@ -73,7 +73,7 @@ TEST(Prefetch, ThrowsWhatAnyThreadMetInItsPlace) {
   for (int i = 0; i < 2; ++i) EXPECT_THROW(prefetch.Next(), std::runtime_error);
 }
 
-TEST(Prefetch, MayBeDestroyedAtAnyMoment) {
+TEST(Prefetch, CanBeDestroyedAtAnyTime) {
   for (int taken = 0; taken < 5; ++taken)
     for (const std::size_t depth : {1, 2, 100000}) {
       int made = 0;

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kCa = 1;  // of atom14
+constexpr std::size_t kCa = 1;  // index in atom14
 constexpr std::int64_t kFewest = 3;
 
 bool IsStructure(const fs::path& path) {
@@ -56,7 +56,7 @@ bool Resolved(const ChainExample& example) {
                        [](const ResidueLabels& residue) { return residue.known[kCa]; }) >= kFewest;
 }
 
-// All chains of structures, each sequence of a structure once.
+// Adds all chains of structures, each sequence of a structure once.
 void AddStructures(const std::vector<std::string>& paths, const StructureReader& read, ChainSet& set) {
   std::vector<std::vector<ChainExample>> examples(paths.size());
   ParallelFor(std::ssize(paths), [&](std::int64_t i) {
@@ -89,11 +89,11 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
     const std::string place = fmt::format("{}:{}", path, lines.line_number());
     const std::vector<std::string> fields = ColumnsOf(*line);
     Check(fields.size() >= 2 && fields.size() <= 4 && !fields[0].empty(),
-          "{}: expected a structure, a tab and a chain, and perhaps an alignment and templates, not {} columns", place,
-          fields.size());
+          "{}: expected a structure, a tab and a chain, and optionally an alignment and templates, not {} columns",
+          place, fields.size());
     const auto file = [&](const std::string& name) {
       const std::string its = (fs::path(path).parent_path() / name).string();
-      std::error_code ignored;  // of a name that no file can have
+      std::error_code ignored;  // for names that no file can have
       Check(fs::is_regular_file(its, ignored), "{}: there is no file {}", place, its);
       return its;
     };
@@ -147,10 +147,9 @@ ChainSet ReadChainSet(const std::vector<std::string>& paths, const StructureRead
     else
       AddStructures({path}, read, set);
   }
-  Check(!set.examples.empty(), "{}: there is no chain of which {} C alpha atoms are known", fmt::join(paths, ", "),
-        kFewest);
+  Check(!set.examples.empty(), "{}: there is no chain with {} known C alpha atoms", fmt::join(paths, ", "), kFewest);
   for (const ChainExample& example : set.examples)
-    Check(example.residues.size() <= kMostResidues, "{}: {} residues, more than {}", example.name,
+    Check(example.residues.size() <= kMostResidues, "{}: it has {} residues, but at most {} are allowed", example.name,
           example.residues.size(), kMostResidues);
   return set;
 }

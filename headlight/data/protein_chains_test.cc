@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Residues in a row, of which N, CA and C are known.
+// Consecutive residues with known N, CA and C.
 ProteinChain Chain(const std::string& name, const std::string& letters) {
   ProteinChain chain;
   chain.name = name;
@@ -90,19 +90,19 @@ TEST_F(ProteinChains, OfAnIndexHaveTemplates) {
   EXPECT_EQ(set.examples[2].templates.size(), 1U);
   EXPECT_EQ(set.examples[1].templates[0].backbone_known, std::vector<std::uint8_t>(5, 1));
   EXPECT_EQ(set.examples[1].templates[0].types[0], set.examples[1].residues[0].type);
-  // A template more is another set.
+  // Another template makes another set.
   EXPECT_NE(HashOfChainSet(Read(Index("structures/two.cif\tA\t\tstructures/two.cif\n"))),
             HashOfChainSet(Read(Index("structures/two.cif\tA\n"))));
 }
 
-TEST_F(ProteinChains, RefuseWhatIsNone) {
+TEST_F(ProteinChains, RefuseInvalidFiles) {
   const auto error = [&](const std::string& path) { return ErrorOf([&] { Read(path); }); };
-  EXPECT_THAT(error(folder.File("nowhere")), HasSubstr("nowhere: there is no such file or folder"));
+  EXPECT_THAT(error(folder.File("nowhere")), HasSubstr("nowhere: there is no such"));
   std::filesystem::create_directory(folder.File("empty"));
   EXPECT_THAT(error(folder.File("empty")), HasSubstr("empty: there is no structure"));
   EXPECT_THAT(error(folder.File("structures/notes.txt")), HasSubstr("notes.txt"));
-  EXPECT_THAT(error(Index("")), HasSubstr("index.tsv: there is no line in it"));
-  EXPECT_THAT(error(Index("a\n")), HasSubstr("index.tsv:1: expected a structure, a tab and a chain"));
+  EXPECT_THAT(error(Index("")), HasSubstr("index.tsv: there is no line"));
+  EXPECT_THAT(error(Index("a\n")), HasSubstr("index.tsv:1: expected a structure"));
   EXPECT_THAT(error(Index("\tA\n")), HasSubstr("index.tsv:1: expected"));
   EXPECT_THAT(error(Index("structures/two.cif\tA\nb.cif\tA\n")), HasSubstr("index.tsv:2: there is no file"));
   EXPECT_THAT(error(Index(std::string(5000, 'a') + "\tA\n")), HasSubstr("index.tsv:1: there is no file"));

@@ -1,5 +1,5 @@
-// Small languages on which a model shows that it learns its task: the answer depends on words far away, and
-// on none nearby. Each is a file as `headlight train` reads it.
+// Small artificial languages that test whether a model was trained for its task: answers depend only on distant words.
+// Each is a file for `headlight train`.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 12> kAnimals = {"dog",  "cat",   "
 inline constexpr std::array<std::string_view, 12> kVoices = {"barks",  "meows",  "moos",  "quacks", "neighs",  "roars",
                                                              "croaks", "bleats", "sings", "hisses", "squeaks", "howls"};
 
-// "the dog , the cat and the frog were there : one barks , one meows and one croaks .": each animal has its voice.
+// "the dog , the cat and the frog were there : one barks , one meows and one croaks .": each animal has a voice.
 inline std::string AnimalTexts(int texts, std::uint64_t seed) {
   Random random(seed);
   std::string file;
@@ -39,8 +39,8 @@ inline std::string AnimalTexts(int texts, std::uint64_t seed) {
   return file;
 }
 
-// A CoNLL file. "In spring Bel Dor , as Mir knows , laughs .": a name, of one or two words that are names of anything,
-// is that of a person, a place or a company, which only the verb far behind says; the other one is a person's.
+// A CoNLL file. "In spring Bel Dor , as Mir knows , laughs .": a name of one or two arbitrary words belongs to a
+// person, a place or a company, which only the distant verb determines. The other name is a person's.
 inline std::string NameSentences(int sentences, std::uint64_t seed) {
   constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
                                                        "Kor", "Lun", "Sar", "Nim", "Gal"};
@@ -72,8 +72,8 @@ inline std::string NameSentences(int sentences, std::uint64_t seed) {
   return file;
 }
 
-// Texts, tab, class. "I do not think that the film was bad .": a praise or a blame, turned round by each negation,
-// beside what others said, which does not count. All words are as frequent in either class.
+// Lines of a text, a tab and a class. "I do not think that the film was bad .": an opinion that each negation inverts,
+// next to the opinion of others, which does not count. All words are equally frequent in both classes.
 inline std::string Reviews(int reviews, std::uint64_t seed) {
   constexpr std::array<std::string_view, 6> things = {"film", "book", "play", "song", "story", "music"};
   constexpr std::array<std::string_view, 6> good = {"good", "great", "lovely", "clever", "funny", "brilliant"};
@@ -98,8 +98,8 @@ inline std::string Reviews(int reviews, std::uint64_t seed) {
   return file;
 }
 
-// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? Where she went last, or the story
-// does not say.
+// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? At the last place where she went, or
+// the story does not say.
 inline std::string Stories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 5> people = {"Anna", "Tom", "Lea", "Ben", "Mia"};
   constexpr std::array<std::string_view, 8> places = {"garden", "kitchen", "office", "bathroom",
@@ -109,7 +109,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
   std::string file;
   for (int i = 0; i < stories; ++i) {
     std::string story;
-    std::array<std::size_t, people.size()> last{};  // where the place of each stands; 0: nowhere
+    std::array<std::size_t, people.size()> last{};  // offset of each person's place; 0: none
     std::array<std::string_view, people.size()> where;
     for (std::uint64_t events = 1 + random.Below(5); events > 0; --events) {
       const std::size_t person = random.Below(people.size());
@@ -118,7 +118,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
       where[person] = Draw(places, random);
       story += fmt::format("{} .", where[person]);
     }
-    // Mostly of somebody who is in the story.
+    // Mostly about somebody in the story.
     std::size_t person = random.Below(people.size());
     while (last[person] == 0 && random.Below(4) != 0) person = random.Below(people.size());
     file += fmt::format(R"({{"question": "Where is {} ?", "context": "{}", "answers": [)", people[person], story);
@@ -129,7 +129,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
 }
 
 // "At two Anna bought cups. At five Ben lost keys. At six Anna hid pears.", tab, "Anna bought cups and hid pears. Ben
-// lost keys.": what two people did in a day, in three to five sentences, and what each one did.
+// lost keys.": the deeds of two people in three to five sentences, and a summary by person.
 inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
   constexpr std::array<std::string_view, 12> hours = {"one",   "two",   "three", "four", "five",   "six",
                                                       "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
@@ -161,7 +161,7 @@ inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
 }
 
 // "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third the cow moos. Fourth the
-// frog croaks.": what is hidden in one place is known from another, and the sentences' order from what they say.
+// frog croaks.": a hidden word follows from another one, and the order of sentences from their contents.
 inline std::string AnimalStories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 4> which = {"First", "Second", "Third", "Fourth"};
   Random random(seed);

@@ -121,7 +121,7 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
             "x.conll:2: expected a word and its tag, with a space or a tab between");
   EXPECT_EQ(reader.Refused("x.conll", "dog O\nNew York\tX\n"), "x.conll:2: 3 columns, where the lines before have 2");
   EXPECT_EQ(reader.Refused("x.conll", "dog Y\n", NewLabels::refused),
-            "x.conll:1: 'Y' is none of the labels that are known: O, X");
+            "x.conll:1: 'Y' is not one of the known labels: O, X");
   EXPECT_EQ(reader.Refused("x.conll", "dog O\x7F\n"),
             "x.conll:1: a label must have a name, without control characters");
   EXPECT_EQ(reader.Refused("x.conll", "dog \xFF\n"), "x.conll: line 1: byte 4 is not UTF-8");

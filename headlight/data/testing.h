@@ -1,4 +1,4 @@
-// Shared by the tests of this room.
+// Shared by the tests of this folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-// A folder of a test's own, gone with it.
+// A temporary folder of a test, removed afterwards.
 class TestFolder {
  public:
   TestFolder() : path_(std::filesystem::path(testing::TempDir()) / Name()) {
@@ -28,7 +28,7 @@ class TestFolder {
   std::string Path(const std::string& name) const { return path_ / name; }
   std::string Write(const std::string& name, std::string_view text) const {
     std::ofstream(Path(name), std::ios::binary)
-        << text;  // not flushed to the disk, as WriteFile's are: tests write many
+        << text;  // not flushed to disk like WriteFile, since tests write many files
     return Path(name);
   }
 
@@ -41,7 +41,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-// The text of the Error that `call` throws; empty if it throws none.
+// The message of the Error that `call` throws; empty if it throws none.
 inline std::string ErrorOf(const std::function<void()>& call) {
   try {
     call();

@@ -1,4 +1,4 @@
-// Texts to learn from: their tokens, words and classes.
+// Texts for training: their tokens, words and classes.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +14,39 @@
 
 namespace headlight {
 
-// A text as a model reads it.
+/// A text as model input.
 struct TextExample {
-  std::vector<std::int32_t> ids;     // special tokens too where an encoder wants them; a language model's without
-  std::vector<std::int32_t> types;   // segments; empty where there are none
-  std::vector<std::int32_t> words;   // for hidden words: which word an id is part of; negative: a special token
-  std::vector<std::int32_t> labels;  // what is asked for: the text's class; or each token's, negative: not asked; or
-                                     // the tokens that an answer begins and ends with
-  std::vector<float> numbers = {};   // what a regression is asked for, instead of labels
+  std::vector<std::int32_t> ids;    // with special tokens for encoders, without them for language models
+  std::vector<std::int32_t> types;  // segments; empty if there are none
+  std::vector<std::int32_t> words;  // for masking: the index of each token's word; negative: a special token
+  /// The targets: the text's class, or each token's label (negative: ignored), or an answer's first and last token.
+  std::vector<std::int32_t> labels;
+  std::vector<float> numbers = {};  // targets of a regression, instead of labels
 };
 
 struct TextExamples {
   std::vector<TextExample> texts;
-  std::int64_t bytes = 0;  // of the texts with their lines' ends
+  std::int64_t bytes = 0;  // of the texts with their line ends
   std::int64_t tokens = 0;
-  std::int64_t cut = 0;                    // texts that are in pieces
-  std::int64_t truncated = 0;              // texts whose ends are left out
-  std::vector<std::string> warnings = {};  // of files that seem to be mistaken for something else
+  std::int64_t cut = 0;                    // texts that were divided
+  std::int64_t truncated = 0;              // texts whose ends were left out
+  std::vector<std::string> warnings = {};  // about files that seem to be mistaken for something else
 };
 
-// Calls body(text) for each text of a file. Throws Error as TextReader does.
+/// Calls body(text) for each text of a file. Throws the errors of TextReader.
 HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body,
                                const TextSource& source = {});
 
-// The texts of files (ForEachText). One of more than `longest` tokens is cut into pieces; empty ones are none. For an
-// encoder with special tokens, segments and words. Throws Error as ForEachText.
+/// Reads the texts of files (ForEachText). A text of more than `longest` tokens is divided; empty ones are ignored. For
+/// an encoder with special tokens, segments and words. Throws the errors of ForEachText.
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                      std::int64_t longest, bool for_encoder, const TextShare& share = {},
                                      const TextSource& source = {});
 
-// A whole text for an encoder, with special tokens, segments and words.
+/// A whole text for an encoder, with special tokens, segments and words.
 HEADLIGHT_API TextExample EncoderExample(std::string_view text, const PipelineTokenizer& tokenizer);
 
-// Of ids and labels.
+/// A hash of ids and labels.
 HEADLIGHT_API std::uint64_t HashOfTexts(const std::vector<TextExample>& texts);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Any bytes, as a file of each kind that is learned from, are refused by an Error or are examples that fit together.
+// Any bytes, as a file of each kind of training data, either give an Error or consistent examples.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ PipelineTokenizer SmallTokenizer() {
   return PipelineTokenizer::Parse(json, "tokenizer.json");
 }
 
-// A file of these bytes, gone with the program.
+// A file with these bytes, removed at the end of the program.
 class FuzzedFile {
  public:
   explicit FuzzedFile(const char* extension)
@@ -67,7 +67,7 @@ void Try(const Body& body) {
   }
 }
 
-// An index names files beside it, of which this is one.
+// An index refers to neighbouring files, one of which is this one.
 void ReadChains(const std::vector<std::string>& index) {
   const auto read = [](const std::string& path) {
     Structure structure{path, {{"A", std::vector<Residue>(3)}}};

@@ -1,4 +1,4 @@
-// Texts held out of a training set to validate on.
+// Holds out texts of a training set for validation.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-// A share of all texts, chosen by a hash of seed and text, or the others. The same text is always on the same side, so
-// that none is both learned from and validated on.
+/// A share of all texts, selected by a hash of seed and text, or the rest. Equal texts are always on the same side, so
+/// that no text is used both for training and validation.
 struct TextShare {
-  double share = 0;  // held out; 0: this has all texts
+  double share = 0;  // held out; 0: use all texts
   std::uint64_t seed = 1;
   bool held_out = false;
 

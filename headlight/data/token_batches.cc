@@ -10,7 +10,7 @@ namespace headlight {
 namespace {
 
 std::int32_t Size(const std::vector<std::int32_t>& rows) {
-  Ensure(rows.size() <= std::numeric_limits<std::int32_t>::max(), "a batch of {} rows", rows.size());
+  Ensure(rows.size() <= std::numeric_limits<std::int32_t>::max(), "a batch has {} rows", rows.size());
   return static_cast<std::int32_t>(rows.size());
 }
 
@@ -46,8 +46,8 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
   const std::int64_t rows = decodes ? std::max<std::int64_t>(Size(batch.labels), sources / 2) : sources;
   const std::int64_t parts = std::max<std::int64_t>(1, (rows + tokens - 1) / tokens);
   if (parts == 1) return {batch};
-  // A row of the source goes through about half of the products that one of the target does, with the decoder's larger
-  // layers and the output.
+  // A source token needs about half of the computation of a target token, which passes through the decoder's larger
+  // layers and the output projection.
   const std::int64_t of_target = decodes ? 2 : 0;
   const std::int64_t total = sources + of_target * Size(batch.labels);
   std::vector<TokenBatch> split;
@@ -56,7 +56,7 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
     const Sequence& target = batch.target[text];
     const std::int64_t cost =
         of_target * target.length + (batch.source.empty() ? 0 : std::int64_t{batch.source[text].length});
-    // The part in which the text's middle lies: every cut is within half a text of where it should be.
+    // The part that contains the text's middle, so that each boundary is within half a text of its ideal position.
     if (const std::int64_t index = (2 * before + cost) * parts / (2 * total); index != last) {
       split.emplace_back();
       last = index;
@@ -107,7 +107,7 @@ TokenBatch PackBatch(const TokenExamples& examples, const BatchPlan& plan, std::
 }
 
 TokenExamples PairsOf(const Corpus& corpus, const PairOptions& options) {
-  Ensure(!options.sample || corpus.options().keep_text, "to be encoded anew, the corpus must keep its text");
+  Ensure(!options.sample || corpus.options().keep_text, "to be encoded again, the corpus must keep its text");
   return {.size = corpus.size(),
           .length =
               [&corpus](std::int64_t pair) {

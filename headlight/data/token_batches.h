@@ -1,4 +1,4 @@
-// Batches of texts: packed rows of token ids.
+// Batches of texts as packed rows of token ids.
 #pragma once
 
 #include <cstdint>
@@ -14,55 +14,55 @@
 
 namespace headlight {
 
-// Texts as packed rows. Of pairs, for teacher forcing: target_inputs[t] is what the decoder reads where it has to
-// predict labels[t]. A model without an encoder has no source; one without a decoder has no target_inputs, and its
-// labels are what the task asks of each text or of each of its tokens.
+/// Texts as packed rows. For pairs with teacher forcing, target_inputs[t] is the decoder input when it predicts
+/// labels[t]. Encoder-only and decoder-only models have only one side: without an encoder there is no source; without a
+/// decoder there are no target_inputs, and labels are the targets of each text or of each token.
 struct TokenBatch {
   std::vector<std::int32_t> source_ids;     // [source tokens]
-  std::vector<std::int32_t> source_types;   // [source tokens]: segments; empty where there are none
-  std::vector<std::int32_t> target_inputs;  // [target tokens]: of a pair start, then the target
-  std::vector<std::int32_t> labels;         // [target tokens]: of a pair the target, then end; negative: ignored
-  Sequences source, target;                 // [batch]
-  bool twice = false;                       // of Twice: the labels are those of each half of the texts
+  std::vector<std::int32_t> source_types;   // [source tokens]: segments; empty if there are none
+  std::vector<std::int32_t> target_inputs;  // [target tokens]: for a pair the start token, then the target
+  std::vector<std::int32_t> labels;  // [target tokens]: for a pair the target, then the end token; negative: ignored
+  Sequences source, target;          // [batch]
+  bool twice = false;                // made by Twice: the labels are those of each half of the texts
 };
 
-// Adds ids to the end of rows, as one more sequence.
+/// Appends ids as another sequence.
 HEADLIGHT_API void AppendRows(std::vector<std::int32_t>& rows, Sequences& sequences, std::span<const std::int32_t> ids);
 
-// Adds a pair for teacher forcing: the source as the encoder reads it, the target without start and end.
+/// Appends a pair for teacher forcing: the source as the encoder reads it, the target without start and end.
 HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                               std::int32_t start_id, std::int32_t end_id, TokenBatch& batch);
 
-// The batch's texts, in their order, in parts of about `tokens` rows or fewer that take about as long to compute: rows
-// of the target, or half of the source's where those are more, or of the source where no decoder reads the target.
+/// Divides the batch's texts, in order, into parts of at most about `tokens` rows that take similar time to compute.
+/// Rows are those of the target, or half of the source's if that is more; without a decoder, those of the source.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
-/// The batch's texts, then the same again, with the labels of the first: two passes of R-Drop in one.
+/// The batch's texts twice, with the labels of the first half: the two passes of R-Drop in one.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
 
-// How many labels of a batch are not negative.
+/// The number of labels of a batch that are not negative.
 HEADLIGHT_API std::int64_t LabelCount(const TokenBatch& batch);
 
-// Examples of which batches of tokens are made.
+/// Examples that are combined to batches of tokens.
 struct TokenExamples {
   std::int64_t size = 0;
   LengthOfExample length;
-  // Adds an example to the end of a batch. `random` is RandomOfExample's.
+  /// Appends an example to a batch. `random` is that of RandomOfExample.
   std::function<void(std::int64_t example, Random& random, TokenBatch& batch)> append;
 };
 
-// The examples of a plan, packed.
+/// The packed examples of a plan.
 HEADLIGHT_API TokenBatch PackBatch(const TokenExamples& examples, const BatchPlan& plan, std::uint64_t seed);
 
 struct PairOptions {
   std::int32_t start_id = 0, eos_id = 0;
-  // Where set, encodes the text anew each epoch, as MarianTokenizer::EncodeSampled does for BPE-dropout. The corpus
-  // must have been made with keep_text. Batches are planned with the lengths of the plain encoding, which a sentence
-  // keeps that would exceed the corpus' max_tokens.
+  /// If set, encodes the text again in each epoch, like MarianTokenizer::EncodeSampled for BPE-dropout. The corpus must
+  /// have been created with keep_text. Batches are planned with the lengths of the plain encoding, which is also used
+  /// for a sentence that would otherwise exceed the corpus' max_tokens.
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 
-// The pairs of a corpus, which must outlive them, for teacher forcing; a batch is bounded by its labels.
+/// The pairs of a corpus for teacher forcing; the labels bound a batch. The corpus must outlive the result.
 HEADLIGHT_API TokenExamples PairsOf(const Corpus& corpus, const PairOptions& options);
 
 }  // namespace headlight

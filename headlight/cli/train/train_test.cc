@@ -250,7 +250,7 @@ TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
     return RefusalOf(with_share);
   };
   EXPECT_THAT(refusal("0.00001"), HasSubstr("none are held out, to validate on"));
-  EXPECT_THAT(refusal("0.99999"), HasSubstr("held out no pair is left"));
+  EXPECT_THAT(refusal("0.99999"), HasSubstr("no pair is left"));
   const Outcome outcome = RunProgram(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, testing::ContainsRegex("3[0-9][0-9] pairs of 3[0-9][0-9]"));
