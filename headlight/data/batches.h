@@ -38,10 +38,10 @@ struct BatchPlan {
 };
 
 /// The batches of `examples` examples, epoch after epoch without end, from a position on. Each epoch shuffles the
-/// examples, sorts them by length within pools of about a hundred batches, so that a batch has examples of similar
-/// length, divides them into batches, and shuffles the batches. The order depends only on the lengths, the options and
-/// the position. Memory: at most about 12 bytes per example. Throws Error for invalid options and for a position that
-/// the epoch does not have.
+/// examples, and sorts them by length within pools of about a hundred batches, so that batches have examples of similar
+/// length. It then divides them into batches, and shuffles these. The order depends only on the lengths, the options
+/// and the position. Memory: at most about 12 bytes per example. Throws Error for invalid options and for a position
+/// that the epoch does not have.
 class HEADLIGHT_API BatchStream {
  public:
   BatchStream(std::int64_t examples, LengthOfExample length, const BatchOptions& options, BatchPosition position = {});

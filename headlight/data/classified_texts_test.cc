@@ -106,7 +106,7 @@ TEST_F(ClassifiedTexts, ANumberMayStandForANamedClassOfAModel) {
   labels = {"NEGATIVE", "POSITIVE"};
   EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t1\nman\tNEGATIVE\n", numbers)), ElementsAre(1, 0));
   EXPECT_THAT(Refused("a.tsv", "dog\t2\n", numbers),
-              AllOf(HasSubstr("a.tsv:1: '2'"), HasSubstr("NEGATIVE, POSITIVE")));
+              testing::AllOf(HasSubstr("a.tsv:1: '2'"), HasSubstr("NEGATIVE, POSITIVE")));
   EXPECT_THAT(Refused("a.tsv", "dog\t1\n", NewLabels::refused), HasSubstr("a.tsv:1: '1' is not"));
   labels = {"1", "2"};
   EXPECT_THAT(Refused("a.tsv", "dog\t0\n", numbers), HasSubstr("a.tsv:1: '0' is not"));

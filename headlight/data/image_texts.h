@@ -23,11 +23,9 @@ struct ImageTextList {
 /// - .tsv (optionally .gz): lines of a path, a tab and a text;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
 ///   "captions", "texts"), in JSON one or an array of them, and optionally as many "near_misses". Paths are relative to
-///   the
-///   file's folder, and all rows with the same path give texts of one image;
+///   the file's folder, and all rows with the same path give texts of one image;
 /// - .json: COCO's captions (images, annotations). An image is searched in `folders`, then next to the file; images
-/// without a
-///   caption are left out;
+///   without a caption are left out;
 /// - a folder of images, at any depth, each with a file of the same name in .txt next to it, one text per line.
 /// Throws Error naming the file and the line or key for other content, for an empty text, and if there is no image.
 HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths,

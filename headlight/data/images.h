@@ -26,8 +26,7 @@ struct ImageList {
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
 /// - a folder with a folder for each class, named like it, with images at any depth;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class"), or
-/// .tsv:
-///   lines of a path, a tab and a class. Paths are relative to the file's folder;
+///   .tsv: lines of a path, a tab and a class. Paths are relative to the file's folder;
 /// - an IDX file of images, followed by that of their class indices.
 /// New labels are added or refused by `rule`; added labels are sorted (SortLabels). Throws Error naming the file and
 /// line for other content, and if there is no image.

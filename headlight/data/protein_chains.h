@@ -29,13 +29,10 @@ struct ChainSet {
 /// Reads chains. Each path is one of
 /// - a structure, PDB or mmCIF: all of its chains;
 /// - a folder of structures (.pdb, .ent, .cif or .mmcif, optionally .gz, at any depth), sorted by name;
-/// - an index, .tsv: lines of a structure, a tab and a chain, and optionally a tab and the file of its alignment, whose
-/// query
-///   is the chain's sequence, and another tab and the structures of its templates, separated by ;, best first (aligned
-///   by
-///   ReadTemplates of protein/templates.h). Paths are relative to the index. An empty chain means the only chain, and
-///   the
-///   alignment may be empty.
+/// - an index, .tsv: lines of a structure, a tab and a chain. Optionally follow a tab and the file of its alignment,
+///   whose query is the chain's sequence, and another tab and the structures of its templates, separated by ;, best
+///   first (aligned by ReadTemplates of protein/templates.h). Paths are relative to the index. An empty chain means the
+///   only chain, and the alignment may be empty.
 /// A residue takes about 1.3 kB of memory, and 0.3 kB in a template. Alignments are read later, except for their query.
 /// Throws Error that names the file and, in an index, the line, for missing or other files, and if no chain is left.
 HEADLIGHT_API ChainSet ReadChainSet(const std::vector<std::string>& paths, const StructureReader& read);

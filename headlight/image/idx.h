@@ -18,8 +18,8 @@ struct IdxArray {
   std::vector<std::uint8_t> values = {};  // in row-major order
 };
 
-/// Throws Error naming the file if it is not an array of unsigned bytes, is truncated or has data after its last value,
-/// and if it has more than `most_bytes`, before they are allocated.
+/// Throws Error naming the file if it is not an array of unsigned bytes, or is truncated or has data after its last
+/// value. Also throws Error for more than `most_bytes`, before they are allocated.
 HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
 /// True for paths with the usual names of IDX files: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.

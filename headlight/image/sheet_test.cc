@@ -27,7 +27,7 @@ TEST(Sheet, ArrangesImagesInRows) {
 }
 
 TEST(Sheet, RefusesInvalidSheets) {
-  EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("0 images"));
+  EXPECT_THAT(ErrorOf([] { SheetOf({}, 1); }), testing::HasSubstr("at least 1 image"));
   const std::vector<Image> two = {Pattern(4, 3), Pattern(3, 4)};
   EXPECT_THAT(ErrorOf([&] { SheetOf(two, 1); }), testing::HasSubstr("4 x 3 and of 3"));
   EXPECT_THAT(ErrorOf([&] { SheetSize({4, 3}, 2, 0); }), testing::HasSubstr("0 columns"));

@@ -38,12 +38,13 @@ struct AlignmentTableOptions {
 
 /// Reads several alignments of one query (AlphaFold's are of UniRef90, BFD and MGnify), in order. Rows with the same
 /// residues as an earlier row are dropped.
-///   Memory: one byte for each of at most `most_cells` residues, about 150 bytes per row in memory and 60 per distinct
-///   row:
-///   a million rows of 200 residues take 0.4 GB. Of a larger alignment, a uniform sample of the distinct rows is kept,
-///   always with the query. The profile covers all distinct rows.
-/// Throws the errors of AlignmentReader, and Error if a file's query differs from the first file's, for more than 2^25
-/// distinct rows, and if `most_cells` is too small for the query and another row.
+///
+/// Memory: one byte for each of at most `most_cells` residues, about 150 bytes per row in memory and 60 per distinct
+/// row. A million rows of 200 residues take 0.4 GB. If `most_cells` is too small for all rows, a uniform sample of the
+/// distinct rows is kept, always with the query. The profile covers all distinct rows.
+///
+/// Throws the errors of AlignmentReader. Also throws Error if a file's query differs from the first file's, for more
+/// than 2^25 distinct rows, and if `most_cells` is too small for the query and another row.
 HEADLIGHT_API AlignmentTable ReadAlignmentTable(std::span<const std::string> paths,
                                                 const AlignmentTableOptions& options = {});
 

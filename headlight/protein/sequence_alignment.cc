@@ -59,7 +59,7 @@ LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const
         "sequences of {} and {} residues are too long to be aligned", rows, columns);
   std::vector<std::uint8_t> steps(rows * columns);
   constexpr int kNever = -(1 << 30);
-  // Of the previous row: the best scores, and those that end with a gap in `second`.
+  // The best scores of the previous row, and those that end with a gap in `second`.
   std::vector<int> best(columns + 1), gap_above(columns + 1, kNever);
   LocalAlignment alignment;
   std::size_t last_row = 0, last_column = 0;  // one past the end

@@ -16,8 +16,9 @@ struct LocalAlignment {
 
 /// The best local alignment (Smith and Waterman, "Identification of common molecular subsequences", 1981; Gotoh, "An
 /// improved algorithm for matching biological sequences", 1982) of residue types (protein/residues.h). Scores are
-/// BLOSUM62 with BLAST's gap costs: 11 per gap and 1 per residue in it. X scores -1 with everything. Of equally good
-/// alignments, the one that ends first. Takes one byte per pair of residues; throws Error for more than 2^31 pairs.
+/// BLOSUM62 with BLAST's gap costs: 11 per gap and 1 per residue in it. X scores -1 with everything. Among equally good
+/// alignments, the one that ends first is returned. Takes one byte per pair of residues; throws Error for more than
+/// 2^31 pairs.
 HEADLIGHT_API LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second);
 
 }  // namespace headlight

@@ -51,8 +51,8 @@ using StructureReader = std::function<Structure(const std::string& path)>;
 HEADLIGHT_API const ProteinChain& ChainOf(const Structure& structure, std::string_view chain = {});
 
 /// The residues after which the chain is broken, without the last residue. There is a break if C and the next N are
-/// more than 2.5 A apart (a peptide bond has 1.33 A), or if these are unknown, if the CA are more than 5 A apart
-/// (normally 3.8 A). There is also one if either residue was not observed.
+/// more than 2.5 A apart (a peptide bond has 1.33 A). If these are unknown, there is one if the CA are more than 5 A
+/// apart (normally 3.8 A). There is also one if either residue was not observed.
 HEADLIGHT_API std::vector<int> BreaksOf(const ProteinChain& chain);
 
 }  // namespace headlight

@@ -31,17 +31,13 @@ HEADLIGHT_API ProteinTemplate TemplateOf(std::string name, const ProteinChain& c
                                          std::span<const std::int32_t> places);
 
 /// The templates of a query (residue types as in protein/residues.h), from structures read by `read`.
-///   Without an alignment   for each structure, in order, the chain with the highest score of a local alignment to the
-///   query
-///                          (protein/sequence_alignment.h); ties go to the first.
-///   With an alignment      its rows after the first (the query's), in order: A3M, A2M, aligned FASTA or Stockholm. A
-///   row's
-///                          name begins with that of a structure's file without extensions, then _ and the chain, as in
-///                          1abc_A; without a chain the file must have only one. The row's letters must be a part of
-///                          the
-///                          chain's sequence; X matches any letter.
-/// Throws the errors of AlignmentReader and TemplateOf, and Error for a row whose file or chain does not exist or whose
-/// letters are not the chain's, for a structure that no row names, and for two structures with the same name.
+/// - Without an alignment, for each structure, in order, the chain with the highest score of a local alignment to the
+///   query (protein/sequence_alignment.h); ties go to the first.
+/// - With an alignment, its rows after the first (the query's), in order: A3M, A2M, aligned FASTA or Stockholm. A row's
+///   name begins with that of a structure's file without extensions, then _ and the chain, as in 1abc_A; without a
+///   chain the file must have only one. The row's letters must be a part of the chain's sequence; X matches any letter.
+/// Throws the errors of AlignmentReader and TemplateOf. Also throws Error for a row whose file or chain does not exist
+/// or whose letters are not the chain's, for a structure that no row names, and for two structures with the same name.
 HEADLIGHT_API std::vector<ProteinTemplate> ReadTemplates(const std::vector<std::string>& structures,
                                                          const std::string& alignment,
                                                          std::span<const std::uint8_t> query,

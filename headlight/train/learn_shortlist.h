@@ -27,7 +27,7 @@ struct LearnedShortlist {
 
 /// Estimates translation probabilities with five iterations of IBM Model 1 (Brown et al., "The Mathematics of
 /// Statistical Machine Translation", 1993, section 4.1). Reads pairs from `next` until it returns false, or until they
-/// have 2^25 distinct word pairs or 2^26 words, which takes less than a gigabyte. Sentences of more than 256 words are
+/// have 2^25 distinct word pairs or 2^26 words; these take less than a gigabyte. Sentences of more than 256 words are
 /// skipped. Throws Error if there is no pair or an option is out of range.
 HEADLIGHT_API LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next,
                                               std::int64_t source_vocabulary, std::int64_t target_vocabulary,

@@ -13,20 +13,17 @@ namespace headlight {
 
 /// Reads the protein chains of a file's first model. The file is PDB or mmCIF (detected from the content), plain or
 /// gzip, at most 1 GiB of text.
-///   Residues    in the order of the sequence if the file has it, otherwise of the file. Modified residues have the
-///   type of
-///               their parent. D-amino acids and residues without a parent are X, with only atoms named N, CA, C, O and
-///               CB.
-///               Selenium in selenomethionine is read as the sulfur of methionine.
-///   Alternative locations   for each residue, the atoms without a letter and those of the letter with the greatest
-///               occupancy, the first in case of ties. Of two residues at one position (microheterogeneity), the one
-///               with
-///               the greatest occupancy.
-///   Left out    hydrogen; atoms that the residue type does not have, except OXT; ligands, water, nucleic acids, and
-///   later
-///               models.
-/// Throws Error naming the file, and in PDB the line, for other formats, an invalid position or number, a file that is
-/// truncated within an atom, one without protein, and two residues with the same number and insertion code.
+/// - Residues are in the order of the sequence if the file has it, otherwise of the file. Modified residues have the
+///   type of their parent. D-amino acids and residues without a parent are X, with only atoms named N, CA, C, O and CB.
+///   Selenium in selenomethionine is read as the sulfur of methionine.
+/// - Alternative locations: for each residue, the atoms without a letter and those of the letter with the greatest
+///   occupancy are read; ties go to the first letter. If two residues have one position (microheterogeneity), the one
+///   with the greatest occupancy is read.
+/// - Left out are hydrogen; atoms that the residue type does not have, except OXT; ligands, water, nucleic acids, and
+///   later models.
+/// Throws Error naming the file, and in PDB the line, for other formats and for an invalid position or number. It also
+/// does for a file that is truncated within an atom, one without protein, and two residues with the same number and
+/// insertion code.
 HEADLIGHT_API Structure ReadStructure(const std::string& path);
 HEADLIGHT_API Structure ParseStructure(std::string_view text, const std::string& name);
 

@@ -10,9 +10,9 @@
 
 namespace headlight {
 
-/// The loss [1]: penalties for peptide bond lengths and angles, each the mean over the bonds of the excess over 12
-/// standard deviations, plus the penalty for atoms that overlap by more than 1.5 angstrom, between residues and within
-/// one, averaged over the atoms. `atoms` are those of a prediction, [residues, 14 * 3] in angstrom. Only the types and
+/// The loss [1], a sum of two penalties. Peptide bond lengths and angles: each the mean over the bonds of the excess
+/// over 12 standard deviations. Clashes: atoms, within and between residues, that overlap by more than 1.5 angstrom,
+/// averaged over the atoms. `atoms` are those of a prediction, [residues, 14 * 3] in angstrom. Only the types and
 /// positions of `residues` are read. Throws Error for shapes that do not fit.
 HEADLIGHT_API Tensor ViolationLoss(const Tensor& atoms, std::span<const ResidueLabels> residues);
 

@@ -23,7 +23,7 @@ using TerWords = std::u32string;  // equal words have equal numbers
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;
 constexpr std::size_t kMostWords = 100'000;  // per line, which then takes 100 MB
 
-// An operation on the hypothesis. Of equal costs, the first operation is taken.
+// An operation on the hypothesis. Ties go to the first operation.
 enum class Edit : unsigned char { keep, substitute, remove, insert, none };
 
 // The edit distance of a hypothesis and the reference, within a band around the diagonal. Rows are kept for hypotheses

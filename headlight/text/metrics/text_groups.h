@@ -21,10 +21,8 @@ struct TextGroup {
 /// - "rarest word": by the lowest frequency in `known` of any of the text's words: never, up to 9 times, or more;
 /// - "likeness": by the cosine similarity to the most similar text of `known`, into thirds. The similarity uses tf-idf
 ///   (Sparck Jones, "A statistical interpretation of term specificity", 1972): words count as often as they occur,
-///   times
-///   ln(known texts / those with the word). Words in over a tenth of the known texts do not count. Texts about other
-///   topics
-///   have the lowest values.
+///   times ln(known texts / those with the word). Words in over a tenth of the known texts do not count. Texts about
+///   other topics have the lowest values.
 /// Words are those of tokenization 13a that contain a letter or a digit, in lower case. Equal values are in the same
 /// group. The texts must be UTF-8. Throws Error if `known` is empty.
 HEADLIGHT_API std::vector<TextGroup> GroupTexts(std::span<const std::string> texts, std::span<const std::string> known);

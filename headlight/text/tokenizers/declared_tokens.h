@@ -77,8 +77,7 @@ enum class EntriesOf { tokenizer_json, vocabulary };
 /// Adds tokens to `table` in the order of Transformers (5.24):
 /// 1. the entries of a tokenizer.json, unless the class builds its parts;
 /// 2. the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of added_tokens.json and
-/// of
-///    `entries`, by their ids;
+///    of `entries`, by their ids;
 /// 3. the special tokens of `family` and of the settings;
 /// 4. the additional special tokens.
 /// A token that is not in the vocabulary gets the next id, whatever its file says, if the class uses the tokenizers

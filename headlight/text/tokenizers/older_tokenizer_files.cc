@@ -218,7 +218,7 @@ Json FromMerges(Files files) {
 std::optional<Json> TokenizerJson(Files files) {
   const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    // Of equal lines the last one is the token, as in Transformers. The ids of the others get a piece that no text
+    // If lines are equal, the last one is the token, as in Transformers. The ids of the others get a piece that no text
     // contains.
     std::vector<std::string> lines = LinesOf(path);
     std::unordered_map<std::string_view, std::size_t> last;

@@ -8,10 +8,11 @@
 
 namespace headlight {
 
-/// Reads the tokenizer of a folder's `vocab.txt` (BERT, ESM), its `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa,
-/// BART, DeBERTa), or its SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2, SigLIP), with the settings in its
-/// `tokenizer_config.json` and `config.json`. Empty if the folder has none of these. Throws Error naming the file if
-/// one is invalid, or if the family is unknown.
+/// Reads the tokenizer of a folder, with the settings in its `tokenizer_config.json` and `config.json`, from
+/// - `vocab.txt` (BERT, ESM);
+/// - `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa, BART, DeBERTa); or
+/// - a SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2, SigLIP).
+/// Empty if the folder has none of these. Throws Error naming the file if one is invalid, or if the family is unknown.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
 
 /// True if the folder's SentencePiece model is used even if there is a tokenizer.json.

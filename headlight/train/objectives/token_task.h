@@ -36,8 +36,8 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 Random RandomOfValidation(std::int64_t example);
 
 /// A pass over a validation set that ranks divide. Packs the examples into batches in their order, the same ones at
-/// each call, and computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every
-/// rank then calls `add` for all batches. Throws Cancelled.
+/// each call. Computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every rank
+/// then calls `add` for all batches. Throws Cancelled.
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,
