@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "headlight/data/lines.h"
+#include "headlight/data/text_reader.h"
 
 namespace {
 
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   if (what == "captions") {
     Print(ScoreCaptions(argv[2], std::strtoull(argv[3], nullptr, 10), Portion::held_out, language));
   } else if (what == "drawings" && argc > 4) {
-    Print(ScoreDrawings(argv[2], ReadLines(argv[3]), language, std::atoi(argv[4])));
+    Print(ScoreDrawings(argv[2], AllTexts(argv[3]), language, std::atoi(argv[4])));
   } else {
     const ShapeScene scene = DrawShapeScene(/*seed=*/1, /*number=*/3, Portion::training);
     Random random(/*seed=*/1);

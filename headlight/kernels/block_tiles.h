@@ -1,0 +1,98 @@
+// What the implementations of kernels/block_product.h for single instruction sets share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "headlight/base/error.h"
+#include "headlight/kernels/block_panel.h"
+#include "headlight/kernels/block_product.h"
+
+namespace headlight::kernels {
+
+/// The products with AVX-512 VNNI, and with AVX2.
+BlockProduct VnniBlockProduct(GgufType type);
+BlockProduct Avx2BlockProduct(GgufType type);
+
+inline std::uint8_t* Unsigned(std::byte* bytes) { return reinterpret_cast<std::uint8_t*>(bytes); }
+inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret_cast<const std::uint8_t*>(bytes); }
+
+// The last operations on a sum, in one order for all implementations, so that their results are bit-identical.
+[[gnu::always_inline]] inline void FinishRow(const float* sums, std::int64_t columns, const float* bias, bool relu,
+                                             float* c) {
+  for (std::int64_t i = 0; i < columns; ++i) c[i] = bias == nullptr ? sums[i] : sums[i] + bias[i];
+  if (!relu) return;
+  for (std::int64_t i = 0; i < columns; ++i) c[i] = c[i] < 0 ? 0 : c[i];
+}
+
+// The sum of a row's values over a group that begins at `k`.
+[[gnu::always_inline]] inline std::int32_t GroupSum(const BlockRows& a, std::int64_t row, std::int64_t k, int group) {
+  const std::int32_t* sums = a.sums + row * (a.depth / kSumRun) + k / kSumRun;
+  return group == kSumRun ? sums[0] : sums[0] + sums[1];
+}
+[[gnu::always_inline]] inline float ScaleAt(const BlockRows& a, std::int64_t row, std::int64_t k) {
+  return a.scales[row * (a.depth / kBlockRun) + k / kBlockRun];
+}
+
+// Computes some rows with a panel.
+using Tile = void (*)(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
+                      const float* bias, bool relu);
+
+// Tiles of heights[i] rows, in ascending order from 1 on.
+template <std::size_t count>
+[[gnu::always_inline]] inline void ProductByTiles(const std::array<int, count>& heights,
+                                                  const std::array<Tile, count>& tiles, const BlockRows& a,
+                                                  const std::byte* panel, Matrix<float> c, const float* bias,
+                                                  bool relu) {
+  std::size_t tile = count - 1;
+  for (std::int64_t row = 0; row < a.rows; row += heights[tile]) {
+    while (heights[tile] > a.rows - row) --tile;
+    tiles[tile](a, row, panel, c.Rows(row, heights[tile]), bias, relu);
+  }
+}
+
+[[gnu::always_inline]] inline std::int32_t Four(const std::int8_t* values) {
+  std::int32_t four;
+  std::memcpy(&four, values, sizeof(four));
+  return four;
+}
+
+// The implementation for each block type.
+template <template <BlockLayout> class Of>
+BlockProduct ProductFor(GgufType type) {
+  switch (type) {
+    case GgufType::q4_0:
+      return Of<LayoutOf(GgufType::q4_0)>::product;
+    case GgufType::q4_1:
+      return Of<LayoutOf(GgufType::q4_1)>::product;
+    case GgufType::q5_0:
+      return Of<LayoutOf(GgufType::q5_0)>::product;
+    case GgufType::q5_1:
+      return Of<LayoutOf(GgufType::q5_1)>::product;
+    case GgufType::q8_0:
+      return Of<LayoutOf(GgufType::q8_0)>::product;
+    case GgufType::q2_k:
+      return Of<LayoutOf(GgufType::q2_k)>::product;
+    case GgufType::q3_k:
+      return Of<LayoutOf(GgufType::q3_k)>::product;
+    case GgufType::q4_k:
+      return Of<LayoutOf(GgufType::q4_k)>::product;
+    case GgufType::q5_k:
+      return Of<LayoutOf(GgufType::q5_k)>::product;
+    case GgufType::q6_k:
+      return Of<LayoutOf(GgufType::q6_k)>::product;
+    case GgufType::iq4_nl:
+      return Of<LayoutOf(GgufType::iq4_nl)>::product;
+    case GgufType::iq4_xs:
+      return Of<LayoutOf(GgufType::iq4_xs)>::product;
+    case GgufType::f32:
+    case GgufType::f16:
+    case GgufType::bf16:
+      break;
+  }
+  ThrowError(Blame::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
+}
+
+}  // namespace headlight::kernels
