@@ -16,9 +16,8 @@ namespace headlight {
 namespace {
 
 // The layout of the cache: kMagic; for each pair a record (int32 ids of source, then target; with keep_text both lines,
-// each ended by "
-// ", and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry for each pair; the Footer. Increment
-// the last character of kMagic if the layout changes.
+// each ended by "\n", and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry for each pair; the
+// Footer. Increment the last character of kMagic if the layout changes.
 constexpr std::string_view kMagic = "hdlpair1";
 
 constexpr std::size_t kChunkPairs = 4096,

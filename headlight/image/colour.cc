@@ -130,16 +130,16 @@ Image AdjustSaturation(const Image& image, double factor) { return Blended(Grey(
 
 Image AdjustSharpness(const Image& image, double factor) { return Blended(Smooth(image), image, factor); }
 
-Image AdjustHue(const Image& image, double turn) {
-  Check(turn >= -0.5 && turn <= 0.5, "a hue can be rotated by -0.5 to 0.5 of the circle, not by {}", turn);
-  const int added = static_cast<int>(turn * 255);
-  Image turned = image;
-  for (std::size_t i = 0; i < turned.pixels.size(); i += 3) {
-    Hsv hsv = ToHsv(&turned.pixels[i]);
+Image AdjustHue(const Image& image, double rotation) {
+  Check(rotation >= -0.5 && rotation <= 0.5, "a hue can be rotated by -0.5 to 0.5 of the circle, not by {}", rotation);
+  const int added = static_cast<int>(rotation * 255);
+  Image rotated = image;
+  for (std::size_t i = 0; i < rotated.pixels.size(); i += 3) {
+    Hsv hsv = ToHsv(&rotated.pixels[i]);
     hsv.hue = static_cast<std::uint8_t>(hsv.hue + added);  // modulo 256
-    FromHsv(hsv, &turned.pixels[i]);
+    FromHsv(hsv, &rotated.pixels[i]);
   }
-  return turned;
+  return rotated;
 }
 
 Image Grey(const Image& image) {
@@ -197,16 +197,16 @@ Image GaussianBlur(const Image& image, int kernel, double deviation) {
   for (int i = -half; i <= half; ++i)
     weights.push_back(static_cast<float>(std::exp(-0.5 * i * i / (deviation * deviation)) / sum));
   // Indices of pixels beyond the sides: reflected, without repeating the outermost pixel.
-  const auto places = [&](std::int64_t side) {
-    std::vector<std::int64_t> place;
+  const auto reflected = [&](std::int64_t side) {
+    std::vector<std::int64_t> indices;
     const std::int64_t period = std::max<std::int64_t>(1, 2 * (side - 1));
     for (std::int64_t i = -half; i < side + half; ++i) {
       const std::int64_t within = ((i % period) + period) % period;
-      place.push_back(within < side ? within : period - within);
+      indices.push_back(within < side ? within : period - within);
     }
-    return place;
+    return indices;
   };
-  const std::vector<std::int64_t> columns = places(image.width), rows = places(image.height);
+  const std::vector<std::int64_t> columns = reflected(image.width), rows = reflected(image.height);
   const std::int64_t row_size = 3 * image.width;
   std::vector<float> across(static_cast<std::size_t>(image.height * row_size)), row(static_cast<std::size_t>(row_size));
   for (std::int64_t y = 0; y < image.height; ++y)

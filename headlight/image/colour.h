@@ -12,7 +12,7 @@ HEADLIGHT_API Image AdjustContrast(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSaturation(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSharpness(const Image& image, double factor);
 /// Rotates the hue by this share of the circle, -0.5 to 0.5.
-HEADLIGHT_API Image AdjustHue(const Image& image, double turn);
+HEADLIGHT_API Image AdjustHue(const Image& image, double rotation);
 HEADLIGHT_API Image Grey(const Image& image);
 /// Inverts bytes of at least `threshold`.
 HEADLIGHT_API Image Solarize(const Image& image, double threshold);

@@ -32,17 +32,17 @@ double Distance(const Point& point, const std::array<double, 3>& centre) {
 // The colours that occur, without their `dropped` lowest bits.
 std::vector<Point> PointsOf(const std::vector<std::uint64_t>& counts, int dropped) {
   std::vector<Point> points;
-  std::vector<std::int32_t> place(kColours >> (3 * dropped), -1);  // index of each colour without those bits
+  std::vector<std::int32_t> index_of(kColours >> (3 * dropped), -1);  // index of each colour without those bits
   for (std::size_t key = 0; key < counts.size(); ++key) {
     if (counts[key] == 0) continue;
     const std::array<std::size_t, 3> bytes = {key >> 16, key >> 8 & 255, key & 255};
     std::size_t cut = 0;
     for (const std::size_t byte : bytes) cut = cut << (8 - dropped) | byte >> dropped;
-    if (place[cut] < 0) {
-      place[cut] = static_cast<std::int32_t>(points.size());
+    if (index_of[cut] < 0) {
+      index_of[cut] = static_cast<std::int32_t>(points.size());
       points.push_back({});
     }
-    Point& point = points[static_cast<std::size_t>(place[cut])];
+    Point& point = points[static_cast<std::size_t>(index_of[cut])];
     const auto weight = static_cast<double>(counts[key]);
     point.weight += weight;
     for (std::size_t i = 0; i < 3; ++i)

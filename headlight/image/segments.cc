@@ -11,21 +11,21 @@ namespace headlight {
 namespace {
 
 // A position between two cells, with the rounding of PyTorch's interpolate(align_corners=False).
-struct SourcePlace {
+struct SourcePosition {
   std::size_t first, second;
   float share;  // of the second cell
 };
 
-std::vector<SourcePlace> Places(std::int64_t cells, std::int64_t pixels) {
-  std::vector<SourcePlace> places;
+std::vector<SourcePosition> SourcePositions(std::int64_t cells, std::int64_t pixels) {
+  std::vector<SourcePosition> positions;
   const float scale = static_cast<float>(cells) / static_cast<float>(pixels);
   for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
     const float at = std::max(0.0F, (static_cast<float>(pixel) + 0.5F) * scale - 0.5F);
     const std::int64_t first = std::min(static_cast<std::int64_t>(at), cells - 1);
-    places.push_back({static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(first + 1, cells - 1)),
-                      at - static_cast<float>(first)});
+    positions.push_back({static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(first + 1, cells - 1)),
+                         at - static_cast<float>(first)});
   }
-  return places;
+  return positions;
 }
 
 // The pixels of each candidate: those that it claims, and those that it wins.
@@ -44,16 +44,17 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, Im
   result.ids.assign(static_cast<std::size_t>(image.height * image.width), 0);
   if (things.empty()) return result;
 
-  const std::vector<SourcePlace> rows = Places(masks.height, image.height), columns = Places(masks.width, image.width);
+  const std::vector<SourcePosition> rows = SourcePositions(masks.height, image.height),
+                                    columns = SourcePositions(masks.width, image.width);
   const auto width = static_cast<std::size_t>(masks.width);
   const std::vector<std::int64_t> none(things.size(), 0);
   Areas areas{none, none};
   std::mutex adding;
   ParallelFor(image.height, [&](std::int64_t y) {
-    const SourcePlace& row = rows[static_cast<std::size_t>(y)];
+    const SourcePosition& row = rows[static_cast<std::size_t>(y)];
     Areas own{none, none};
     std::int32_t* id = result.ids.data() + y * image.width;
-    for (const SourcePlace& column : columns) {
+    for (const SourcePosition& column : columns) {
       float most = -1;
       std::size_t best = 0;
       for (std::size_t thing = 0; thing < things.size(); ++thing) {

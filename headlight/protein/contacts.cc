@@ -58,10 +58,10 @@ std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::s
   }
   if (pairs.empty()) return {};
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.score > b.score; });
-  const std::int64_t asked = std::clamp<std::int64_t>(count / kResiduesOfPair, 1, std::ssize(pairs));
+  const std::int64_t selected = std::clamp<std::int64_t>(count / kResiduesOfPair, 1, std::ssize(pairs));
   const auto touching =
-      std::count_if(pairs.begin(), pairs.begin() + asked, [](const Pair& pair) { return pair.touch; });
-  return static_cast<double>(touching) / static_cast<double>(asked);
+      std::count_if(pairs.begin(), pairs.begin() + selected, [](const Pair& pair) { return pair.touch; });
+  return static_cast<double>(touching) / static_cast<double>(selected);
 }
 
 std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns) {

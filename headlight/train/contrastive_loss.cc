@@ -24,13 +24,13 @@ Tensor WithoutEqual(const Tensor& logits, std::span<const std::int32_t> first) {
   std::map<std::int32_t, std::vector<std::int64_t>> equal;
   for (std::int64_t i = 0; i < std::ssize(first); ++i) equal[first[static_cast<std::size_t>(i)]].push_back(i);
   for (const auto& entry : equal) {
-    const std::vector<std::int64_t>& places = entry.second;
-    if (places.size() < 2) continue;
+    const std::vector<std::int64_t>& indices = entry.second;
+    if (indices.size() < 2) continue;
     if (never.empty()) never = Tensor::Zeros(logits.shape(), logits.dtype());
     Dispatch(logits.dtype(), [&]<typename T>(T) {
       const Matrix<T> all = never.matrix<T>();
-      for (const std::int64_t row : places)
-        for (const std::int64_t column : places)
+      for (const std::int64_t row : indices)
+        for (const std::int64_t column : indices)
           if (row != column && row < logits.rows() && column < logits.columns())
             all.row(row)[column] = static_cast<T>(kNever);
     });
@@ -41,10 +41,10 @@ Tensor WithoutEqual(const Tensor& logits, std::span<const std::int32_t> first) {
 }  // namespace
 
 std::vector<std::int32_t> FirstOfEqual(std::span<const std::vector<std::int32_t>> texts) {
-  std::map<std::vector<std::int32_t>, std::int32_t> places;
+  std::map<std::vector<std::int32_t>, std::int32_t> indices;
   std::vector<std::int32_t> first;
   for (const std::vector<std::int32_t>& text : texts)
-    first.push_back(places.try_emplace(text, static_cast<std::int32_t>(first.size())).first->second);
+    first.push_back(indices.try_emplace(text, static_cast<std::int32_t>(first.size())).first->second);
   return first;
 }
 

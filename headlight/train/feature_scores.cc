@@ -28,7 +28,7 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// The class with the most votes of the nearest neighbours, the smaller class if they are equal; `itself` does not vote.
+// The class with the most votes of the nearest neighbours; ties go to the smaller class. `itself` does not vote.
 std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
                   std::int64_t itself) {
   std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices
@@ -44,18 +44,18 @@ std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t
   return best == votes.end() ? -1 : best->first;
 }
 
-std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& asked, std::int64_t neighbours,
+std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& queries, std::int64_t neighbours,
                                 bool among_others) {
   const std::int64_t count = known.vectors.rows(), dimension = known.vectors.columns();
-  Check(asked.columns() == dimension, "features have {} numbers each, but the labelled ones have {}", asked.columns(),
-        dimension);
+  Check(queries.columns() == dimension, "features have {} numbers each, but the labelled ones have {}",
+        queries.columns(), dimension);
   kernels::PackedMatrix<float> packed(dimension, count);
   packed.Pack(UnitVectors(known.vectors).matrix<float>(), /*transposed=*/true);
-  const Tensor units = UnitVectors(asked);
-  std::vector<std::int32_t> found(static_cast<std::size_t>(asked.rows()));
+  const Tensor units = UnitVectors(queries);
+  std::vector<std::int32_t> found(static_cast<std::size_t>(queries.rows()));
   const std::int64_t at_once = std::clamp<std::int64_t>(kCosines / std::max<std::int64_t>(1, count), 1, 256);
-  for (std::int64_t begin = 0; begin < asked.rows(); begin += at_once) {
-    const std::int64_t rows = std::min(at_once, asked.rows() - begin);
+  for (std::int64_t begin = 0; begin < queries.rows(); begin += at_once) {
+    const std::int64_t rows = std::min(at_once, queries.rows() - begin);
     const Tensor cosines = Tensor::Empty({rows, count});
     kernels::Gemm<float>(units.ViewRows(begin, rows).matrix<float>(), packed, cosines.matrix<float>());
     ParallelFor(rows, [&](std::int64_t row) {
@@ -137,11 +137,11 @@ class Regression {
 
 }  // namespace
 
-std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& asked,
+std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
                                            std::int64_t neighbours) {
   Check(neighbours >= 1 && neighbours <= known.vectors.rows(), "{} neighbours: there are {} labelled examples",
         neighbours, known.vectors.rows());
-  return Votes(known, asked, neighbours, /*among_others=*/false);
+  return Votes(known, queries, neighbours, /*among_others=*/false);
 }
 
 double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours) {
@@ -179,20 +179,20 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
                         weights_);
 }
 
-std::vector<double> LinearProbe::Probabilities(const Tensor& asked) const {
-  Check(asked.columns() == dimension_, "the linear probe has features of {} numbers, not {}", dimension_,
-        asked.columns());
-  const Regression regression(asked, mean_, scale_, classes_);
+std::vector<double> LinearProbe::Probabilities(const Tensor& queries) const {
+  Check(queries.columns() == dimension_, "the linear probe has features of {} numbers, not {}", dimension_,
+        queries.columns());
+  const Regression regression(queries, mean_, scale_, classes_);
   const auto classes = static_cast<std::size_t>(classes_);
-  std::vector<double> all(static_cast<std::size_t>(asked.rows()) * classes);
-  ParallelFor(asked.rows(), [&](std::int64_t row) {
+  std::vector<double> all(static_cast<std::size_t>(queries.rows()) * classes);
+  ParallelFor(queries.rows(), [&](std::int64_t row) {
     regression.Probabilities(row, weights_, std::span(all).subspan(static_cast<std::size_t>(row) * classes, classes));
   });
   return all;
 }
 
-std::vector<std::int32_t> LinearProbe::Classes(const Tensor& asked) const {
-  const std::vector<double> probabilities = Probabilities(asked);
+std::vector<std::int32_t> LinearProbe::Classes(const Tensor& queries) const {
+  const std::vector<double> probabilities = Probabilities(queries);
   std::vector<std::int32_t> found;
   for (auto row = probabilities.begin(); row != probabilities.end(); row += classes_)
     found.push_back(static_cast<std::int32_t>(std::max_element(row, row + classes_) - row));

@@ -16,8 +16,8 @@ struct LabelledFeatures {
 
 /// k-nearest-neighbour classification, as DINO evaluates features (Caron et al., 2021, section 4.1): each of the
 /// `neighbours` most similar known vectors votes for its class with weight exp(cosine / 0.07). Returns the class of
-/// each row of `asked` [examples, dimension]. Throws Error if there are fewer than `neighbours` known vectors.
-HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& asked,
+/// each row of `queries` [examples, dimension]. Throws Error if there are fewer than `neighbours` known vectors.
+HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
                                                          std::int64_t neighbours);
 
 /// Leave-one-out accuracy of the same classifier, in per cent. If there are fewer than `neighbours` other vectors, all
@@ -32,9 +32,9 @@ class HEADLIGHT_API LinearProbe {
   /// Throws Error if the features have fewer than two classes.
   explicit LinearProbe(const LabelledFeatures& features);
 
-  std::vector<std::int32_t> Classes(const Tensor& asked) const;  // of each row
-  std::vector<double> Probabilities(const Tensor& asked) const;  // [rows, classes]
-  bool converged() const { return converged_; }                  // whether the minimum was reached
+  std::vector<std::int32_t> Classes(const Tensor& queries) const;  // of each row
+  std::vector<double> Probabilities(const Tensor& queries) const;  // [rows, classes]
+  bool converged() const { return converged_; }                    // whether the minimum was reached
 
  private:
   std::int64_t dimension_, classes_;

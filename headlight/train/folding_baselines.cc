@@ -47,14 +47,14 @@ double LddtOf(const std::vector<ResidueLabels>& prototype, std::span<const Resid
 }
 
 // The TM-score of the residues whose C alpha is known, for predicted positions of the first residues.
-double TmScoreOf(std::span<const Vector3> places, std::span<const ResidueLabels> chain) {
+double TmScoreOf(std::span<const Vector3> positions, std::span<const ResidueLabels> chain) {
   std::vector<Vector3> model, reference;
   std::int64_t length = 0;
   for (std::size_t i = 0; i < chain.size(); ++i) {
     if (!Known(chain[i])) continue;
     ++length;
-    if (i >= places.size() || !std::isfinite(places[i].x)) continue;
-    model.push_back(places[i]);
+    if (i >= positions.size() || !std::isfinite(positions[i].x)) continue;
+    model.push_back(positions[i]);
     reference.push_back(AlphaOf(chain[i]));
   }
   return model.size() < 3 ? 0 : ScoreSuperposed(model, reference, length).tm_score;
@@ -123,13 +123,13 @@ std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t 
 }  // namespace
 
 Prototype BestPrototype(const ChainSet& train) {
-  const auto count = std::ssize(train.examples), asked = std::min(count, kMostSampled);
+  const auto count = std::ssize(train.examples), sampled = std::min(count, kMostSampled);
   Check(count > 0, "there is no chain to choose a prototype from");
   std::vector<double> sums(train.examples.size());
   ParallelFor(count, [&](std::int64_t i) {
     const std::vector<ResidueLabels>& candidate = train.examples[static_cast<std::size_t>(i)].residues;
-    for (std::int64_t k = 0; k < asked; ++k)
-      if (const std::int64_t other = k * count / asked; other != i)
+    for (std::int64_t k = 0; k < sampled; ++k)
+      if (const std::int64_t other = k * count / sampled; other != i)
         sums[static_cast<std::size_t>(i)] +=
             LddtOf(candidate, train.examples[static_cast<std::size_t>(other)].residues);
   });
@@ -138,11 +138,11 @@ Prototype BestPrototype(const ChainSet& train) {
 }
 
 BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains) {
-  std::vector<Vector3> places;
+  std::vector<Vector3> positions;
   for (const ResidueLabels& residue : prototype.residues)
-    places.push_back(Known(residue) ? AlphaOf(residue) : Vector3{std::numeric_limits<double>::infinity(), 0, 0});
+    positions.push_back(Known(residue) ? AlphaOf(residue) : Vector3{std::numeric_limits<double>::infinity(), 0, 0});
   return MeanOver(chains, [&](std::span<const ResidueLabels> chain) {
-    return BaselineScores{LddtOf(prototype.residues, chain), TmScoreOf(places, chain)};
+    return BaselineScores{LddtOf(prototype.residues, chain), TmScoreOf(positions, chain)};
   });
 }
 

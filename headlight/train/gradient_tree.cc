@@ -74,29 +74,29 @@ bool GradientTree::Add(int level, std::int64_t index, const Tensor& sum) {
   }
 }
 
-GradientTree::Place GradientTree::AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const {
+GradientTree::NodeIndex GradientTree::AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const {
   if (type_ == GradientType::bfloat16) RoundToBfloat16(sum);
-  Place place{0, part};
-  for (; std::int64_t{1} << place.first < parts_; ++place.first, place.second /= 2) {
-    const std::int64_t sibling = place.second ^ 1;
-    if (sibling << place.first >= parts_) continue;
-    const auto found = nodes_.find({place.first, sibling});
+  NodeIndex node{0, part};
+  for (; std::int64_t{1} << node.first < parts_; ++node.first, node.second /= 2) {
+    const std::int64_t sibling = node.second ^ 1;
+    if (sibling << node.first >= parts_) continue;
+    const auto found = nodes_.find({node.first, sibling});
     if (found == nodes_.end()) break;
     AddTo(sum, found->second.ViewRows(begin, sum.elements()));
     if (type_ == GradientType::bfloat16) RoundToBfloat16(sum);
   }
-  return place;
+  return node;
 }
 
-std::vector<GradientTree::Place> GradientTree::PlacesOf(std::int64_t parts, std::int64_t begin, std::int64_t end) {
+std::vector<GradientTree::NodeIndex> GradientTree::NodesOf(std::int64_t parts, std::int64_t begin, std::int64_t end) {
   GradientTree tree(parts);
   const Tensor one = Tensor::Zeros({1});
   bool complete = false;
   for (std::int64_t part = begin; part < end; ++part) complete = tree.Add(0, part, one);
   if (complete) return {{std::bit_width(static_cast<std::uint64_t>(parts - 1)), 0}};  // the whole sum
-  std::vector<Place> places;
-  for (const auto& [place, node] : tree.nodes()) places.push_back(place);
-  return places;
+  std::vector<NodeIndex> indices;
+  for (const auto& [index, node] : tree.nodes()) indices.push_back(index);
+  return indices;
 }
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ enum class GradientType { float32, bfloat16 };
 /// nodes. If parts arrive in index order, at most log2(parts) + 1 gradients exist at a time.
 class HEADLIGHT_API GradientTree {
  public:
-  using Place = std::pair<int, std::int64_t>;  // level, index
+  using NodeIndex = std::pair<int, std::int64_t>;  // level, index
 
   explicit GradientTree(std::int64_t parts, GradientType type = GradientType::float32) : parts_(parts), type_(type) {}
 
@@ -31,18 +31,18 @@ class HEADLIGHT_API GradientTree {
 
   /// Like Add for the numbers of part `part` from `begin` on, which Add never gets: `sum` becomes the range's sum at
   /// the node where Add would have kept the whole. Returns that node.
-  Place AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const;
+  NodeIndex AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const;
 
   /// The nodes that are not yet part of a larger sum, by (level, index). Another process adds them to its tree.
-  const std::map<Place, Tensor>& nodes() const { return nodes_; }
+  const std::map<NodeIndex, Tensor>& nodes() const { return nodes_; }
 
   /// The keys of `nodes` after parts [begin, end) were added to an empty tree of `parts` parts.
-  static std::vector<Place> PlacesOf(std::int64_t parts, std::int64_t begin, std::int64_t end);
+  static std::vector<NodeIndex> NodesOf(std::int64_t parts, std::int64_t begin, std::int64_t end);
 
  private:
   std::int64_t parts_;
   GradientType type_;
-  std::map<Place, Tensor> nodes_;
+  std::map<NodeIndex, Tensor> nodes_;
   std::vector<Tensor> free_;  // buffers of former nodes, to be reused
 };
 

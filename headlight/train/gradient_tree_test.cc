@@ -81,8 +81,8 @@ TEST(GradientTree, HasTheSameBitsForAnyDivisionAmongRanks) {
               const Tensor gradient = Vector(parts[static_cast<std::size_t>(part)]);
               if (own.Add(0, part, gradient)) found = gradient.ToVector<float>();
             }
-          for (const auto& [place, node] : own.nodes())
-            if (const Tensor gradient = node.Clone(); whole.Add(place.first, place.second, gradient))
+          for (const auto& [index, node] : own.nodes())
+            if (const Tensor gradient = node.Clone(); whole.Add(index.first, index.second, gradient))
               found = gradient.ToVector<float>();
         }
         ASSERT_EQ(found, sum) << count << " parts, " << ranks << " ranks";

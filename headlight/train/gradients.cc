@@ -71,7 +71,7 @@ class LastPart {
 
   // Called when nothing more is added to a parameter's gradient.
   void Complete(const Tensor& gradient) {
-    const std::int64_t begin = PlaceOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
+    const std::int64_t begin = OffsetOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
     const std::vector<Piece>& pieces = sum_.pieces();
     const auto first = std::ranges::upper_bound(pieces, begin, {}, &Piece::end);
     for (auto piece = first; piece != pieces.end() && piece->begin < end; ++piece) {
@@ -88,10 +88,10 @@ class LastPart {
   }
 
  private:
-  std::int64_t PlaceOf(const Tensor& gradient) const {
-    std::int64_t place = 0;
-    Dispatch(gradient.dtype(), [&]<typename T>(T) { place = gradient.data<T>() - gradients_.data<T>(); });
-    return place;
+  std::int64_t OffsetOf(const Tensor& gradient) const {
+    std::int64_t offset = 0;
+    Dispatch(gradient.dtype(), [&]<typename T>(T) { offset = gradient.data<T>() - gradients_.data<T>(); });
+    return offset;
   }
 
   void Send(std::size_t index) {
@@ -129,8 +129,8 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
   GradientTree tree(count, options.type);
   std::optional<RankSum> rank_sum;
   if (size > 1) rank_sum.emplace(*options.ranks, count, options.type, gradients, options.own_pieces);
-  std::vector<GradientTree::Place> to_send;  // sums to which no other part of this rank is added
-  if (rank_sum) to_send = GradientTree::PlacesOf(count, dealt[rank], dealt[rank + 1]);
+  std::vector<GradientTree::NodeIndex> to_send;  // sums to which no other part of this rank is added
+  if (rank_sum) to_send = GradientTree::NodesOf(count, dealt[rank], dealt[rank + 1]);
   std::vector<double> own;  // outcomes
   bool complete = false;
   for (std::int64_t i = dealt[rank]; i < dealt[rank + 1]; ++i) {
@@ -161,11 +161,10 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
       break;
     }
     complete = tree.Add(0, i, gradients);
-    std::erase_if(to_send, [&](const GradientTree::Place& place) {
-      const auto found = tree.nodes().find(place);
+    std::erase_if(to_send, [&](const GradientTree::NodeIndex& node) {
+      const auto found = tree.nodes().find(node);
       if (found == tree.nodes().end()) return false;
-      for (std::size_t piece = 0; piece < rank_sum->pieces().size(); ++piece)
-        rank_sum->Add(place, piece, found->second);
+      for (std::size_t piece = 0; piece < rank_sum->pieces().size(); ++piece) rank_sum->Add(node, piece, found->second);
       return true;
     });
   }

@@ -51,17 +51,17 @@ class Lexicon {
   // One EM iteration (Brown et al., 1993, equation 17).
   void Improve(const Sentences& sources, const Sentences& targets) {
     std::vector<float> counts(targets_.size());
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> indices;
     for (std::size_t pair = 0; pair < sources.size(); ++pair)
       for (const std::int32_t target : targets[pair]) {
-        places.clear();
+        indices.clear();
         float sum = 0;
         for (const std::int32_t source : sources[pair]) {
-          places.push_back(Find(source, target));
-          sum += probabilities_[places.back()];
+          indices.push_back(Find(source, target));
+          sum += probabilities_[indices.back()];
         }
         if (sum == 0) continue;  // all of them underflow
-        for (const std::size_t place : places) counts[place] += probabilities_[place] / sum;
+        for (const std::size_t index : indices) counts[index] += probabilities_[index] / sum;
       }
     for (std::size_t source = 0; source + 1 < begins_.size(); ++source) {
       const std::size_t begin = begins_[source], end = begins_[source + 1];
@@ -73,13 +73,13 @@ class Lexicon {
 
   // The likeliest translations of a source word, at most `most`.
   std::vector<std::int32_t> Best(std::size_t source, std::size_t most) const {
-    std::vector<std::size_t> places(begins_[source + 1] - begins_[source]);
-    std::iota(places.begin(), places.end(), begins_[source]);
-    std::erase_if(places, [&](std::size_t place) { return probabilities_[place] < kLeastProbability; });
-    std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t place) { return probabilities_[place]; });
-    places.resize(std::min(places.size(), most));
+    std::vector<std::size_t> indices(begins_[source + 1] - begins_[source]);
+    std::iota(indices.begin(), indices.end(), begins_[source]);
+    std::erase_if(indices, [&](std::size_t index) { return probabilities_[index] < kLeastProbability; });
+    std::ranges::stable_sort(indices, std::ranges::greater{}, [&](std::size_t index) { return probabilities_[index]; });
+    indices.resize(std::min(indices.size(), most));
     std::vector<std::int32_t> words;
-    for (const std::size_t place : places) words.push_back(targets_[place]);
+    for (const std::size_t index : indices) words.push_back(targets_[index]);
     return words;
   }
 
@@ -114,14 +114,14 @@ LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, s
   Check(options.frequent >= 1 && options.per_word >= 1,
         "a shortlist needs at least 1 frequent word and 1 per source word, not {} frequent ones and {} per source word",
         options.frequent, options.per_word);
-  LearnedShortlist learned;
+  LearnedShortlist result;
   Sentences sources, targets;
   std::vector<std::uint64_t> keys;
   std::size_t distinct = 0;  // keys after the last deduplication
   for (EncodedPair pair; next(pair);) {
     if (pair.source.size() > kLongest || pair.target.size() > kLongest) continue;
     if (distinct >= kMostWordPairs || sources.ids.size() + targets.ids.size() >= kMostTokens) {
-      learned.all = false;
+      result.all = false;
       break;
     }
     sources.Add(pair.source);
@@ -140,8 +140,8 @@ LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, s
   Lexicon lexicon(keys, source_vocabulary);
   keys = {};
   for (int round = 0; round < kRounds; ++round) lexicon.Improve(sources, targets);
-  learned.pairs = static_cast<std::int64_t>(sources.size());
-  Shortlist& shortlist = learned.shortlist;
+  result.pairs = static_cast<std::int64_t>(sources.size());
+  Shortlist& shortlist = result.shortlist;
   shortlist.always = MostFrequent(targets, target_vocabulary, options.frequent);
   shortlist.begins.push_back(0);
   for (std::size_t source = 0; source < static_cast<std::size_t>(source_vocabulary); ++source) {
@@ -149,7 +149,7 @@ LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, s
     shortlist.words.insert(shortlist.words.end(), words.begin(), words.end());
     shortlist.begins.push_back(static_cast<std::int32_t>(shortlist.words.size()));
   }
-  return learned;
+  return result;
 }
 
 }  // namespace headlight

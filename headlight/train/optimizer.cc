@@ -143,12 +143,12 @@ Optimizer::Optimizer(const AdamOptions& adam, Parameters& parameters, Ranks* sha
   Ensure(begin == trained_, "the segments have {} of {} trained numbers", begin, trained_);
 }
 
-void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t place)>& body) const {
-  std::int64_t place = 0;
+void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t offset)>& body) const {
+  std::int64_t offset = 0;
   for (const Piece& piece : pieces_)
     if (piece.owner == rank_) {
-      body(piece, place);
-      place += piece.end - piece.begin;
+      body(piece, offset);
+      offset += piece.end - piece.begin;
     }
 }
 
@@ -203,14 +203,14 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
           .weight_decay = segment.decay_factor * weight_decay.value_or(options.weight_decay),
           .gradient_scale = options.clip_norm > 0 && clipped > options.clip_norm ? options.clip_norm / clipped : 1,
           .average_decay = average_decay};
-      ForOwn([&](const Piece& piece, std::int64_t place) {
+      ForOwn([&](const Piece& piece, std::int64_t offset) {
         const std::int64_t first = std::max(segment.begin, piece.begin);
         const std::int64_t count = std::min(segment.begin + segment.count, piece.end) - first;
         if (count <= 0) return;
         const auto part = [&](const Tensor& all, std::int64_t begin) {
           return all.span<T>().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
         };
-        const std::int64_t own = place + first - piece.begin;
+        const std::int64_t own = offset + first - piece.begin;
         kernels::AdamUpdate<T>(adam, part(parameters.values(), first), part(parameters.gradients(), first),
                                part(m, own), part(v, own), average.empty() ? std::span<T>() : part(average, first));
       });
@@ -235,8 +235,8 @@ Tensor Optimizer::Whole(const Tensor& moments) const {
   const Tensor all = first ? Tensor::Empty({trained_}, moments.dtype()) : moments;
   std::vector<Transfer> transfers;
   Dispatch(moments.dtype(), [&]<typename T>(T) {
-    ForOwn([&](const Piece& piece, std::int64_t place) {
-      const Tensor own = moments.ViewRows(place, piece.end - piece.begin);
+    ForOwn([&](const Piece& piece, std::int64_t offset) {
+      const Tensor own = moments.ViewRows(offset, piece.end - piece.begin);
       if (first)
         all.ViewRows(piece.begin, own.elements()).CopyFrom(own);
       else
@@ -252,9 +252,9 @@ Tensor Optimizer::Whole(const Tensor& moments) const {
 }
 
 void Optimizer::Keep(const Tensor& moments, const Tensor& all) const {
-  ForOwn([&](const Piece& piece, std::int64_t place) {
+  ForOwn([&](const Piece& piece, std::int64_t offset) {
     const std::int64_t count = piece.end - piece.begin;
-    moments.ViewRows(place, count).CopyFrom(all.ViewRows(piece.begin, count));
+    moments.ViewRows(offset, count).CopyFrom(all.ViewRows(piece.begin, count));
   });
 }
 

@@ -74,8 +74,8 @@ struct HEADLIGHT_API Optimizer {
   std::vector<Segment> segments_;
   Ranks* sharing_;
   std::vector<Piece> pieces_;  // of all ranks; a single piece without ranks
-  /// Calls body(piece, place) for each own piece; `place` is its offset in m and v.
-  void ForOwn(const std::function<void(const Piece& piece, std::int64_t place)>& body) const;
+  /// Calls body(piece, offset) for each own piece; `offset` is its offset in m and v.
+  void ForOwn(const std::function<void(const Piece& piece, std::int64_t offset)>& body) const;
   int rank_ = 0;
   std::int64_t trained_ = 0;  // number of trained elements
 };

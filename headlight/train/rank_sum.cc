@@ -94,26 +94,26 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
       states_(pieces_.size()),
       transfers_(ranks) {
   const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
-  std::vector<std::vector<GradientTree::Place>> places;  // of each rank
+  std::vector<std::vector<GradientTree::NodeIndex>> nodes;  // of each rank
   std::size_t all = 0;
   for (std::size_t rank = 0; rank + 1 < dealt.size(); ++rank) {
-    places.push_back(GradientTree::PlacesOf(parts, dealt[rank], dealt[rank + 1]));
-    all += places.back().size();
+    nodes.push_back(GradientTree::NodesOf(parts, dealt[rank], dealt[rank + 1]));
+    all += nodes.back().size();
   }
-  places_ = places[static_cast<std::size_t>(ranks.rank())];
+  nodes_ = nodes[static_cast<std::size_t>(ranks.rank())];
   for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
     const bool own = pieces_[piece].owner == ranks.rank();
-    states_[piece].missing = own ? all : places_.size();
-    if (!own && places_.empty()) Await(piece);
+    states_[piece].missing = own ? all : nodes_.size();
+    if (!own && nodes_.empty()) Await(piece);
     for (int rank = 0; own && rank < ranks.size(); ++rank) {
       if (rank == ranks.rank()) continue;
-      const std::vector<GradientTree::Place>& of_rank = places[static_cast<std::size_t>(rank)];
+      const std::vector<GradientTree::NodeIndex>& of_rank = nodes[static_cast<std::size_t>(rank)];
       for (std::size_t i = 0; i < of_rank.size(); ++i) {
         const Tensor sum = Tensor::Empty(Of(gradients, piece).shape(), gradients.dtype());
         const auto message = std::make_shared<Message>(Message::Into(sum, type));
-        transfers_.Begin({rank, false, message->bytes(), TagOf(piece, i)}, [=, this, place = of_rank[i]] {
+        transfers_.Begin({rank, false, message->bytes(), TagOf(piece, i)}, [=, this, node = of_rank[i]] {
           message->Unpack();
-          states_[piece].summands.push_back({place, sum});
+          states_[piece].summands.push_back({node, sum});
           Arrived(piece);
         });
       }
@@ -136,10 +136,10 @@ void RankSum::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void RankSum::Add(GradientTree::Place place, std::size_t piece, const Tensor& sum) {
+void RankSum::Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum) {
   {
     const std::lock_guard lock(mutex_);
-    added_.push_back({piece, {place, Of(sum, piece)}});
+    added_.push_back({piece, {node, Of(sum, piece)}});
   }
   wake_.notify_one();
 }
@@ -188,7 +188,7 @@ void RankSum::Send(const Summand& summand, std::size_t piece) {
     state.summands.push_back(summand);
     return Arrived(piece);
   }
-  const auto index = static_cast<std::size_t>(std::ranges::find(places_, summand.place) - places_.begin());
+  const auto index = static_cast<std::size_t>(std::ranges::find(nodes_, summand.node) - nodes_.begin());
   const auto message = std::make_shared<Message>(Message::Of(summand.sum, type_));
   transfers_.Begin({pieces_[piece].owner, true, message->bytes(), TagOf(piece, index)}, [this, piece, message] {
     if (--states_[piece].missing == 0) Await(piece);  // reuses the memory of what was sent
@@ -209,8 +209,8 @@ void RankSum::Arrived(std::size_t piece) {
   GradientTree tree(parts_, type_);
   const Tensor whole = Of(gradients_, piece);
   bool complete = false;
-  for (const auto& [place, sum] : std::exchange(state.summands, {})) {
-    complete = tree.Add(place.first, place.second, sum);
+  for (const auto& [node, sum] : std::exchange(state.summands, {})) {
+    complete = tree.Add(node.first, node.second, sum);
     if (complete) whole.CopyFrom(sum);
   }
   Ensure(complete, "the gradients of {} parts are not complete", parts_);

@@ -44,17 +44,17 @@ class HEADLIGHT_API RankSum {
 
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  /// Adds a piece of the partial sum at `place`, one of GradientTree::PlacesOf this rank's parts. Must be called once
-  /// for each place and piece. The piece of `sum`, which is the whole vector, must not change until Finish. The last
+  /// Adds a piece of the partial sum at `node`, one of GradientTree::NodesOf this rank's parts. Must be called once
+  /// for each node and piece. The piece of `sum`, which is the whole vector, must not change until Finish. The last
   /// `sum` must be `gradients` itself.
-  void Add(GradientTree::Place place, std::size_t piece, const Tensor& sum);
+  void Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum);
 
   /// Waits for the other ranks. Throws the errors of Transfers::Wait.
   void Finish();
 
  private:
   struct Summand {
-    GradientTree::Place place;
+    GradientTree::NodeIndex node;
     Tensor sum;  // of a piece
   };
   /// The progress of a piece.
@@ -77,8 +77,8 @@ class HEADLIGHT_API RankSum {
   Tensor gradients_;
   bool own_pieces_;
   std::vector<Piece> pieces_;
-  std::vector<GradientTree::Place> places_;  // of this rank
-  std::vector<State> states_;                // of each piece
+  std::vector<GradientTree::NodeIndex> nodes_;  // of this rank
+  std::vector<State> states_;                   // of each piece
   Transfers transfers_;
   std::mutex mutex_;              // protects what was added and not yet taken
   std::condition_variable wake_;  // wakes the thread

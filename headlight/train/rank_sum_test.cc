@@ -54,16 +54,16 @@ void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor&
       tree.Add(0, part, gradients);
       continue;
     }
-    GradientTree::Place reached;
+    GradientTree::NodeIndex reached;
     for (std::size_t piece = sum.pieces().size(); piece-- > 0;) {
       const auto [begin, end, owner] = sum.pieces()[piece];
       reached = tree.AddRange(part, gradients.ViewRows(begin, end - begin), begin);
       sum.Add(reached, piece, gradients);
     }
-    for (const auto& [place, node] : tree.nodes())
-      if (const auto places = GradientTree::PlacesOf(parts, dealt[rank], dealt[rank + 1]);
-          std::ranges::find(places, place) != places.end())
-        for (std::size_t piece = 0; piece < sum.pieces().size(); ++piece) sum.Add(place, piece, node);
+    for (const auto& [index, node] : tree.nodes())
+      if (const auto own = GradientTree::NodesOf(parts, dealt[rank], dealt[rank + 1]);
+          std::ranges::find(own, index) != own.end())
+        for (std::size_t piece = 0; piece < sum.pieces().size(); ++piece) sum.Add(index, piece, node);
   }
   sum.Finish();
 }
@@ -157,10 +157,10 @@ TEST(RankSum, SendsCompletedPiecesEarly) {
   ASSERT_NE(of_other, sum.pieces().end());
   sum.Add({0, 0}, static_cast<std::size_t>(of_other - sum.pieces().begin()), gradients);
   bool sent = false;
-  for (int turn = 0; turn < 1000 && !sent; ++turn) {
+  for (int attempt = 0; attempt < 1000 && !sent; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const std::lock_guard lock(mail->mutex);
-    for (const auto& [place, messages] : mail->boxes) sent = sent || (std::get<1>(place) == 1 && !messages.empty());
+    for (const auto& [box, messages] : mail->boxes) sent = sent || (std::get<1>(box) == 1 && !messages.empty());
   }
   EXPECT_TRUE(sent);
 }

@@ -42,13 +42,13 @@ AttentionMap MeanOf(const AttentionMap& map) {
 
 // The weights of the parts of an image (cells or regions) for a query, or if they attend to words (`to_text`), their
 // weights for the word.
-std::vector<float> PartWeights(const AttentionMap& map, int head, int asked, const ImageTokens& parts, bool to_text) {
-  if (parts.boxes.empty() && !to_text) return CellWeights(map, head, asked, parts);
+std::vector<float> PartWeights(const AttentionMap& map, int head, int query, const ImageTokens& parts, bool to_text) {
+  if (parts.boxes.empty() && !to_text) return CellWeights(map, head, query, parts);
   const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
   std::vector<float> weights(static_cast<std::size_t>(count));  // the last cells may have no token
   for (int part = 0; part < count && parts.first + part < (to_text ? map.queries : map.keys); ++part)
     weights[static_cast<std::size_t>(part)] =
-        to_text ? map.at(head, parts.first + part, asked) : map.at(head, asked, parts.first + part);
+        to_text ? map.at(head, parts.first + part, query) : map.at(head, query, parts.first + part);
   return weights;
 }
 
@@ -128,10 +128,10 @@ struct Sheet {
   bool rollouts = false;  // a row has a rollout, in the last column
   SheetLayout layout = {};
 
-  bool of_all() const {  // there is a page for each of asked(), since they are not parts of the image
+  bool of_all() const {  // there is a page for each of query_tokens(), since they are not parts of the image
     return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
   }
-  const std::vector<std::string>& asked() const {
+  const std::vector<std::string>& query_tokens() const {
     return to_text ? record.key_tokens(kind) : record.query_tokens(kind);
   }
   const AttentionMap& first() const { return *rows.front().heads; }
@@ -185,7 +185,7 @@ std::string Sheet::Explanation(const std::string& token) const {
 
 void Sheet::DrawHeader(Canvas& canvas, int query) const {
   canvas.Text({kPageMargin, kPageMargin + 8}, MapTitle(first()), {.size = 19, .bold = true}, Align::left);
-  canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(asked()[static_cast<std::size_t>(query)]),
+  canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(query_tokens()[static_cast<std::size_t>(query)]),
               {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
 }
 
@@ -271,8 +271,8 @@ void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawi
     Sheet sheet = {.record = record, .drawing = drawing, .cells = *cells, .kind = kind, .to_text = to_text};
     sheet.AddRows();
     if (sheet.rows.empty()) continue;
-    Check(sheet.of_all() || (drawing.query >= 0 && drawing.query < std::ssize(sheet.asked())),
-          "query {}: the model read {} tokens", drawing.query, sheet.asked().size());
+    Check(sheet.of_all() || (drawing.query >= 0 && drawing.query < std::ssize(sheet.query_tokens())),
+          "query {}: the model read {} tokens", drawing.query, sheet.query_tokens().size());
     sheet.layout = LayOutSheet(*cells, static_cast<int>(sheet.rows.size()), sheet.columns());
 
     const auto shared = std::make_shared<const Sheet>(std::move(sheet));
@@ -284,8 +284,8 @@ void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawi
       add_page(MapTitle(shared->first()), drawing.query);
       continue;
     }
-    for (int query = 0; query < static_cast<int>(shared->asked().size()); ++query)
-      add_page(TokenLabel(shared->asked()[static_cast<std::size_t>(query)]), query);
+    for (int query = 0; query < static_cast<int>(shared->query_tokens().size()); ++query)
+      add_page(TokenLabel(shared->query_tokens()[static_cast<std::size_t>(query)]), query);
   }
   Check(!pages.empty(), "attention: none of these maps is of an image");
   WriteImage(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);

@@ -84,13 +84,13 @@ Tensor UpdateFrames(const Tensor& frames, const Tensor& updates) {
   return ops::Rowwise<7, 7, 6>(
       []<typename Number>(std::int64_t, const Number* q, const Number* u, Number* to) {
         // The quaternion q (1, b, c, d).
-        const std::array<Number, 4> turned = {
+        const std::array<Number, 4> rotated = {
             q[0] - q[1] * u[0] - q[2] * u[1] - q[3] * u[2], q[1] + q[0] * u[0] + q[2] * u[2] - q[3] * u[1],
             q[2] + q[0] * u[1] - q[1] * u[2] + q[3] * u[0], q[3] + q[0] * u[2] + q[1] * u[1] - q[2] * u[0]};
         Number squares = Number(0);
-        for (const Number& part : turned) squares = squares + part * part;
+        for (const Number& part : rotated) squares = squares + part * part;
         const Number norm = sqrt(squares);
-        for (std::size_t i = 0; i < 4; ++i) to[i] = turned[i] / norm;
+        for (std::size_t i = 0; i < 4; ++i) to[i] = rotated[i] / norm;
         const std::array<Number, 9> rotation = RotationOf(q);
         for (std::size_t i = 0; i < 3; ++i) {
           to[4 + i] = q[4 + i];
@@ -133,15 +133,15 @@ ResidueGeometry PlaceAtoms(const Tensor& backbones, const Tensor& torsions, std:
         std::array<Rigid<Number>, kRigidGroups> frames;  // relative to the backbone, then global
         for (std::size_t group = 0; group < kRigidGroups; ++group) {
           const auto& ideal = tables.group_frame[type][group];
-          Rigid<Number> frame, turn;
+          Rigid<Number> frame, torsion;
           for (std::size_t i = 0; i < 3; ++i) {
             for (std::size_t j = 0; j < 3; ++j) frame.rotation[3 * i + j] = Number(ideal[i][j]);
             frame.translation[i] = Number(ideal[i][3]);
           }
           if (group > 0) {  // around the x axis
             const Number &sine = torsion[2 * group - 2], &cosine = torsion[2 * group - 1];
-            turn.rotation = {Number(1), Number(0), Number(0), Number(0), cosine, -sine, Number(0), sine, cosine};
-            frame = frame.Compose(turn);
+            torsion.rotation = {Number(1), Number(0), Number(0), Number(0), cosine, -sine, Number(0), sine, cosine};
+            frame = frame.Compose(torsion);
           }
           frames[group] = group > 4 ? frames[group - 1].Compose(frame) : frame;
         }
@@ -151,13 +151,13 @@ ResidueGeometry PlaceAtoms(const Tensor& backbones, const Tensor& torsions, std:
         }
         for (std::size_t atom = 0; atom < kAtom14; ++atom) {
           const auto group = static_cast<std::size_t>(tables.atom14_group[type][atom]);
-          std::array<Number, 3> place = {};
+          std::array<Number, 3> position = {};
           if (tables.has_atom14[type][atom]) {
             std::array<Number, 3> ideal;
             for (std::size_t i = 0; i < 3; ++i) ideal[i] = Number(tables.atom14_position[type][atom][i]);
-            place = frames[group].Apply(ideal);
+            position = frames[group].Apply(ideal);
           }
-          std::copy(place.begin(), place.end(), to + kFrames + 3 * atom);
+          std::copy(position.begin(), position.end(), to + kFrames + 3 * atom);
         }
       },
       backbones, torsions);

@@ -167,14 +167,14 @@ int CountEdits(TerWords hypothesis, const TerWords& reference) {
     std::size_t kept = hypothesis.size();  // rows of `tried` that are valid for the hypothesis
     Shift best;
     bool found = false;
-    const auto consider = [&](int begin, int place, int length) {
+    const auto consider = [&](int begin, int position, int length) {
       if (!has_error(alignment.hypothesis_errors, begin, length)) return;
-      if (!has_error(alignment.reference_errors, place, length)) return;
-      const int aligned = alignment.at[static_cast<std::size_t>(place)];
+      if (!has_error(alignment.reference_errors, position, length)) return;
+      const int aligned = alignment.at[static_cast<std::size_t>(position)];
       if (begin <= aligned && aligned < begin + length) return;
       int last = -1;
       for (int offset = -1; offset < length; ++offset) {
-        const int to = place + offset < 0 ? 0 : alignment.at[static_cast<std::size_t>(place + offset)] + 1;
+        const int to = position + offset < 0 ? 0 : alignment.at[static_cast<std::size_t>(position + offset)] + 1;
         if (to == last) continue;
         last = to;
         const auto changed = static_cast<std::size_t>(std::min(begin, to));
@@ -188,13 +188,14 @@ int CountEdits(TerWords hypothesis, const TerWords& reference) {
     };
     for (int begin = 0; begin < words && candidates < kMostCandidates; ++begin) {
       const int end = std::min(others, begin + kFarthestShift + 1);
-      for (int place = std::max(0, begin - kFarthestShift); place < end && candidates < kMostCandidates; ++place) {
-        for (int length = 1; length <= kLongestShift && begin + length <= words && place + length <= others &&
+      for (int position = std::max(0, begin - kFarthestShift); position < end && candidates < kMostCandidates;
+           ++position) {
+        for (int length = 1; length <= kLongestShift && begin + length <= words && position + length <= others &&
                              hypothesis[static_cast<std::size_t>(begin + length) - 1] ==
-                                 reference[static_cast<std::size_t>(place + length) - 1] &&
+                                 reference[static_cast<std::size_t>(position + length) - 1] &&
                              candidates < kMostCandidates;
              ++length)
-          consider(begin, place, length);
+          consider(begin, position, length);
       }
     }
     if (candidates >= kMostCandidates || best.gain <= 0) return shifts + distance;

@@ -18,14 +18,14 @@ class NumberTable {
   /// The first value of a key is kept.
   void Insert(std::uint64_t key, std::int32_t value) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
-    Slot& slot = slots_[Place(key)];
+    Slot& slot = slots_[IndexOf(key)];
     if (slot.value >= 0) return;
     slot = {key, value};
     ++size_;
   }
 
   /// The value of a key; -1 if there is none.
-  std::int32_t Find(std::uint64_t key) const { return slots_.empty() ? -1 : slots_[Place(key)].value; }
+  std::int32_t Find(std::uint64_t key) const { return slots_.empty() ? -1 : slots_[IndexOf(key)].value; }
 
  private:
   struct Slot {
@@ -34,18 +34,18 @@ class NumberTable {
   };
 
   /// The key's slot, or the free slot for it: linear probing in a table that is at most half full.
-  std::size_t Place(std::uint64_t key) const {
+  std::size_t IndexOf(std::uint64_t key) const {
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
-    std::size_t place = (mixed ^ mixed >> 29) & (slots_.size() - 1);
-    while (slots_[place].value >= 0 && slots_[place].key != key) place = (place + 1) & (slots_.size() - 1);
-    return place;
+    std::size_t index = (mixed ^ mixed >> 29) & (slots_.size() - 1);
+    while (slots_[index].value >= 0 && slots_[index].key != key) index = (index + 1) & (slots_.size() - 1);
+    return index;
   }
 
   void Grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
     old.swap(slots_);
     for (const Slot& slot : old) {
-      if (slot.value >= 0) slots_[Place(slot.key)] = slot;
+      if (slot.value >= 0) slots_[IndexOf(slot.key)] = slot;
     }
   }
 

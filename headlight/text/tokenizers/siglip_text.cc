@@ -73,13 +73,13 @@ SiglipText::SiglipText(const SentencePieceModel& model, const std::string& name,
 void SiglipText::operator()(NormalizedText& text, bool first) const {
   CanonicalizeForSiglip(lowercase_, first, text);
   NormalizedText normalized = text.Fresh();
-  std::vector<std::int32_t> places;
-  normalizer_.Normalize(before_ + text.text, normalized.text, &places);
+  std::vector<std::int32_t> offsets;
+  normalizer_.Normalize(before_ + text.text, normalized.text, &offsets);
   normalized.CheckLength(normalized.text.size());
   const auto skipped = static_cast<std::int32_t>(before_.size());
   for (std::size_t byte = 0; byte < normalized.text.size(); ++byte) {
-    const std::int32_t place = places[byte] - skipped;
-    normalized.origins.push_back(place < 0 ? TextSpan{text.start, text.start} : text.origins[place]);
+    const std::int32_t offset = offsets[byte] - skipped;
+    normalized.origins.push_back(offset < 0 ? TextSpan{text.start, text.start} : text.origins[offset]);
   }
   text = std::move(normalized);
 }

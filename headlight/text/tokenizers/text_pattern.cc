@@ -19,8 +19,7 @@ constexpr std::int32_t kMostStack = 1 << 26;   // bytes for backtracking
 constexpr std::size_t kLongestPattern = 4096;  // bytes; published ones have up to 400
 constexpr int kStartsPerLook = 64;             // matches between checks of the clock
 
-// Only
-//  ends a line, and ^ and $ match at each line.
+// Only \n ends a line, and ^ and $ match at each line.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
 
 // Oniguruma's character classes as the content of a set. Its \w has no joiners, and outside of [...] it includes some

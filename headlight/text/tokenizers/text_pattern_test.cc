@@ -43,8 +43,7 @@ TEST(TextPattern, FindsEmptyMatches) {
   EXPECT_THAT(TextPattern::Regular("(?=b)", "p").Matches("abb"), ElementsAre(TextSpan{1, 1}, TextSpan{2, 2}));
 }
 
-// Words include marks and the digits of Latin-1, but no joiners; only
-//  ends a line.
+// Words include marks and the digits of Latin-1, but no joiners; only \n ends a line.
 TEST(TextPattern, InterpretsClassesLikeOniguruma) {
   EXPECT_THAT(Matches(R"(\w+)", "e\u0301x_1\u00B2 a\u200Db"), ElementsAre("e\u0301x_1\u00B2", "a", "b"));
   EXPECT_THAT(Matches(R"(\be)", "e\u0301e ee"), ElementsAre("e", "e"));

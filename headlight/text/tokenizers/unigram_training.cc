@@ -45,10 +45,10 @@ std::vector<CountedWord> Parts(const std::vector<CountedWord>& words) {
 
 // The byte offsets of characters, and the end.
 std::vector<std::size_t> Boundaries(std::string_view text) {
-  std::vector<std::size_t> places;
-  ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { places.push_back(begin); });
-  places.push_back(text.size());
-  return places;
+  std::vector<std::size_t> boundaries;
+  ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { boundaries.push_back(begin); });
+  boundaries.push_back(text.size());
+  return boundaries;
 }
 
 // Every character, and the substrings of words that occur at least twice with different continuations (otherwise the
@@ -61,11 +61,11 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   std::vector<Suffix> suffixes;
   std::map<std::string, std::int64_t> characters;
   for (const CountedWord& word : words) {
-    const std::vector<std::size_t> places = Boundaries(word.text);
-    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-      const std::size_t end = places[std::min(i + kLongestCandidate, places.size() - 1)];
-      suffixes.push_back({std::string_view(word.text).substr(places[i], end - places[i]), word.count});
-      characters[word.text.substr(places[i], places[i + 1] - places[i])] += word.count;
+    const std::vector<std::size_t> boundaries = Boundaries(word.text);
+    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
+      const std::size_t end = boundaries[std::min(i + kLongestCandidate, boundaries.size() - 1)];
+      suffixes.push_back({std::string_view(word.text).substr(boundaries[i], end - boundaries[i]), word.count});
+      characters[word.text.substr(boundaries[i], boundaries[i + 1] - boundaries[i])] += word.count;
     }
   }
   std::sort(suffixes.begin(), suffixes.end(), [](const Suffix& a, const Suffix& b) { return a.text < b.text; });

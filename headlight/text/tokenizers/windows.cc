@@ -48,10 +48,10 @@ std::vector<std::int32_t> WindowOfEachToken(const std::vector<Window>& windows) 
     for (std::int32_t token = 0; token < windows[i].count; ++token) {
       const std::int32_t from_edge =
           std::min(i == 0 ? far : token, i + 1 == windows.size() ? far : windows[i].count - 1 - token);
-      const auto place = static_cast<std::size_t>(windows[i].begin - first + token);
-      if (from_edge <= best[place]) continue;
-      best[place] = from_edge;
-      window_of[place] = static_cast<std::int32_t>(i);
+      const auto index = static_cast<std::size_t>(windows[i].begin - first + token);
+      if (from_edge <= best[index]) continue;
+      best[index] = from_edge;
+      window_of[index] = static_cast<std::int32_t>(i);
     }
   }
   return window_of;

@@ -23,14 +23,14 @@ enum Goal : std::size_t { words, regions, alignment };
 constexpr std::array<const char*, 3> kScores = {"accuracy_words", "accuracy_regions", "accuracy_alignment"};
 
 // The rows that a head reads, and their labels.
-struct Asked {
+struct Targets {
   std::vector<std::int32_t> rows, labels;
 };
 
 // The payload of one of TrainingBatch::parts.
 struct PretrainingPart {
   PackedPairs pairs;
-  std::array<Asked, 3> asked;
+  std::array<Targets, 3> targets;
   // Factors of the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
   std::array<double, 3> weights = {};
 };
@@ -79,20 +79,20 @@ PretrainingPart PartOf(std::span<const MaskedPair> masked, std::int32_t aligned)
   PretrainingPart part;
   std::vector<PairRows> pairs;
   std::int32_t first_word = 0, first_region = 0;
-  const auto ask = [](Asked& asked, std::span<const std::int32_t> labels, std::int32_t first) {
+  const auto add_targets = [](Targets& targets, std::span<const std::int32_t> labels, std::int32_t first) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] < 0) continue;
-      asked.rows.push_back(first + static_cast<std::int32_t>(i));
-      asked.labels.push_back(labels[i]);
+      targets.rows.push_back(first + static_cast<std::int32_t>(i));
+      targets.labels.push_back(labels[i]);
     }
   };
   for (const MaskedPair& pair : masked) {
     pairs.push_back({pair.text.ids, pair.types, &pair.image});
     if (pair.aligned) {
-      ask(part.asked[words], pair.text.labels, first_word);
-      ask(part.asked[regions], pair.region_labels, first_region);
+      add_targets(part.targets[words], pair.text.labels, first_word);
+      add_targets(part.targets[regions], pair.region_labels, first_region);
     }
-    part.asked[alignment].labels.push_back(pair.aligned ? aligned : 1 - aligned);
+    part.targets[alignment].labels.push_back(pair.aligned ? aligned : 1 - aligned);
     first_word += static_cast<std::int32_t>(pair.text.ids.size());
     first_region += static_cast<std::int32_t>(pair.image.features.rows());
   }
@@ -113,7 +113,7 @@ std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::
       });
   std::array<std::size_t, 3> labels = {};
   for (const PretrainingPart& part : parts)
-    for (std::size_t goal = 0; goal < 3; ++goal) labels[goal] += part.asked[goal].labels.size();
+    for (std::size_t goal = 0; goal < 3; ++goal) labels[goal] += part.targets[goal].labels.size();
   for (PretrainingPart& part : parts)
     for (std::size_t goal = 0; goal < 3; ++goal)
       part.weights[goal] =
@@ -125,9 +125,9 @@ std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::
 std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context, const PretrainingPart& part) {
   const EncodedPairs encoded = EncodePairs(model, context, part.pairs);
   std::array<Tensor, 3> logits;
-  if (const auto& rows = part.asked[words].rows; !rows.empty())
+  if (const auto& rows = part.targets[words].rows; !rows.empty())
     logits[words] = model.MaskedWordLogits(context, ops::Embedding(encoded.text, rows));
-  if (const auto& rows = part.asked[regions].rows; !rows.empty())
+  if (const auto& rows = part.targets[regions].rows; !rows.empty())
     logits[regions] = model.RegionLogits(context, ops::Embedding(encoded.regions, rows));
   logits[alignment] = model.AlignmentLogits(context, model.Pool(context, encoded));
   return logits;
@@ -155,7 +155,7 @@ void CheckPairs(const RegionTextEncoder& model, const ImageTextPairs& set, const
 
 ValidationReport Validate(const RegionTextEncoder& model, const ImageTextPairs& valid,
                           const PretrainingOptions& options, const PassWatch& watch) {
-  std::array<double, 3> losses = {}, right = {}, asked = {};
+  std::array<double, 3> losses = {}, right = {}, targets = {};
   constexpr std::int64_t at_once = 512;
   const auto blocks = SharedBlocks(watch, std::ssize(valid.pairs), at_once, [&](std::int64_t begin, std::int64_t end) {
     std::vector<MaskedPair> pairs;
@@ -168,7 +168,7 @@ ValidationReport Validate(const RegionTextEncoder& model, const ImageTextPairs& 
       Context context;
       const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
       for (std::size_t goal = 0; goal < 3; ++goal) {
-        const std::vector<std::int32_t>& labels = part.asked[goal].labels;
+        const std::vector<std::int32_t>& labels = part.targets[goal].labels;
         if (labels.empty()) continue;
         const std::span<double> own = std::span(numbers).subspan(3 * goal, 3);
         own[0] += static_cast<double>(ops::CrossEntropy(logits[goal], labels, 1).data<float>()[0]);
@@ -183,15 +183,15 @@ ValidationReport Validate(const RegionTextEncoder& model, const ImageTextPairs& 
     for (std::size_t goal = 0; goal < 3; ++goal) {
       losses[goal] += block[3 * goal];
       right[goal] += block[3 * goal + 1];
-      asked[goal] += block[3 * goal + 2];
+      targets[goal] += block[3 * goal + 2];
     }
   ValidationReport report;
   report.labels = std::ssize(valid.pairs);
   report.score_name = "accuracy";
   for (std::size_t goal = 0; goal < 3; ++goal) {
-    report.loss += losses[goal] / std::max(1.0, asked[goal]);
+    report.loss += losses[goal] / std::max(1.0, targets[goal]);
     report.more_scores.push_back(
-        {kScores[goal], PerCent(static_cast<std::int64_t>(right[goal]), static_cast<std::int64_t>(asked[goal]))});
+        {kScores[goal], PerCent(static_cast<std::int64_t>(right[goal]), static_cast<std::int64_t>(targets[goal]))});
     report.score += report.more_scores.back().value / 3;
   }
   return report;
@@ -223,11 +223,11 @@ TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs
             const auto& part = any_part.As<PretrainingPart>();
             const std::array<Tensor, 3> logits = LogitsOf(model, context, part);
             Tensor loss =
-                ops::CrossEntropy(logits[alignment], part.asked[alignment].labels, scale * part.weights[alignment]);
+                ops::CrossEntropy(logits[alignment], part.targets[alignment].labels, scale * part.weights[alignment]);
             for (const Goal goal : {words, regions})
               if (!logits[goal].empty())
                 loss = ops::Add(loss,
-                                ops::CrossEntropy(logits[goal], part.asked[goal].labels, scale * part.weights[goal]));
+                                ops::CrossEntropy(logits[goal], part.targets[goal].labels, scale * part.weights[goal]));
             return loss;
           },
       .validate = [&model, &valid, options](const PassWatch& watch) { return Validate(model, valid, options, watch); },

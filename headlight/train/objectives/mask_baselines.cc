@@ -49,8 +49,8 @@ class Counts {
 struct Neighbours {
   std::int32_t left, right;
 };
-Neighbours NeighboursOf(const std::vector<std::int32_t>& ids, std::size_t place) {
-  return {place == 0 ? kNone : ids[place - 1], place + 1 == ids.size() ? kNone : ids[place + 1]};
+Neighbours NeighboursOf(const std::vector<std::int32_t>& ids, std::size_t position) {
+  return {position == 0 ? kNone : ids[position - 1], position + 1 == ids.size() ? kNone : ids[position + 1]};
 }
 
 }  // namespace
@@ -61,10 +61,10 @@ MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train, const st
   auto tokens = static_cast<double>(vocabulary);
   Counts by_left, by_right, by_both;
   for (const TextExample& text : train) {
-    for (std::size_t place = 0; place < text.ids.size(); ++place) {
-      if (text.words[place] < 0) continue;
-      const std::int32_t token = text.ids[place];
-      const auto [left, right] = NeighboursOf(text.ids, place);
+    for (std::size_t position = 0; position < text.ids.size(); ++position) {
+      if (text.words[position] < 0) continue;
+      const std::int32_t token = text.ids[position];
+      const auto [left, right] = NeighboursOf(text.ids, position);
       ++frequencies[static_cast<std::size_t>(token)];
       ++tokens;
       by_left.Add(Counts::ContextOf(left, kNone), token);
@@ -77,11 +77,11 @@ MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train, const st
   for (std::size_t i = 0; i < valid.size(); ++i) {
     Random random = RandomOfValidation(static_cast<std::int64_t>(i));
     const MaskedText masked = MaskWords(valid[i], masking, vocabulary, random);
-    for (std::size_t place = 0; place < masked.ids.size(); ++place) {
-      const std::int32_t token = masked.labels[place];
-      if (token < 0 || masked.ids[place] != masking.mask_id) continue;
+    for (std::size_t position = 0; position < masked.ids.size(); ++position) {
+      const std::int32_t token = masked.labels[position];
+      if (token < 0 || masked.ids[position] != masking.mask_id) continue;
       ++masks;
-      const auto [left, right] = NeighboursOf(masked.ids, place);
+      const auto [left, right] = NeighboursOf(masked.ids, position);
       const double frequency = static_cast<double>(frequencies[static_cast<std::size_t>(token)]) / tokens;
       const double by_one = (by_left.Probability(Counts::ContextOf(left, kNone), token, frequency) +
                              by_right.Probability(Counts::ContextOf(right, kNone), token, frequency)) /

@@ -16,21 +16,21 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 // The positions to predict in a text: at least one of the eligible ones.
-std::vector<std::size_t> MaskedPlaces(const TextExample& text, const MaskingOptions& masking, Random& random) {
+std::vector<std::size_t> MaskedPositions(const TextExample& text, const MaskingOptions& masking, Random& random) {
   std::vector<std::vector<std::size_t>> units;  // groups of positions that are masked together
   std::int32_t last_word = -1;
-  std::size_t places = 0;
+  std::size_t positions = 0;
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
     const std::int32_t word = text.words[i];
     if (word >= 0) {
-      ++places;
+      ++positions;
       if (!masking.whole_words || word != last_word) units.emplace_back();
       units.back().push_back(i);
     }
     last_word = word;
   }
   const auto wanted =
-      std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(masking.share * static_cast<double>(places))));
+      std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(masking.share * static_cast<double>(positions))));
   std::vector<std::size_t> masked;
   for (std::size_t left = units.size(); left > 0 && masked.size() < wanted; --left) {
     std::swap(units[left - 1], units[random.Below(left)]);
@@ -78,9 +78,9 @@ AppendText AppendMasked(const TextEncoder& model, const MaskingOptions& masking)
 
 MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random) {
   MaskedText masked{text.ids, Ids(text.ids.size(), -1)};
-  for (const std::size_t place : MaskedPlaces(text, masking, random)) {
-    std::int32_t& id = masked.ids[place];
-    masked.labels[place] = id;
+  for (const std::size_t position : MaskedPositions(text, masking, random)) {
+    std::int32_t& id = masked.ids[position];
+    masked.labels[position] = id;
     const std::uint64_t tenth = random.Below(10);
     if (tenth < 8) {
       id = masking.mask_id;
