@@ -133,15 +133,15 @@ ResidueGeometry PlaceAtoms(const Tensor& backbones, const Tensor& torsions, std:
         std::array<Rigid<Number>, kRigidGroups> frames;  // relative to the backbone, then global
         for (std::size_t group = 0; group < kRigidGroups; ++group) {
           const auto& ideal = tables.group_frame[type][group];
-          Rigid<Number> frame, torsion;
+          Rigid<Number> frame, rotation;
           for (std::size_t i = 0; i < 3; ++i) {
             for (std::size_t j = 0; j < 3; ++j) frame.rotation[3 * i + j] = Number(ideal[i][j]);
             frame.translation[i] = Number(ideal[i][3]);
           }
           if (group > 0) {  // around the x axis
             const Number &sine = torsion[2 * group - 2], &cosine = torsion[2 * group - 1];
-            torsion.rotation = {Number(1), Number(0), Number(0), Number(0), cosine, -sine, Number(0), sine, cosine};
-            frame = frame.Compose(torsion);
+            rotation.rotation = {Number(1), Number(0), Number(0), Number(0), cosine, -sine, Number(0), sine, cosine};
+            frame = frame.Compose(rotation);
           }
           frames[group] = group > 4 ? frames[group - 1].Compose(frame) : frame;
         }
