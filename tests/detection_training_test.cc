@@ -219,7 +219,7 @@ TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
   EXPECT_THAT(error({}), testing::HasSubstr("there is no image to train on"));
   DetectionSet foreign = set;
   foreign.examples[0].boxes[0].label = 6;
-  EXPECT_EQ(error(foreign), "0: class 6 is none of the model's 6");
+  EXPECT_THAT(error(foreign), testing::HasSubstr("0: class 6"));
 }
 
 }  // namespace
