@@ -39,7 +39,7 @@ PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view q
   const std::int64_t others = std::ssize(cut.encoding.ids) - of_passage;
   Check(of_passage > 0, "{}: the passage has no tokens", name);
   Check(others < longest,
-        "{}: the question has {} tokens with the special ones, and the model reads {} at once with the passage", name,
+        "{}: the question has {} tokens with the special ones, but the model reads {} at once with the passage", name,
         others, longest);
   overlap = std::min(overlap, longest - others - 1);
   constexpr std::int64_t most_tokens = std::int64_t{1} << 24;

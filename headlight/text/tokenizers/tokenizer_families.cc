@@ -153,7 +153,7 @@ TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& 
   if (std::ranges::find(kPipelines, stem) != kPipelines.end()) return pipeline;
   Fail(
       "{}: tokenizer_class {} is not supported; those of BERT, CLIP, DeBERTa, ESM, GPT, GPT-2, MarianMT, mBART, "
-      "RoBERTa, SigLIP, T5 and XLM-RoBERTa are, and those that Transformers builds from a tokenizer.json alone",
+      "RoBERTa, SigLIP, T5 and XLM-RoBERTa are, and those that Transformers builds from only a tokenizer.json",
       place, Quoted(tokenizer_class));
 }
 

@@ -97,7 +97,7 @@ TokenizedCaptions TokenizeCaptions(const CaptionModel& model, const ImageTextSet
     for (const std::string& text : images.texts(image)) {
       captions.examples.push_back({image, encode(text)});
       const std::int64_t tokens = std::ssize(captions.examples.back().ids);
-      Check(tokens >= 1 && tokens <= most, "{}: a caption has {} tokens, and must have from 1 to {}",
+      Check(tokens >= 1 && tokens <= most, "{}: a caption has {} tokens, but must have from 1 to {}",
             images.name(image), tokens, most);
     }
   return captions;

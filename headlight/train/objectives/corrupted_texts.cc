@@ -18,7 +18,7 @@ TokenExamples ExamplesOf(const EncoderDecoder& model, const std::vector<TextExam
     Check(!text.ids.empty(), "text {} to {} has no tokens", lengths.size() + 1, purpose);
     lengths.push_back(corruption.longest(text.ids.size()));
     Check(std::cmp_less_equal(lengths.back(), limits.positions),
-          "text {} to {}: with its special tokens, its {} tokens become {}, and the model reads and writes at most {}",
+          "text {} to {}: with its special tokens, its {} tokens become {}, but the model reads and writes at most {}",
           lengths.size(), purpose, text.ids.size(), lengths.back(), limits.positions);
   }
   return {.size = std::ssize(texts),

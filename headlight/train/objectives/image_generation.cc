@@ -18,10 +18,10 @@ void CheckImages(const LanguageModel& model, const ColourImages& images, const c
   const std::string& source = model.parameters().source();
   const LanguageModel::Limits& limits = model.limits();
   Check(images.pixels() <= limits.positions,
-        "{}: the images to {} have {} x {} pixels, and the model generates at most {} pixels", source, purpose,
+        "{}: the images to {} have {} x {} pixels, but the model generates at most {} pixels", source, purpose,
         images.size.width, images.size.height, limits.positions);
   const std::uint16_t last = *std::ranges::max_element(images.colours);
-  Check(last < limits.vocabulary - 1, "{}: the images to {} have colour {}, and the model has {}, counted from 0",
+  Check(last < limits.vocabulary - 1, "{}: the images to {} have colour {}, but the model has {}, counted from 0",
         source, purpose, last, limits.vocabulary - 1);
 }
 

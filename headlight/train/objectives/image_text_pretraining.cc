@@ -143,13 +143,13 @@ void CheckPairs(const RegionTextEncoder& model, const ImageTextPairs& set, const
     Check(std::ssize(image.classes) == image.features.rows(), "{} regions have {} classes", image.features.rows(),
           image.classes.size());
     for (const std::int32_t one : image.classes)
-      Check(one < model.limits().region_classes, "a region is of class {}, and the model knows {}", one,
+      Check(one < model.limits().region_classes, "a region is of class {}, but the model has {} classes", one,
             model.limits().region_classes);
   }
   for (const ImageText& pair : set.pairs) {
     Ensure(pair.image < set.images.size() && pair.text.words.size() == pair.text.ids.size(), "a pair is broken");
     Check(!pair.text.ids.empty() && std::ssize(pair.text.ids) <= model.limits().positions,
-          "a text has {} tokens, and must have 1 to {}", pair.text.ids.size(), model.limits().positions);
+          "a text has {} tokens, but must have 1 to {}", pair.text.ids.size(), model.limits().positions);
   }
 }
 

@@ -19,7 +19,7 @@ TokenExamples ExamplesOf(const EncoderDecoder& model, const std::vector<Sequence
   for (std::size_t i = 0; i < pairs.size(); ++i)
     for (const std::size_t length : {pairs[i].source.size(), pairs[i].target.size() + 1})
       Check(length >= 1 && std::cmp_less_equal(length, limits.positions),
-            "pair {} to {}: one of its texts has {} tokens, and must have from 1 to {}", i + 1, purpose, length,
+            "pair {} to {}: one of its texts has {} tokens, but must have from 1 to {}", i + 1, purpose, length,
             limits.positions);
   const auto pair = [&pairs](std::int64_t example) -> const SequenceExample& {
     return pairs[static_cast<std::size_t>(example)];

@@ -32,7 +32,7 @@ void CheckTags(const TextEncoder& model, const TaggedTexts& texts, const char* p
   const auto classes = static_cast<std::int32_t>(model.heads().labels.size());
   for (const TextExample& text : texts.texts.texts)
     for (const std::int32_t label : text.labels)
-      Check(label < classes, "a token has class {}, and the model has {}", label, classes);
+      Check(label < classes, "a token has class {}, but the model has {}", label, classes);
 }
 
 // Adds the scores of tags to a report.

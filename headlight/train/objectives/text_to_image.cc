@@ -32,7 +32,7 @@ void CheckPairs(const TextToImageModel& model, const DrawnTexts& pairs, const ch
   Check(pairs.count() > 0, "there is no image with a text to {}", purpose);
   const std::int64_t cells = model.drawing().grid.cells();
   Check(pairs.cells == cells && std::ssize(pairs.codes) == cells * pairs.count(),
-        "the images to {} have {} codes, and the model generates {}", purpose, pairs.cells, cells);
+        "the images to {} have {} codes, but the model generates {}", purpose, pairs.cells, cells);
 }
 
 std::span<const std::int32_t> CodesOf(const DrawnTexts& pairs, std::int64_t image) {

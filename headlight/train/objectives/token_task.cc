@@ -21,7 +21,7 @@ void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std:
   Check(!texts.empty(), "there is no text to {}", purpose);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::int64_t length = std::ssize(texts[i].ids);
-    Check(length >= least && length <= longest, "text {} to {}: it has {} tokens, and must have from {} to {}", i + 1,
+    Check(length >= least && length <= longest, "text {} to {}: it has {} tokens, but must have from {} to {}", i + 1,
           purpose, length, least, longest);
   }
 }

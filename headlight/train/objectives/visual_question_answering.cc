@@ -56,7 +56,7 @@ void CheckQuestions(const RegionTextEncoder& model, const VisualQuestions& set, 
   CheckRegions(model, set.images);
   for (const VisualQuestion& question : set.questions) {
     Check(!question.ids.empty() && std::ssize(question.ids) <= limits.positions,
-          "a question has {} tokens, and must have 1 to {}", question.ids.size(), limits.positions);
+          "a question has {} tokens, but must have 1 to {}", question.ids.size(), limits.positions);
     Ensure(question.image < set.images.size() && question.kind < std::max<std::size_t>(1, set.kinds.size()) &&
                std::cmp_less(question.answer, model.labels().size()),
            "a question of image {} and kind {} with answer {}", question.image, question.kind, question.answer);
