@@ -212,8 +212,8 @@ TEST(StructurePredictor, RefusesWhatCannotBe) {
     return ErrorOf([&] { folder.Predict(TestAlignment(), options); });
   };
   EXPECT_THAT(error_of({.recycles = -1}), HasSubstr("-1 passes after the first"));
-  EXPECT_THAT(error_of({.rows = 0}), HasSubstr("0 centres"));
-  EXPECT_THAT(error_of({.extra = -1}), HasSubstr("-1 extra rows"));
+  EXPECT_THAT(error_of({.rows = 0}), HasSubstr("not 0 and"));
+  EXPECT_THAT(error_of({.extra = -1}), HasSubstr("not 512 and -1"));
   EXPECT_THAT(error_of({.tolerance = -1}), HasSubstr("a tolerance of -1"));
   EXPECT_THAT(ErrorOf([&] { folder.Predict(TableOfSequence(std::string(46341, 'A'))); }), HasSubstr("46341 residues"));
   EXPECT_THAT(ErrorOf([] { StructurePredictor::Load(kFolder, {.draft = true}); }), HasSubstr("draft"));

@@ -129,9 +129,9 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
                                             "--out",     structures, "--recycles", "0"};
   const Outcome outcome = Run(command);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is not"),
-                                 HasSubstr("query 4 of 4, three: "), HasSubstr("three.a3m"),
-                                 HasSubstr("2 of 4 queries could not be folded")));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is not"), HasSubstr("query 4 of 4, three: "),
+                    HasSubstr("three.a3m"), HasSubstr("2 of 4 queries could not be folded")));
   const std::vector<std::string> rows = Lines(outcome.out);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_THAT(rows[0], StartsWith("one\t1\t"));

@@ -86,7 +86,7 @@ TEST(LookAtAnImage, RefusesWhatDoesNotFit) {
     return RefusalOf({"look", other.path(), "--out", page, "--image", kImage});
   };
   EXPECT_THAT(refusal_of("resnets/bottleneck"), HasSubstr("a convolutional network has no attention"));
-  EXPECT_THAT(refusal_of("images/vit_oblong"), HasSubstr("reads images of 1 channels"));
+  EXPECT_THAT(refusal_of("images/vit_oblong"), HasSubstr("images with 1 channels"));
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 

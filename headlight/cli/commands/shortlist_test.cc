@@ -40,7 +40,8 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
 TEST_F(ShortlistTest, RefusesTextThatIsNotInPairs) {
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, Write("short", "A dog runs.\n")}),
               testing::AllOf(HasSubstr("has 4 lines"), HasSubstr("has 1")));
-  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", Write("empty", ""), Write("none", "")}), HasSubstr("no pair"));
+  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", Write("empty", ""), Write("none", "")}),
+              HasSubstr("no sentence pair"));
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, target, "--per-word", "0"}),
               HasSubstr("--per-word must be at least 1, not 0"));
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", "-", "-"}), HasSubstr("(-) can only be one of the files"));
