@@ -181,7 +181,7 @@ TEST(FoldingTraining, RefusesASetWithoutChains) {
   EXPECT_THAT(ErrorOf([&] { FoldingTask(model, none, chains, {}); }), HasSubstr("no chain to train on"));
   EXPECT_THAT(ErrorOf([&] { FoldingTask(model, chains, none, {}); }), HasSubstr("no chain to validate on"));
   EXPECT_THAT(ErrorOf([&] { FoldingTask(model, chains, chains, {.batches = {}, .crop = 0}); }),
-              HasSubstr("crops of 0 residues"));
+              HasSubstr("1 residue, not 0"));
 }
 
 }  // namespace

@@ -208,7 +208,8 @@ TEST(RegionTraining, RefusesWhatDoesNotFit) {
   for (VisualQuestion& question : other.questions) question.answer = 0;
   EXPECT_EQ(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }), "");
   other.images[1].features = Tensor::Zeros({2, 7});
-  EXPECT_THAT(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }), HasSubstr("[regions, 108]"));
+  EXPECT_THAT(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }),
+              HasSubstr("[regions, 108] and [regions, 5], not"));
   other = questions.set;
   for (VisualQuestion& question : other.questions) question.answer = -1;
   EXPECT_THAT(ErrorOf([&] { VisualQuestionTask(*answering, other, other, {}); }), HasSubstr("the model does not have"));

@@ -220,7 +220,7 @@ TEST(Training, ACheckpointOfAnotherRunIsRefused) {
   Train(setting.Task(*model), setting.Options(), keep, false, {});
   keep.run = Json::Object{{"what", "another"}};
   EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), keep, true, {}); }),
-              testing::HasSubstr("began with what \"a test\", not \"another\""));
+              testing::HasSubstr("what \"a test\", not \"another\""));
 }
 
 TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
@@ -305,7 +305,7 @@ TEST(Training, ImpossibleOptionsAreNamed) {
     change(options);
     return ErrorOf([&] { Train(setting.Task(*model), options, setting.Keep("c"), false, {}); });
   };
-  EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs an end"));
+  EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs a limit"));
   EXPECT_THAT(error([](auto& options) { options.log_every = -1; }), testing::HasSubstr("negative"));
   EXPECT_THAT(ErrorOf([&] { setting.Task(*model, 1); }), testing::HasSubstr("label smoothing"));
   EXPECT_THAT(error([](auto& options) { options.accumulation = 0; }), testing::HasSubstr("at least one batch"));

@@ -52,7 +52,7 @@ void CheckRegions(const RegionTextEncoder& model, const std::vector<ImageRegions
     Check(regions.features.shape().rank() == 2 && regions.features.rows() > 0 &&
               regions.features.columns() == limits.features &&
               regions.boxes.shape() == Shape({regions.features.rows(), limits.box_numbers}),
-          "regions must have the shapes [regions, {}] and [regions, {}], not {} and {}",
+          "regions must have the shapes [regions, {2}] and [regions, {3}], not {0} and {1}",
           ToString(regions.features.shape()), ToString(regions.boxes.shape()), limits.features, limits.box_numbers);
 }
 
