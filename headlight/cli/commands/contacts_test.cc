@@ -79,7 +79,7 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   EXPECT_THAT(RefusalOf({"embed", esm, folder.File("two.txt"), "--json", "--shard", "1/2"}),
               HasSubstr("--shard divides lines or images, not sequences"));
   EXPECT_THAT(RefusalOf({"embed", esm, Write("broken.fasta", ">a\nMK-V\n>b\nGG\n")}),
-              HasSubstr("broken.fasta: line 2: a gap"));
+              HasSubstr("broken.fasta: line 2: gaps"));
   const Outcome skipped = RunProgram({"embed", esm, folder.File("broken.fasta"), "--json", "--skip-errors"});
   EXPECT_EQ(skipped.exit_code, 0) << skipped.err;
   EXPECT_THAT(skipped.err, HasSubstr("1 of 2 lines could not be processed"));
