@@ -1,5 +1,6 @@
 #include "headlight/recipes/train_shortlist.h"
 
+#include <filesystem>
 #include <memory>
 
 #include "headlight/base/error.h"
@@ -64,6 +65,8 @@ TrainedShortlist TrainShortlist(const ShortlistTraining& options, const Shortlis
     return true;
   };
   const LearnedShortlist learned = LearnShortlist(next, tokenizer->size(), tokenizer->size(), options.shortlist);
+  // A link, as in a hub's cache, leads to a content that other revisions share.
+  if (std::filesystem::is_symlink(path)) std::filesystem::remove(path);
   SaveShortlist(learned.shortlist, path, tokenizer->hash());
   return {.path = path,
           .frequent = std::ssize(learned.shortlist.always),

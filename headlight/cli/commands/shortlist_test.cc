@@ -37,6 +37,14 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   EXPECT_EQ(RunProgram({"translate", converted, "--shortlist"}, input).exit_code, 0);
 }
 
+TEST_F(ShortlistTest, KeepsTheContentOfALink) {
+  const std::string shared = Write("shared", "of a hub's cache");
+  std::filesystem::create_symlink(shared, file);
+  MustRun({"shortlist", model, "--train", source, target});
+  EXPECT_FALSE(std::filesystem::is_symlink(file));
+  EXPECT_EQ(ReadFile(shared), "of a hub's cache");
+}
+
 TEST_F(ShortlistTest, RefusesTextThatIsNotInPairs) {
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", source, Write("short", "A dog runs.\n")}),
               testing::AllOf(HasSubstr("has 4 lines"), HasSubstr("has 1")));
