@@ -41,6 +41,7 @@ struct Node {
   std::vector<GivenColumns> given;
 };
 
+/// The operations of one forward pass. Not for concurrent use.
 class HEADLIGHT_API Tape {
  public:
   Tape() = default;

@@ -5,6 +5,7 @@
 
 namespace headlight {
 
+/// Height and width in cells, such as pixels or patches.
 struct Grid {
   std::int64_t height = 0, width = 0;
   std::int64_t cells() const { return height * width; }

@@ -86,6 +86,7 @@ class HEADLIGHT_API Json {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object, Unused> value_;
 };
 
+/// Bounds on the text that ParseJson and ReadJson accept.
 struct JsonLimits {
   std::uint64_t bytes = std::uint64_t{64} << 20;  ///< of a file
   std::int64_t values = std::int64_t{1} << 22;    ///< Gemma's tokenizer.json has 1.8 million

@@ -19,6 +19,7 @@ struct IgnoredTensor {
   std::string name, reason;
 };
 
+/// An open model folder.
 struct ModelFolder {
   std::string path;
   JsonView config;             ///< its `model_type` names the family

@@ -162,7 +162,7 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(with_values.weights.tensors().size(), 1U);
   ASSERT_EQ(with_values.ignored.size(), 6U);
   EXPECT_EQ(with_values.ignored[0].name, "epoch");
-  EXPECT_EQ(with_values.ignored[0].reason, "is no tensor");
+  EXPECT_EQ(with_values.ignored[0].reason, "is not a tensor");
   fs::copy_file(data + "archive.bin", path + "/pytorch_model.bin", fs::copy_options::overwrite_existing);
 
   // In several files.

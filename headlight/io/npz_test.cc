@@ -72,7 +72,7 @@ TEST(Npz, OpensAsTheModelInItsNames) {
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("empty.npz")); }), HasSubstr("holds no array"));
   EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("empty.npz")); }), HasSubstr("holds no array"));
   WriteFile(folder.File("other.npz"), Zip({{"a.txt", "a"}}));
-  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is not an .npy file"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is not a .npy file"));
   std::filesystem::remove(folder.File("other.npz"));
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
   WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");

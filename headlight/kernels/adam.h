@@ -9,6 +9,7 @@
 
 namespace headlight::kernels {
 
+/// The settings of one step.
 struct AdamStep {
   std::int64_t step = 1;  ///< t, starting at 1
   double learning_rate = 0;

@@ -27,6 +27,7 @@ struct AttentionMask {
   bool operator==(const AttentionMask&) const = default;
 };
 
+/// Keys [begin, end).
 struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };

@@ -11,6 +11,7 @@
 
 namespace headlight::kernels {
 
+/// Rounds `count` numbers.
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 
 /// A panel (kernels/panel_product.h) in bfloat16: pairs of rows, with a column's two numbers adjacent, [pair][64][2].

@@ -9,6 +9,7 @@
 
 namespace headlight {
 
+/// A dropout with its random stream.
 struct Dropout {
   double probability = 0;  ///< of dropping an element, in [0, 1); others are multiplied by 1 / (1 - probability)
   std::uint64_t seed = 0;

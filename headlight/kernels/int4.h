@@ -14,6 +14,7 @@
 
 namespace headlight::kernels {
 
+/// Numbers of a column that share a group scale.
 inline constexpr std::int64_t kInt4Group = 32;
 constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Group - 1) / kInt4Group; }
 

@@ -40,6 +40,7 @@ std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view 
 /// Packed rows [tokens, width] as [batch, length, width]; padding is 0.
 Tensor Pad(const Tensor& rows, const Padded& padded);
 
+/// The outputs of Model::Forward, by name.
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 

@@ -13,6 +13,7 @@ namespace headlight {
 struct NamedTensors;  // kinds/forward_tensors.h
 class Safetensors;
 
+/// A model of any family: its parameters, and a forward pass by tensor names.
 class HEADLIGHT_API Model {
  public:
   virtual ~Model() = default;

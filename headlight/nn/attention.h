@@ -75,6 +75,7 @@ struct AttentionNames {
   std::string key_value = {};  ///< if set, cross-attention stores key and value as one tensor, in this order
 };
 
+/// The configuration of a MultiHeadAttention.
 struct MultiHeadAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;

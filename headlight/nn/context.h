@@ -47,6 +47,7 @@ struct Hooks {
   std::function<void(const ops::Routing&)> routing = {};
 };
 
+/// The context of one pass. Passes do not share contexts.
 struct HEADLIGHT_API Context {
   /// If set, parameters are leaves of this tape, and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;

@@ -57,6 +57,7 @@ class HEADLIGHT_API TransposedConvolution {
   const Parameter *weight_, *bias_;
 };
 
+/// The statistics that a batch norm uses in training.
 enum class BatchStatistics {
   trained,  ///< uses the batch's statistics in training and updates running averages for inference
   frozen,   ///< always uses the running averages

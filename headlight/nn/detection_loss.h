@@ -24,6 +24,7 @@ struct TrueObjects {
   std::vector<ops::CentredBox> boxes;
 };
 
+/// Weights of the matching and of the loss.
 struct DetectionLossOptions {
   double class_cost = 1, box_cost = 5,
          giou_cost = 2;                    ///< matching costs of the probability, the L1 distance and the GIoU

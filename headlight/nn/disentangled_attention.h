@@ -27,6 +27,7 @@ HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t bucke
 RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
                                   std::int64_t farthest);
 
+/// Attention with content and relative position terms.
 struct HEADLIGHT_API DisentangledAttention {
   std::int32_t heads = 1;
   bool content_to_position = true, position_to_content = true;

@@ -11,6 +11,7 @@
 
 namespace headlight {
 
+/// The states of a batch of images of any sizes.
 struct HEADLIGHT_API EncodedImages {
   Tensor hidden;            ///< [tokens, model]: per image, the special tokens, then the patches in row-major order
   Sequences images;         ///< the tokens of each image

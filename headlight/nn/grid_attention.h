@@ -63,6 +63,7 @@ struct HEADLIGHT_API GridPass {
   std::array<Keys, 4> seen;
 };
 
+/// The configuration of a GridAttention.
 struct GridAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
@@ -71,6 +72,7 @@ struct GridAttentionConfig {
   GridAttentionKind kind = GridAttentionKind::full;
 };
 
+/// Causal self-attention of one kind over text and grid.
 class HEADLIGHT_API GridAttention {
  public:
   /// Declares query_key_value [3 * heads * head_dim, model] without bias, and output [model, heads * head_dim] with

@@ -15,6 +15,7 @@
 
 namespace headlight {
 
+/// The configuration of an ImageEmbedding.
 struct ImageEmbeddingConfig {
   std::int64_t model = 768;
   Grid image = {224, 224}, patch = {16, 16};  ///< pixels; `image` is the size of the trained position table
@@ -41,6 +42,7 @@ struct ImageEmbeddingConfig {
   std::string table = "position_embeddings";
 };
 
+/// Embeds the patches of images as rows with positions.
 class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);

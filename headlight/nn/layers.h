@@ -120,6 +120,7 @@ class HEADLIGHT_API FeedForward {
   Activation activation_;
 };
 
+/// The configuration of a GatedFeedForward.
 struct GatedFeedForwardConfig {
   std::int64_t model = 512, ffn = 1376;
   Activation activation = Activation::silu;

@@ -13,6 +13,7 @@
 
 namespace headlight {
 
+/// The sizes of a MaskHead.
 struct MaskHeadSizes {
   std::int64_t model = 0, heads = 0;  ///< of the Transformer
   std::int64_t queries = 0;           ///< per image
@@ -32,6 +33,7 @@ class MaskBlock {
   Activation activation_;
 };
 
+/// Predicts a mask for each of some queries.
 class MaskHead {
  public:
   MaskHead(const Scope& scope, const MaskHeadSizes& sizes);

@@ -44,6 +44,7 @@ struct FoldedNorm {
   double epsilon = 0;
 };
 
+/// A weight of a model, with its names on disk, its role and its state.
 struct Parameter {
   std::vector<std::string> names;  ///< its tensors on disk: one, or several that are concatenated in memory
   Shape shape;

@@ -13,6 +13,7 @@
 
 namespace headlight {
 
+/// The configuration of RelativePositions.
 struct RelativePositionsConfig {
   bool both_directions = true;  ///< whether queries see later keys, which then use half of the buckets
   std::int32_t buckets = 32;
@@ -23,6 +24,7 @@ struct RelativePositionsConfig {
 /// direction's buckets hold one distance each; the others hold logarithmically growing ranges.
 HEADLIGHT_API std::vector<std::int32_t> RelativeBuckets(const RelativePositionsConfig& config);
 
+/// A trained bias per bucket and head.
 class HEADLIGHT_API RelativePositions {
  public:
   /// Declares weight [buckets, heads].

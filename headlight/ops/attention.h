@@ -35,6 +35,7 @@ struct AttentionBias {
   Make<double> make_double = {};
 };
 
+/// Settings of Attention.
 struct AttentionOptions {
   std::int32_t heads = 1;
   std::int32_t key_heads = 0;  ///< each serves heads / key_heads query heads; 0: equal to heads

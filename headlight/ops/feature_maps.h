@@ -10,6 +10,7 @@
 
 namespace headlight::ops {
 
+/// A batch of feature maps.
 struct FeatureMaps {
   Tensor rows;              ///< [total cells, channels]: the cells of each map in row-major order, map by map
   std::vector<Grid> grids;  ///< per map

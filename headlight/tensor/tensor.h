@@ -20,6 +20,7 @@ namespace headlight {
 
 struct Node;  // autograd/tape.h
 
+/// The element type of a Tensor.
 enum class DType : std::uint8_t { float32, float64, int32 };
 HEADLIGHT_API std::int64_t SizeOf(DType dtype);  // in bytes
 HEADLIGHT_API const char* Name(DType dtype);
