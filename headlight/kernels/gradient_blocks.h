@@ -80,7 +80,7 @@ struct RowShares {
 ///   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its
 ///   columns, kTogether                                at most this many at once, starting at a multiple of it
 ///   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
-///   Multiply(tile, panel, depth, c, next)    c += their product; may prefetch the rows `next`
+///   Multiply(tile, panel, depth, c, next)    c += their product; may prefetch the rows of next
 ///   Finish()                                 called after the last product
 template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {

@@ -116,7 +116,7 @@ Resnet::Resnet(const ResnetConfig& config, DType dtype)
 
 EncodedImages Resnet::Encode(Context& context, std::span<const Tensor> images,
                              std::span<const std::uint8_t> masked) const {
-  Check(masked.empty(), "{}: this model has no token for masked patches", parameters_.source());
+  Check(masked.empty(), "{}: this model has no mask token", parameters_.source());
   FeatureMaps maps = backbone_(context, MapsOf(images, config_.channels, parameters_.dtype())).back();
   std::vector<std::int32_t> lengths;
   for (const Grid& grid : maps.grids) lengths.push_back(static_cast<std::int32_t>(grid.cells()));

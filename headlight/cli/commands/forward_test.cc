@@ -109,7 +109,7 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_THAT(RefusalOfForward({{"attention_mask", mask}}), HasSubstr("input_ids"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", ids}, {"labels", ids}}), HasSubstr("'labels' is not an input"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {1, 2, 60, 4}}}), HasSubstr("row 1, column 0: 60 is outside"));
-  EXPECT_THAT(RefusalOfForward({{"input_ids", {-1, 2}}}), HasSubstr("-1 is no token"));
+  EXPECT_THAT(RefusalOfForward({{"input_ids", {-1, 2}}}), HasSubstr("-1 is outside"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {std::int64_t{1} << 40, 2}}}), HasSubstr("input_ids"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", Ids(82, 1)}}), HasSubstr("41 tokens, and the model reads at most 40"));
   EXPECT_THAT(RefusalOfForward({{"input_ids", {}}}), HasSubstr("neither of them 0"));
