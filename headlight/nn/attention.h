@@ -70,9 +70,8 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 /// The names of the four projections in a checkpoint.
 struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
-  std::string query_key_value =
-      {};                      ///< if set, self-attention stores query, key and value as one tensor, in this order
-  std::string key_value = {};  ///< if set, cross-attention stores key and value as one tensor, in this order
+  std::string query_key_value = {};  ///< if set, self-attention stores the three as one tensor, in this order
+  std::string key_value = {};        ///< if set, cross-attention stores the two as one tensor, in this order
 };
 
 /// The configuration of a MultiHeadAttention.

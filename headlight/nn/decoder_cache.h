@@ -22,9 +22,8 @@ class HEADLIGHT_API CountedRows {
   void Drop(std::span<const std::int32_t> rows);
 
   std::int32_t used() const { return static_cast<std::int32_t>(references_.size() - free_.size()); }
-  std::int32_t size() const {
-    return static_cast<std::int32_t>(references_.size());
-  }  ///< the peak number of rows in use
+  /// The peak number of rows in use.
+  std::int32_t size() const { return static_cast<std::int32_t>(references_.size()); }
 
  private:
   std::vector<std::int32_t> references_, free_;

@@ -24,8 +24,8 @@ struct AttentionBias {
   bool heads_first = false;
   kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
   std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< of a table or of distances
-  std::shared_ptr<const std::vector<std::int64_t>> begin =
-      {};  ///< each sequence's first pair; null: all share the pairs
+  /// Each sequence's first pair. Null: all share the pairs.
+  std::shared_ptr<const std::vector<std::int64_t>> begin = {};
 
   /// If set, creates a bias that is computed from `values`, for each pass. Its gradient is added to `d_values`, which
   /// is empty if no gradient is needed.

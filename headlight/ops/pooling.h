@@ -14,8 +14,8 @@ struct PoolingShape {
 };
 
 /// The maximum of each channel over each window; padding is -infinity. NaN gives NaN. The gradient goes to the first of
-/// equal maxima. Throw Error for impossible windows, such as some that contain only padding, and for a map smaller than
-/// the window.
+/// equal maxima. Throw Error for impossible windows, such as windows that may contain only padding, and for a map
+/// smaller than the window.
 HEADLIGHT_API FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape);
 
 /// The mean over each window. Padding counts as 0, as in PyTorch.
