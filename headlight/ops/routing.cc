@@ -8,7 +8,7 @@
 namespace headlight::ops {
 namespace {
 
-// The indices of the largest of `values`, the largest first; of equal ones the lower index.
+// The indices of the largest values, the largest first; if some are equal, the lower index.
 template <typename T>
 void Largest(std::span<const T> values, std::span<std::int32_t> chosen) {
   std::vector<bool> taken(values.size());

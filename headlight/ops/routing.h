@@ -18,7 +18,7 @@ struct Routing {
   Tensor weights;                     // [tokens, per_token], in the same order
 };
 
-/// Routes each token to its `per_token` most probable experts; of equal probabilities the lower index is first.
+/// Routes each token to its `per_token` most probable experts; if some are equal, the lower index is first.
 /// `logits` [tokens, experts]. The weights are the experts' probabilities, divided by their sum if `normalized`. Throws
 /// Error unless per_token is from 1 to the number of experts.
 HEADLIGHT_API Routing Route(const Tensor& logits, std::int32_t per_token, bool normalized);

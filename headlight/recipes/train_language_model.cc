@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,12 +85,20 @@ void Describe(OptionTable& table, LanguageModelTraining& options) {
       .Excludes(from)
       .Group(kModelGroup)
       .Default("as many as `heads`");
-  const auto experts = [&](const char* flag, std::optional<std::int32_t>& value, const char* help,
-                           const char* usual_count) {
-    table.Add(flag, value, Between(1, 1024), help).Excludes(from).Group(kModelGroup).Default(usual_count);
+  const auto add_experts = [&](const char* flag, std::optional<std::int32_t>& value, std::int32_t usual_count,
+                               const std::string& help) {
+    table.Add(flag, value, Between(1, 1024), help)
+        .Excludes(from)
+        .Group(kModelGroup)
+        .Default(std::to_string(usual_count));
   };
-  experts("--experts", options.experts, "Experts of each layer (mixtral, qwen2_moe, qwen3_moe)", "8");
-  experts("--experts-per-token", options.experts_per_token, "Experts that each token takes", "2");
+  std::vector<std::string_view> with_experts;
+  for (const NewLanguageModel& family : NewLanguageModels())
+    if (family.experts) with_experts.push_back(family.name);
+  add_experts("--experts", options.experts, LanguageModelSizes().experts,
+              fmt::format("Experts of each layer: {}", fmt::join(with_experts, ", ")));
+  add_experts("--experts-per-token", options.experts_per_token, LanguageModelSizes().experts_per_token,
+              "Experts that each token takes");
   std::string usual_ffn;
   for (const NewLanguageModel& family : NewLanguageModels())
     usual_ffn += fmt::format("{}{} {:.3g} times", usual_ffn.empty() ? "" : ", ", family.name, family.ffn_of_model);
