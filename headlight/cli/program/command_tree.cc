@@ -35,11 +35,21 @@ void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::
   }
 }
 
-// `left` in the first column, `text` broken at spaces in the second.
+// `left` in the first column, broken behind the words of a choice if it is long; `text` broken at spaces in the second.
 std::string Entry(const std::string& left, std::string_view text) {
-  std::string entry = "  " + left;
+  std::string entry = "  ";
+  std::size_t line = 0;  // the begin of the last one
+  for (std::size_t begin = 0, end = 0; begin < left.size(); begin = end) {
+    end = std::min(left.find('|', begin), left.size() - 1) + 1;
+    if (entry.size() - line + end - begin > kWidth) {
+      entry += '\n';
+      line = entry.size();
+      entry.append(6, ' ');
+    }
+    entry += left.substr(begin, end - begin);
+  }
   if (text.empty()) return entry + "\n";
-  if (entry.size() + 2 > kColumn) entry += "\n" + std::string(kColumn, ' ');
+  if (line > 0 || entry.size() + 2 > kColumn) entry += "\n" + std::string(kColumn, ' ');
   entry.resize(std::max(entry.size(), kColumn), ' ');
   std::size_t at = kColumn;
   AppendWords(entry, at, text, kColumn);
