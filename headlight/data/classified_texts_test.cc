@@ -107,6 +107,8 @@ TEST_F(ClassifiedTexts, ANumberMayStandForANamedClassOfAModel) {
   EXPECT_THAT(LabelsOf(Read("a.tsv", "dog\t1\nman\tNEGATIVE\n", numbers)), ElementsAre(1, 0));
   EXPECT_THAT(Refused("a.tsv", "dog\t2\n", numbers),
               testing::AllOf(HasSubstr("a.tsv:1: '2'"), HasSubstr("NEGATIVE, POSITIVE")));
+  EXPECT_THAT(Refused("a.tsv", "dog\t1.5\n", numbers), HasSubstr("POSITIVE; numbers are the labels"));
+  EXPECT_THAT(Refused("a.tsv", "dog\tPOSITIVE,2\n", numbers), HasSubstr("POSITIVE; a text has several labels"));
   EXPECT_THAT(Refused("a.tsv", "dog\t1\n", NewLabels::refused), HasSubstr("a.tsv:1: '1' is not"));
   labels = {"1", "2"};
   EXPECT_THAT(Refused("a.tsv", "dog\t0\n", numbers), HasSubstr("a.tsv:1: '0' is not"));
@@ -135,6 +137,9 @@ TEST_F(ClassifiedTexts, AHeaderOfTsvNamesTheColumns) {
   EXPECT_EQ(TextOf(named.texts[0]), "dog");
   EXPECT_THAT(LabelsOf(named), ElementsAre(1, 0));
   EXPECT_EQ(Read("a.tsv", "dog\tlabel\n").texts.size(), 1U);
+  EXPECT_EQ(
+      Refused("a.tsv", "sentence1\tsentence2\tscore\ndog\tman\t1.5\n"),
+      "a.tsv:1: the header has no column of the label, but 'sentence1, sentence2, score'; `label_column` names it");
   labels.clear();
   const ClassifiedTextOptions options = {.columns = {.text = "b", .text_pair = "a", .label = "c"}};
   const auto read = [&](const char* text) {
@@ -142,7 +147,7 @@ TEST_F(ClassifiedTexts, AHeaderOfTsvNamesTheColumns) {
   };
   EXPECT_EQ(TextOf(read("a\tb\tc\nman\tdog\tx\n").texts.at(0)), "dog man");
   EXPECT_EQ(labels, Labels{"x"});
-  EXPECT_THAT(ErrorOf([&] { read("a\tb\td\nman\tdog\tx\n"); }), HasSubstr("a.tsv:1: the header has not all columns"));
+  EXPECT_THAT(ErrorOf([&] { read("a\tb\td\nman\tdog\tx\n"); }), HasSubstr("a.tsv: it has no header with all columns"));
 }
 
 TEST_F(ClassifiedTexts, NamesTheRecordThatDoesNotFit) {

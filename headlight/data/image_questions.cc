@@ -52,8 +52,7 @@ void AddTsv(const std::string& path, Collector& collector) {
   }
 }
 
-void AddRecords(const std::string& path, Collector& collector) {
-  Records records(path);
+void AddRecords(const std::string& path, Records records, Collector& collector) {
   while (const auto record = records.Next())
     collector.Add(path, PathOfRecord(*record),
                   {.question = TextOf((*record)["question"]),
@@ -92,10 +91,16 @@ BlindAnswers AnswerBlindly(const ImageQuestions& known, const ImageQuestions& as
 }
 
 ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share) {
+  const auto is_header = [](const std::vector<std::string>& line) {
+    return HasAny(line, kImageNames) && HasAny(line, {"question"}) && HasAny(line, {"answer"});
+  };
   Collector collector(share);
   for (const std::string& path : paths) {
     Check(HasRecords(path) || IsTsv(path), "{}: questions about images must be in a .tsv, .csv or .jsonl file", path);
-    IsTsv(path) ? AddTsv(path, collector) : AddRecords(path, collector);
+    if (std::optional<Records> records = RecordsOf(path, is_header))
+      AddRecords(path, *std::move(records), collector);
+    else
+      AddTsv(path, collector);
   }
   return std::move(collector.read);
 }

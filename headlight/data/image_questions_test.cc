@@ -48,6 +48,7 @@ TEST_F(ImageQuestionFiles, AreRead) {
   ASSERT_EQ(tabs.questions.size(), 1U);
   EXPECT_EQ(tabs.questions[0].question, "What is it?");
   EXPECT_EQ(tabs.questions[0].answer, "a dog");
+  EXPECT_EQ(Read("a.tsv", "question\tanswer\tpath\nWhat?\tdog\ta.png\n").questions.at(0).question, "What?");
   EXPECT_EQ(Read("a.csv", "path,question,answer\na.png,\"What, then?\",dog\n").questions[0].question, "What, then?");
 }
 

@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::initializer_list<const char*> kTexts = {"text", "caption", "captions", "texts"};
+
 // The images of one path, in the order in which each is named first.
 class TextCollector {
  public:
@@ -60,11 +62,10 @@ std::vector<std::string> OneOrMore(const JsonView& json) {
   return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
 }
 
-void AddRecords(const std::string& path, TextCollector& collector) {
-  Records records(path);
+void AddRecords(const std::string& path, Records records, TextCollector& collector) {
   while (const auto record = records.Next()) {
     const std::string image = ImageOfTable(path, PathOfRecord(*record), record->place());
-    const JsonView text = OneOf(*record, {"text", "caption", "captions", "texts"});
+    const JsonView text = OneOf(*record, kTexts);
     std::vector<std::string> texts = OneOrMore(text), misses(texts.size());
     Check(!texts.empty(), "{}: there is no text", text.place());
     if (record->value().Find("near_misses") != nullptr) {
@@ -118,6 +119,9 @@ void AddFolder(const std::string& folder, TextCollector& collector) {
 
 ImageTextList ListImageTexts(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) Check(fs::is_directory(folder), "{}: there is no such folder", folder);
+  const auto is_header = [](const std::vector<std::string>& line) {
+    return HasAny(line, kImageNames) && HasAny(line, kTexts);
+  };
   ImageTextList list;
   for (const std::string& path : paths) {
     const std::size_t before = list.sources.size();
@@ -126,12 +130,12 @@ ImageTextList ListImageTexts(const std::vector<std::string>& paths, const std::v
     TextCollector collector(list);
     if (fs::is_directory(path, ignored)) {
       AddFolder(path, collector);
-    } else if (IsTsv(path)) {
-      AddTsv(path, collector);
     } else if (IsJson(path)) {
       AddCoco(path, folders, list);
-    } else if (HasRecords(path)) {
-      AddRecords(path, collector);
+    } else if (std::optional<Records> records = RecordsOf(path, is_header)) {
+      AddRecords(path, *std::move(records), collector);
+    } else if (IsTsv(path)) {
+      AddTsv(path, collector);
     } else {
       Fail(
           "{}: images and their texts are a .tsv, .csv or .jsonl file, COCO's captions in a .json file, or a folder "

@@ -53,6 +53,8 @@ TEST_F(ImageTexts, OfTables) {
   EXPECT_THAT(tabs.texts[0], ElementsAre("a dog", "one more"));
   EXPECT_THAT(tabs.texts[1], ElementsAre("ein Hund, grün"));
 
+  Write("b.tsv", "caption\timage\na dog\timages/b.jpg\n");
+  EXPECT_THAT(List("b.tsv").texts, ElementsAre(ElementsAre("a dog")));
   Write("a.jsonl",
         "{\"path\": \"images/a.jpg\", \"text\": \"x\"}\n\n"
         "{\"image\": \"images/b.jpg\", \"captions\": [\"y\", \"z\"]}\n");

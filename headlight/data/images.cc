@@ -50,6 +50,8 @@ void AddFolder(const std::string& folder, LabelCollector& collector) {
   }
 }
 
+constexpr std::initializer_list<const char*> kLabels = {"label", "class"};
+
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
 // Calls `add` with each image's file, its class, which is empty where it is not `labelled`, and its place.
@@ -58,21 +60,23 @@ void ReadTable(const std::string& path, bool labelled, const AddImage& add) {
   const auto checked = [&](const std::string& file, const std::string& label, const std::string& place) {
     add(ImageOfTable(path, file, place), label, place);
   };
-  if (IsTsv(path)) {
-    LineReader lines(path);
-    while (const auto line = lines.Next()) {
-      if (line->empty()) continue;
-      const std::string place = fmt::format("{}:{}", path, lines.line_number());
-      const std::size_t tab = line->find('\t');
-      Check(!labelled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
-            "{}: expected the path of an image, a tab and its class", place);
-      checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", place);
-    }
+  const auto is_header = [labelled](const std::vector<std::string>& line) {
+    return HasAny(line, kImageNames) && (!labelled || HasAny(line, kLabels));
+  };
+  if (std::optional<Records> records = RecordsOf(path, is_header)) {
+    while (const auto record = records->Next())
+      checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, kLabels)) : "", record->place());
     return;
   }
-  Records records(path);
-  while (const auto record = records.Next())
-    checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, {"label", "class"})) : "", record->place());
+  LineReader lines(path);
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::size_t tab = line->find('\t');
+    Check(!labelled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
+          "{}: expected the path of an image, a tab and its class", place);
+    checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", place);
+  }
 }
 
 void AddTable(const std::string& path, LabelCollector& collector) {
@@ -95,9 +99,7 @@ void AddIdx(const std::string& path, const std::string& labels_path, LabelCollec
 
 bool IsTsv(std::string_view path) { return TextFormatOf(path) == TextFormat::tsv; }
 
-std::string PathOfRecord(const JsonView& record) {
-  return TextOf(OneOf(record, {"path", "file_name", "image", "file"}));
-}
+std::string PathOfRecord(const JsonView& record) { return TextOf(OneOf(record, kImageNames)); }
 
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& place) {
   Check(!file.empty(), "{}: the path of the image is missing", place);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,8 @@ struct ImageList {
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
 /// - a folder with a folder for each class, named like it, with images at any depth;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class"), or
-///   .tsv: lines of a path, a tab and a class. Paths are relative to the file's folder;
+///   .tsv: lines of a path, a tab and a class, or records if the first line is a header with these names. Paths are
+///   relative to the file's folder;
 /// - an IDX file of images, followed by that of their class indices.
 /// New labels are added or refused by `rule`; added labels are sorted (SortLabels). Throws Error naming the file and
 /// line for other content, and if there is no image.
@@ -37,9 +39,10 @@ HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths
 /// classes may be missing and are ignored.
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
-/// Parts of the above for tables with other columns: whether a name ends in .tsv or .tsv.gz, the path in a record, and
-/// the image of a table's row, which must exist; errors begin with `place`.
+/// Parts of the above for tables with other columns: whether a name ends in .tsv or .tsv.gz, the path that a record has
+/// by one of these names, and the image of a table's row, which must exist; errors begin with `place`.
 bool IsTsv(std::string_view path);
+inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};
 std::string PathOfRecord(const JsonView& record);
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& place);
 

@@ -67,7 +67,7 @@ TEST_F(Images, OfTables) {
   Write("images/1.png", "a");
   Write("images/2.png", "b");
   Write("a.csv", "path,label\nimages/1.png,10\nimages/2.png,9\n");
-  Write("b.tsv", "images/2.png\t9\n");
+  Write("b.tsv", "label\tid\tpath\n9\t7\timages/2.png\n");
   Write("c.jsonl", "{\"file_name\": \"images/1.png\", \"label\": 9}\n");
   const ImageSet set(List({"a.csv", "b.tsv", "c.jsonl"}), FirstByte);
   EXPECT_THAT(labels, ElementsAre("9", "10"));

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "headlight/base/error.h"
+#include "headlight/base/option_checks.h"
 
 namespace headlight {
 namespace {
@@ -21,6 +22,16 @@ std::optional<std::int64_t> IntegerLabel(std::string_view label) {
 }
 
 bool IsInteger(std::string_view label) { return IntegerLabel(label).has_value(); }
+
+// What an unknown label may be instead.
+std::string HintFor(std::string_view label, const std::vector<std::string>& labels) {
+  if (label.find('.') != label.npos && NumberOf(label))
+    return "; numbers are the labels of a model with the problem_type regression";
+  const std::string_view first = label.substr(0, label.find(','));
+  if (first.size() < label.size() && std::ranges::find(labels, first) != labels.end())
+    return "; a text has several labels if the model's problem_type is multi_label_classification";
+  return "";
+}
 
 }  // namespace
 
@@ -38,8 +49,8 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
   constexpr std::ptrdiff_t shown = 10;
   constexpr std::size_t most = 1 << 14;
   const auto some = labels.begin() + std::min(std::ssize(labels), shown);
-  Check(rule == NewLabels::added, "{}: '{}' is not one of the known labels: {}{}", place, label,
-        fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...");
+  Check(rule == NewLabels::added, "{}: '{}' is not one of the known labels: {}{}{}", place, label,
+        fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...", HintFor(label, labels));
   Check(labels.size() < most, "{}: more than {} different labels", place, most);
   labels.emplace_back(label);
   return static_cast<std::int32_t>(labels.size() - 1);

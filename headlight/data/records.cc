@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -112,6 +113,22 @@ std::optional<JsonView> Records::Next() {
   line_number_ = array_->line_number();
   if (!item) return std::nullopt;
   return ObjectOf(*item);
+}
+
+std::optional<Records> RecordsOf(const std::string& path,
+                                 const std::function<bool(const std::vector<std::string>& line)>& is_header) {
+  if (HasRecords(path)) return Records(path);
+  std::error_code ignored;
+  if (TextFormatOf(path) != TextFormat::tsv || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  LineReader lines(path);
+  const auto line = lines.Next();
+  std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
+  if (!is_header(header)) return std::nullopt;
+  return Records(std::move(lines), std::move(header));
+}
+
+bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [&](const char* name) { return std::ranges::find(header, name) != header.end(); });
 }
 
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names) {

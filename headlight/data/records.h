@@ -1,6 +1,7 @@
 // Files of records from users: JSON lines, and CSV or TSV with a header.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -54,6 +55,13 @@ class Records {
   bool tabs_ = false;   // TSV
   bool begun_ = false;  // an object has been read, after which no array begins
 };
+
+// The records of a file (HasRecords), or of a .tsv file whose first line is a header. Nothing for other files, and for
+// a pipe that is called .tsv, since its first line could not be read again.
+std::optional<Records> RecordsOf(const std::string& path,
+                                 const std::function<bool(const std::vector<std::string>& line)>& is_header);
+// True if one of these names is in a header.
+bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names);
 
 // The first of these members that a record has, of which it must have one.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);

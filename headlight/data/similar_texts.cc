@@ -11,6 +11,8 @@
 namespace headlight {
 namespace {
 
+constexpr std::initializer_list<const char*> kText = {"anchor", "query", "text"}, kMatch = {"positive", "match"};
+
 void ReadTabbed(const std::string& path, std::vector<SimilarTexts>& pairs) {
   LineReader lines(path);
   while (const auto line = lines.Next()) {
@@ -22,13 +24,9 @@ void ReadTabbed(const std::string& path, std::vector<SimilarTexts>& pairs) {
   }
 }
 
-void ReadRecords(const std::string& path, std::vector<SimilarTexts>& pairs) {
-  Records records(path);
+void ReadRecords(Records records, std::vector<SimilarTexts>& pairs) {
   while (const auto record = records.Next()) {
-    SimilarTexts pair{TextOf(OneOf(*record, {"anchor", "query", "text"})),
-                      TextOf(OneOf(*record, {"positive", "match"})),
-                      {},
-                      record->place()};
+    SimilarTexts pair{TextOf(OneOf(*record, kText)), TextOf(OneOf(*record, kMatch)), {}, record->place()};
     for (const char* name : {"negative", "negatives"}) {
       const JsonView given = (*record)[name];
       if (!given.present()) continue;
@@ -45,7 +43,15 @@ void ReadRecords(const std::string& path, std::vector<SimilarTexts>& pairs) {
 
 std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths, const TextShare& share) {
   std::vector<SimilarTexts> pairs;
-  for (const std::string& path : paths) HasRecords(path) ? ReadRecords(path, pairs) : ReadTabbed(path, pairs);
+  const auto is_header = [](const std::vector<std::string>& line) {
+    return HasAny(line, kText) && HasAny(line, kMatch);
+  };
+  for (const std::string& path : paths) {
+    if (std::optional<Records> records = RecordsOf(path, is_header))
+      ReadRecords(*std::move(records), pairs);
+    else
+      ReadTabbed(path, pairs);
+  }
   for (const SimilarTexts& pair : pairs) {
     Check(!pair.text.empty() && !pair.match.empty(), "{}: the {} is empty", pair.place,
           pair.text.empty() ? "text" : "match");

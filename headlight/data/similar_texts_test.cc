@@ -26,6 +26,10 @@ TEST(SimilarTexts, AreReadFromTabsAndFromRecords) {
   EXPECT_EQ(pairs[2].text, "a\tb");
   EXPECT_THAT(pairs[2].negatives, ElementsAre("d", "e"));
   EXPECT_THAT(pairs[3].negatives, ElementsAre("h", "i"));
+  const std::vector<SimilarTexts> named =
+      ReadSimilarTexts({folder.Write("b.tsv", "positive\tid\tanchor\nun\t7\tone\n")});
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_EQ(named[0].text + "|" + named[0].match, "one|un");
 }
 
 TEST(SimilarTexts, NameTheLineThatIsNone) {

@@ -114,21 +114,23 @@ JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns) {
   return labels.present() && !label.present() ? labels : label;
 }
 
-std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns) {
-  if (HasRecords(path)) return Records(path);
-  const bool named = !columns.text.empty() || !columns.text_pair.empty() || !columns.label.empty();
-  const bool tsv = TextFormatOf(path) == TextFormat::tsv;
-  Check(tsv || !named, "{}: its columns have no names; those of .jsonl, .csv and .tsv files do", path);
-  if (!tsv) return std::nullopt;
-  LineReader lines(path);
-  const auto line = lines.Next();
-  std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
+bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& place) {
   const bool labelled =
       columns.label.empty() ? IsIn(header, "label") || IsIn(header, "labels") : IsIn(header, columns.label);
-  if (labelled && HasTexts(header, columns, TextsAsked::texts)) return Records(std::move(lines), std::move(header));
-  Check(!named, "{}:1: the header has not all columns of the texts and the label, but {}", path,
+  const TextColumns found =
+      FindColumns(columns, TextsAsked::texts, [&](const char* name) { return IsIn(header, name); });
+  Check(labelled || !columns.label.empty() || found.text_pair.empty() || !IsIn(header, found.text_pair),
+        "{}: the header has no column of the label, but {}; `label_column` names it", place,
         Quoted(fmt::format("{}", fmt::join(header, ", "))));
-  return std::nullopt;
+  return labelled && HasTexts(header, columns, TextsAsked::texts);
+}
+
+std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns) {
+  std::optional<Records> records = RecordsOf(
+      path, [&](const std::vector<std::string>& header) { return IsLabelledHeader(header, columns, path + ":1"); });
+  Check(records || (columns.text.empty() && columns.text_pair.empty() && columns.label.empty()),
+        "{}: it has no header with all columns of the texts and the label, as .csv and .tsv files may have", path);
+  return records;
 }
 
 }  // namespace headlight

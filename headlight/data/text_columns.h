@@ -51,6 +51,10 @@ SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>&
 /// The label of a record: of the column that is named, or else "label" or "labels".
 JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns);
 
+/// True if the first line of a .tsv file is a header that names the columns of a text or two and of the label. Throws
+/// Error that begins with `place` for one that names two texts and no label.
+bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& place);
+
 /// The records of a file of texts with labels: of JSON lines, of CSV, and of a .tsv file whose header has the columns
 /// of a text or two and of the label. Nothing for other files, whose columns have no names. Throws Error if columns are
 /// named and the file has none of these.

@@ -20,30 +20,23 @@ TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, 
           text(columns.target, TextsAsked::target, "target_column"), record.place()};
 }
 
-PairReader::PairReader(const std::string& path, PairColumns columns) : path_(path), columns_(std::move(columns)) {
-  Check(columns_.source.empty() || columns_.source != columns_.target,
-        "`source_column` and `target_column` are the same column, {}", Quoted(columns_.source));
-  if (HasRecords(path)) {
-    records_.emplace(path);
-    return;
-  }
-  const bool named = !columns_.source.empty() || !columns_.target.empty();
-  const bool tsv = TextFormatOf(path) == TextFormat::tsv;
-  Check(tsv || !named, "{}: its columns have no names; those of .jsonl, .csv and .tsv files do", path);
-  lines_.emplace(path);
-  if (!tsv) return;
-  const auto line = lines_->Next();
-  std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
+bool HasSides(const std::vector<std::string>& header, const PairColumns& columns) {
   const auto has = [&](const std::string& column, TextsAsked asked) {
     return HasTexts(header, {.text = column, .text_pair = {}, .label = {}}, asked);
   };
-  if (has(columns_.source, TextsAsked::source) && has(columns_.target, TextsAsked::target)) {
-    records_.emplace(*std::exchange(lines_, std::nullopt), std::move(header));
-    return;
-  }
-  Check(!named, "{}:1: the header has not both columns of the texts, but {}", path,
-        Quoted(fmt::format("{}", fmt::join(header, ", "))));
-  if (line) first_line_ = *line;
+  return has(columns.source, TextsAsked::source) && has(columns.target, TextsAsked::target);
+}
+
+PairReader::PairReader(const std::string& path, PairColumns columns)
+    : path_(path),
+      columns_(std::move(columns)),
+      records_(RecordsOf(path, [&](const std::vector<std::string>& header) { return HasSides(header, columns_); })) {
+  Check(columns_.source.empty() || columns_.source != columns_.target,
+        "`source_column` and `target_column` are the same column, {}", Quoted(columns_.source));
+  if (records_) return;
+  Check(columns_.source.empty() && columns_.target.empty(),
+        "{}: it has no header with both columns of the texts, as .csv and .tsv files may have", path);
+  lines_.emplace(path);
 }
 
 std::optional<TextPair> PairReader::Next() {
@@ -52,10 +45,7 @@ std::optional<TextPair> PairReader::Next() {
     if (!record) return std::nullopt;
     return PairOf(*record, records_->columns(), columns_);
   }
-  for (;;) {
-    const std::optional<std::string> first = std::exchange(first_line_, std::nullopt);
-    const std::optional<std::string_view> line = first ? first : lines_->Next();
-    if (!line) return std::nullopt;
+  while (const auto line = lines_->Next()) {
     if (line->empty()) continue;
     std::string place = fmt::format("{}:{}", path_, lines_->line_number());
     const std::size_t tab = line->find('\t');
@@ -63,6 +53,7 @@ std::optional<TextPair> PairReader::Next() {
           place);
     return TextPair{std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)};
   }
+  return std::nullopt;
 }
 
 std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const PairColumns& columns,

@@ -27,6 +27,9 @@ struct PairColumns {
 // The pair of a record (PairReader). `header`: as for TextsOfRecord.
 TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, const PairColumns& columns);
 
+// True if a header has the columns of both.
+bool HasSides(const std::vector<std::string>& header, const PairColumns& columns);
+
 // The pairs of a file, one after another: of records (HasRecords) of a source and a target (TextsAsked), such as
 // "source" and "target" or "article" and "highlights"; or a source, a tab and its target a line; empty lines are none.
 // The first line of a .tsv file is a header if it has both columns. A record with an object "translation" has the pair
@@ -45,7 +48,6 @@ class HEADLIGHT_API PairReader {
   PairColumns columns_;
   std::optional<Records> records_;
   std::optional<LineReader> lines_;
-  std::optional<std::string> first_line_;  // of a .tsv file without a header
 };
 
 // All pairs of files. Throws Error as PairReader does, and for a text that is empty.

@@ -44,8 +44,8 @@ TEST(TextPairs, HaveTheColumnsOfPublishedSets) {
       HasSubstr("a.jsonl:1: key 'translation': `source_column` must name the language to read: there is 'de, en, fr'"));
   EXPECT_THAT(ErrorOf([&] { read("a.jsonl", translation, {"de", "it"}); }), HasSubstr("key 'translation.it'"));
   EXPECT_THAT(ErrorOf([&] { read("a.jsonl", R"({"document": "A"})"); }), HasSubstr("expected target or summary"));
-  EXPECT_THAT(ErrorOf([&] { read("a.txt", "a\tb\n", {"de", "en"}); }), HasSubstr("its columns have no names"));
-  EXPECT_THAT(ErrorOf([&] { read("a.tsv", "a\tb\n", {"de", "en"}); }), HasSubstr("a.tsv:1: the header has not both"));
+  EXPECT_THAT(ErrorOf([&] { read("a.txt", "a\tb\n", {"de", "en"}); }), HasSubstr("a.txt: it has no header with both"));
+  EXPECT_THAT(ErrorOf([&] { read("a.tsv", "a\tb\n", {"de", "en"}); }), HasSubstr("a.tsv: it has no header with both"));
   EXPECT_THAT(ErrorOf([&] { read("a.jsonl", translation, {"de", "de"}); }), HasSubstr("are the same column, 'de'"));
   EXPECT_EQ(read("a.tsv", "id\tsummary\tdocument\n7\tOne.\tA long one.\n"), "A long one.|One.");
   EXPECT_EQ(read("a.tsv", "en\tde\nA dog.\tEin Hund.\n", {"de", "en"}), "Ein Hund.|A dog.");

@@ -389,6 +389,10 @@ TEST_F(CheckDataTest, ReadsQuestionsAndTags) {
   options.files = {Write("dev.json", squad)};
   EXPECT_THAT(Found(options), ElementsAre("answers 1; dev.json: question 2: Ada",
                                           "duplicates 1; dev.json: question 2: as dev.json: question 1"));
+  options.task = "";
+  options.files = {Write("line.json", R"({"data": []})")};
+  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("SQuAD's files, which `task` questions reads")));
+  options.task = "questions";
   options.files = {Write("a.txt", "a\n")};
   EXPECT_THAT(ErrorOf([&] { CheckData(options); }), HasSubstr("a.txt: questions are .jsonl, .csv or SQuAD's"));
 

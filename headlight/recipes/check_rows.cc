@@ -23,13 +23,6 @@ bool HasMember(const JsonView& record, const std::vector<std::string>& header, c
   return record.value().Find(name) != nullptr || std::ranges::find(header, name) != header.end();
 }
 
-bool HasSides(const std::vector<std::string>& names, const PairColumns& columns) {
-  const auto has = [&](const std::string& column, TextsAsked asked) {
-    return HasTexts(names, {.text = column, .text_pair = {}, .label = {}}, asked);
-  };
-  return has(columns.source, TextsAsked::source) && has(columns.target, TextsAsked::target);
-}
-
 std::vector<std::string> NamesOf(const JsonView& record) {
   std::vector<std::string> names;
   for (const Json::Member& member : record.Object()) names.push_back(member.name);
@@ -86,16 +79,16 @@ CheckedRow QuestionRow(AnsweredPassage question) {
 }
 
 // True if the first line of a .tsv file is a header.
-bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options) {
-  if (options.task == "pairs") return HasSides(header, options.pairs);
-  if (options.task.empty() && HasSides(header, options.pairs)) return true;
-  const auto has = [&](std::string_view name) { return std::ranges::find(header, name) != header.end(); };
-  const bool labelled = options.columns.label.empty() ? has("label") || has("labels") : has(options.columns.label);
-  return HasTexts(header, options.columns, TextsAsked::texts) && (labelled || options.task != "labels");
+bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options, const std::string& path) {
+  if (options.task == "labels") return IsLabelledHeader(header, options.columns, path + ":1");
+  if (options.task != "texts" && HasSides(header, options.pairs)) return true;
+  return options.task != "pairs" && HasTexts(header, options.columns, TextsAsked::texts);
 }
 
 CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const std::string_view task = options.task.empty() ? TaskOf(record, header, options) : options.task;
+  Check(!options.task.empty() || record["data"].value().As<Json::Array>() == nullptr,
+        "{}: this is one of SQuAD's files, which `task` questions reads", record.place());
   CheckedRow row;
   if (task == "pairs") {
     PairColumns columns = options.pairs;
@@ -198,7 +191,7 @@ RowReader::RowReader(const std::string& path, const DataCheck& options)
   if (format == TextFormat::tsv && task != "tags") {
     const auto line = source_->NextLine();
     std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
-    if (options.format || FitsHeader(header, options)) {
+    if (options.format || FitsHeader(header, options, path)) {
       source_->records.emplace(LineReader(*std::exchange(source_->lines, std::nullopt)), std::move(header));
       return;
     }

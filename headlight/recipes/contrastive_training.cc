@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/json.h"
+#include "headlight/base/parallel.h"
 #include "headlight/data/similar_texts.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/bert.h"
@@ -76,6 +78,26 @@ void CheckTrainable(const SentenceModules& modules, const std::string& folder) {
         "{}: a prompt whose tokens are not pooled (include_prompt false) is not trained", folder);
 }
 
+// How many texts are longer than the model reads. Throws Error for one unless they are truncated.
+std::int64_t CountLongTexts(const PipelineTokenizer& tokenizer, const std::vector<SimilarTexts>& pairs,
+                            const SentenceVectorOptions& how, bool truncate) {
+  std::atomic<std::int64_t> count = 0;
+  ParallelFor(std::ssize(pairs), [&](std::int64_t index) {
+    const SimilarTexts& pair = pairs[static_cast<std::size_t>(index)];
+    const auto add = [&](const std::string& text) {
+      const auto tokens = std::ssize(tokenizer.Encode(how.prompt + text, {.read_special = false}).ids);
+      if (tokens <= how.longest) return;
+      Check(truncate, "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end", pair.place,
+            tokens, how.longest);
+      ++count;
+    };
+    add(pair.text);
+    add(pair.match);
+    for (const std::string& negative : pair.negatives) add(negative);
+  });
+  return count;
+}
+
 }  // namespace
 
 TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingObserver& observer) {
@@ -108,6 +130,9 @@ TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingO
                                      .first_token = modules.poolings.front() == Pooling::first,
                                      .longest = std::min(positions, modules.longest.value_or(positions)),
                                      .prompt = modules.PromptOf(EmbedAs::text)};
+  const std::int64_t cut =
+      CountLongTexts(tokenizer, train, how, options.truncate) + CountLongTexts(tokenizer, valid, how, options.truncate);
+  if (cut > 0) Note(observer, TruncatedNote(cut));
   const TrainingTask task = SentenceVectorTask(*model, tokenizer, train, valid, how);
   Hash64 hash;
   for (const SimilarTexts& pair : train)

@@ -27,6 +27,7 @@ struct ContrastiveTraining : ModelTraining {
   std::optional<std::int64_t> text_model_dim;           ///< of the texts' tower [`model_dim`]
   std::optional<std::int64_t> vector_dim;               ///< of the common space of a CLIP [`model_dim`]
   std::optional<double> random_resized_crop;  ///< the least share of an image that is trained on; 1: the whole [1]
+  bool truncate = false;                      ///< the end of a text that is too long is left out
   bool skip_errors = false;                   ///< whether damaged images are left out
 
   // For texts with texts.

@@ -11,11 +11,15 @@ EvaluationResult EvaluateDualEncoder(const Evaluation& options, const Evaluation
   const DualFolder loaded = Loaded(observer, [&] { return LoadDualFolder(options.folder, options.load); });
   Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
   const ImageTextSet pairs(ListImageTexts(options.files, options.images), DecoderOf(options));
+  const std::int64_t cut = CountCutTexts(*loaded.texts, pairs);
+  Check(options.truncate || cut == 0,
+        "{}: {} than the {} tokens that the model reads at once; `truncate` leaves out the end",
+        fmt::join(options.files, ", "), cut == 1 ? "1 text is longer" : fmt::format("{} texts are longer", cut),
+        loaded.texts->longest);
   const ValidationReport report =
       ValidatePairs(*loaded.model, *loaded.processor, *loaded.texts, pairs, Watch(observer, "pairs evaluated"));
   Show(observer, "");
   CheckLoss(*loaded.model, report.loss);
-  const std::int64_t cut = CountCutTexts(*loaded.texts, pairs);
   return ResultOf({.task = "contrastive",
                    .report = report,
                    .units = "pairs",

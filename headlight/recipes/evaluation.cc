@@ -75,7 +75,7 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
        "images",
        {"--zero-shot", "--template", "--confusion", "--most-pixels"},
        /*zero_shot=*/true},
-      {DualEncoder::kKind, EvaluateDualEncoder, "images", {"--images", "--most-pixels"}},
+      {DualEncoder::kKind, EvaluateDualEncoder, "images", {"--images", "--most-pixels", "--truncate"}},
       {CaptionModel::kKind, EvaluateCaptionModel, "images", {"--images", "--most-pixels"}},
       {DetectionModel::kKind, EvaluateDetector, "images", {"--images", "--most-pixels"}},
       {ImageGpt::kKind, EvaluateImageGenerator, "images", {"--most-pixels"}},
@@ -164,7 +164,8 @@ void Describe(OptionTable& table, Evaluation& options) {
       .Default(fmt::format("{}", kMostPixels));
   Describe(table, options.source_of_texts);
   table.Add("--truncate", options.truncate,
-            "Classes of texts, encoder and decoder: leave out the end of a text that is too long for the model, "
+            "Classes of texts, encoder and decoder, images with texts: leave out the end of a text that is too long "
+            "for the model, "
             "instead of refusing it");
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   AddPairAndLabelColumns(table, options.columns, "Options");

@@ -50,7 +50,7 @@ struct Evaluation {
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< or the folder of a detector that finds them
 
-  bool truncate = false;  ///< of classes of texts: the end of a text that is too long is left out
+  bool truncate = false;  ///< of texts that are not cut into pieces: the end of one that is too long is left out
   bool end = false;       ///< of a language model: the token that ends each text is counted
 
   // Of a model that reads one text and writes another.

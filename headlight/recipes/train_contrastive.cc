@@ -162,10 +162,12 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images with texts", paths, share);
     Note(observer, fmt::format("{}: {} with {} to {}", fmt::join(paths, ", "), Counted(set.size(), "image"),
                                Counted(set.text_count(), "text"), purpose));
-    if (const std::int64_t cut = CountCutTexts(texts, set); cut > 0)
-      Note(observer,
-           fmt::format("{} of them are longer than the {} tokens that the model reads: their ends are left out", cut,
-                       texts.longest));
+    const std::int64_t cut = CountCutTexts(texts, set);
+    Check(options.truncate || cut == 0,
+          "{}: {} than the {} tokens that the model reads at once; `truncate` leaves out the end",
+          fmt::join(paths, ", "), cut == 1 ? "1 text is longer" : fmt::format("{} texts are longer", cut),
+          texts.longest);
+    if (cut > 0) Note(observer, TruncatedNote(cut));
     return set;
   };
   const ImageTextSet train = read(options.train, options.learned(), "train on");
@@ -203,6 +205,8 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
             .batch_description = "Pairs per batch, which are compared with each other"});
   Option& from = table.Get("--from");
   DescribeSkipErrors(table, options.skip_errors);
+  table.Add("--truncate", options.truncate,
+            "Leave out the end of a text that is too long for the model, instead of refusing it");
   table.Add("--images", options.images, "Folders of COCO's images, unless they lie next to the file")
       .Check(ExistingFolder())
       .Type("DIR");
@@ -221,7 +225,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   };
   add_size("--image-size", options.image_size, 4096, "Pixels of a side, to which images are resized").Default("224");
   add_size("--patch-size", options.patch_size, 4096, "Pixels of a patch's side").Default("16");
-  add_size("--positions", options.positions, 1 << 15, "Tokens of the longest text; a longer one is cut").ShowDefault();
+  add_size("--positions", options.positions, 1 << 15, "Tokens of the longest text").ShowDefault();
   add_size("--text-layers", options.text_layers, 1024, "Layers of the texts' tower").Default("`layers`");
   add_size("--text-model-dim", options.text_model_dim, 1 << 15, "Size of its embeddings and layers")
       .Default("`model_dim`");

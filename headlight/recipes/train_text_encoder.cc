@@ -108,7 +108,7 @@ PreparedTask ReadClasses(const Reading& reading) {
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
-  if (asked == LabelsPerText::one)
+  if (asked != LabelsPerText::several)
     NoteCheck(reading.observer, {.files = reading.options.train, .task = "labels", .columns = reading.options.columns});
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);

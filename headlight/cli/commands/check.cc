@@ -22,7 +22,7 @@ std::string TextOf(const CheckResult& result) {
   std::string text = fmt::format("{} {}\n", result.count, UnitOf(result));
   for (const Finding& finding : result.findings) {
     text += fmt::format("{}: {} {}\n", finding.kind, finding.count, finding.text);
-    for (const std::string& example : finding.examples) text += "  " + InRow(example) + "\n";
+    for (const std::string& example : finding.examples) text += "  " + InRow(Rewritten(example)) + "\n";
     if (const std::int64_t more = finding.count - std::ssize(finding.examples); more > 0 && !finding.examples.empty())
       if (finding.kind != "left_out" && finding.kind != "line_counts" && finding.kind != "many_labels")
         text += fmt::format("  and {} more\n", more);

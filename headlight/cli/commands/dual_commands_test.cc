@@ -133,9 +133,12 @@ TEST_F(DualCommands, EvaluateCountsTextsThatAreCut) {
   for (int word = 0; word < 30; ++word) text += "dog ";
   const std::string pairs = folder.File("pairs.tsv");
   WriteFile(pairs, photos + "/a.png\t" + text + "\n" + photos + "/b.jpg\ttwo cats\n");
-  EXPECT_THAT(RunProgram({"evaluate", model, pairs}).out,
+  EXPECT_THAT(RefusalOf({"evaluate", model, pairs}),
+              HasSubstr("pairs.tsv: 1 text is longer than the 20 tokens that the model reads at once; --truncate "
+                        "leaves out the end"));
+  EXPECT_THAT(RunProgram({"evaluate", model, pairs, "--truncate"}).out,
               HasSubstr("1 of 2 texts are longer than the 20 tokens that the model reads: their ends are left out\n"));
-  EXPECT_THAT(RunProgram({"evaluate", model, pairs, "--json"}).out, HasSubstr("\"cut_texts\":1"));
+  EXPECT_THAT(RunProgram({"evaluate", model, pairs, "--json", "--truncate"}).out, HasSubstr("\"cut_texts\":1"));
 }
 
 TEST_F(DualCommands, SearchAnIndexByTextOrImage) {

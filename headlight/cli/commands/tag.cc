@@ -26,12 +26,14 @@ struct Options : LineOptions {
 void Run(const Options& options) {
   const TokenClassifier tagger =
       Loaded([&] { return TokenClassifier::Load(options.folder, {.compute = options.compute}); });
+  TagOptions how = {.max_input_length = options.max_input_length,
+                    .stride = options.stride,
+                    .top_k = options.top_k,
+                    .aggregation = options.aggregation};
+  tagger.Tag({}, how);  // refuses impossible options before anything is read
   const auto rows = [&](const LineBatch& batch) {
-    const auto tagged = tagger.Tag(batch.lines, {.max_input_length = options.max_input_length,
-                                                 .stride = options.stride,
-                                                 .top_k = options.top_k,
-                                                 .aggregation = options.aggregation,
-                                                 .name_of = batch.name_of});
+    how.name_of = batch.name_of;
+    const auto tagged = tagger.Tag(batch.lines, how);
     std::vector<std::string> printed(tagged.size());
     for (std::size_t line = 0; line < tagged.size(); ++line) {
       const std::int64_t number = batch.first + static_cast<std::int64_t>(line);

@@ -178,6 +178,8 @@ TEST_F(TextInputsTest, OptionsThatSayNothingAreRefused) {
         << arguments[0];
   EXPECT_THAT(RefusalOf({"tokenize", gpt, text, "--text-column", "a", "--text-column", "b"}),
               HasSubstr("--text-column names one column, and 2 are given: a, b"));
+  EXPECT_THAT(RefusalOf({"tag", kData + "encoders/tag", Write("empty", ""), "--stride", "23"}),
+              HasSubstr("--stride is 23: windows of 24 tokens, of which 2 are special, share 0 to 21"));
   EXPECT_THAT(RefusalOf({"tokenize", gpt, "hello"}),
               HasSubstr("hello: there is no such file; texts are read from a file, or from standard input (-)"));
 }

@@ -80,7 +80,8 @@ class LinePrinter {
     // Of records the error has the file and line, as "a.jsonl:7: ", which are enough.
     const bool placed = error.starts_with(name_ + ":") && !error.starts_with(name);
     if (error.starts_with(name)) error.erase(0, name.size());
-    if (options_.json) return WriteResult(Json(Json::Object{{"line", count_.lines}, {"error", error}}).Line() + "\n");
+    if (options_.json)
+      return WriteResult(Json(Json::Object{{"line", count_.lines}, {"error", Rewritten(error)}}).Line() + "\n");
     WriteNote("headlight: " + (placed ? "" : name) + error);
     WriteResult(error_row_);
   }

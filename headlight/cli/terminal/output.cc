@@ -163,8 +163,9 @@ void RewriteNotes(std::function<std::string(const std::string&)> rewrite) { rewr
 
 void WriteNote(const std::string& line) {
   const auto hidden = HideProgress();
-  const std::string named = rewrite_note ? rewrite_note(line) : line;
-  std::fprintf(stderr, "%s\n", Printable(named, "\n\t").c_str());
+  std::fprintf(stderr, "%s\n", Printable(Rewritten(line), "\n\t").c_str());
 }
+
+std::string Rewritten(const std::string& message) { return rewrite_note ? rewrite_note(message) : message; }
 
 }  // namespace headlight

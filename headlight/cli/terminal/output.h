@@ -44,6 +44,8 @@ const std::string& Input(const std::string& path);
 
 // From now on notes are what this makes of them: NameFlags in cli/program/command_tree.h, of the command that runs.
 void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);
+// A message of the library as notes have it, for results.
+std::string Rewritten(const std::string& message);
 
 // Prints a line to standard error, escaped likewise but for tabs and line ends.
 void WriteNote(const std::string& line);

@@ -81,6 +81,27 @@ TEST_F(TrainContrastive, NamesAllDamagedImagesOrLeavesThemOut) {
 }
 
 // Texts with texts and hard negatives: a folder of sentence-transformers.
+TEST_F(TrainContrastive, RefusesLongTextsOrTruncatesThem) {
+  WriteFile(pairs, ReadFile(pairs) + "0.png\t" + std::string(40, '7') + " 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7\n");
+  std::vector<std::string> command = Command({"--tokenizer", tokens, "--out", out});
+  EXPECT_THAT(RefusalOf(command), HasSubstr("1 text is longer than the 16 tokens that the model reads at once; "
+                                            "--truncate leaves out the end"));
+  command.emplace_back("--truncate");
+  MustRun(command);
+  const std::string texts = folder.File("texts.tsv");
+  std::string lines = "1 2\t1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9\n";
+  for (int i = 0; i < 16; ++i) lines += fmt::format("{} dogs\t{} cats\n", i, i);
+  WriteFile(texts, lines);
+  command = {"train",          "contrastive", "--train",     texts, "--valid",      texts, "--tokenizer", tokens,
+             "--architecture", "bert",        "--model-dim", "12",  "--heads",      "2",   "--layers",    "1",
+             "--steps",        "1",           "--positions", "16",  "--batch-size", "4",   "--out",       out + "3"};
+  EXPECT_THAT(RunProgram(command).err,
+              testing::ContainsRegex("texts.tsv:1: [0-9]+ tokens, of which the model reads 16 at once; --truncate "
+                                     "leaves out its end"));
+  command.emplace_back("--truncate");
+  EXPECT_EQ(RunProgram(command).exit_code, 0);
+}
+
 TEST_F(TrainContrastive, MakesAnEncoderOfSentences) {
   std::string lines;
   for (int i = 0; i < 24; ++i)

@@ -204,7 +204,7 @@ TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
               testing::ContainsRegex("animal.*moves|moves.*animal"));
   EXPECT_EQ(RunProgram({"classify", model}, "the meadow\n").out, "\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, setting.classes, "--text-column", "words"}),
-              HasSubstr("classes: its columns have no names"));
+              HasSubstr("classes: it has no header with all columns"));
   EXPECT_THAT(RefusalOf({"evaluate", model, records}), HasSubstr("records.jsonl:1"));
 }
 
