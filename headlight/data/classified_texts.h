@@ -18,7 +18,7 @@ namespace headlight {
 enum class LabelsPerText { one, several, numbers };
 
 // The labels of a field of a table: with commas between, or one.
-std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked);
+HEADLIGHT_API std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked);
 
 // A text, a tab and its class a line, or two texts with a tab between and their class; or records (HasRecords) of
 // "label" (or "labels") and one text or two (TextsOfRecord, TextsAsked::texts). The first line of a .tsv file is a

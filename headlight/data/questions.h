@@ -29,11 +29,11 @@ struct AnsweredPassage {
 };
 
 // The question of a record (ReadQuestions). `fields`: it is a row of a table.
-AnsweredPassage QuestionOf(const JsonView& record, bool fields);
+HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, bool fields);
 // Calls body(question) for each of one of SQuAD's files.
-void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
+HEADLIGHT_API void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
 // True if the passage has the answer's text where it starts.
-bool IsInPassage(const PassageAnswer& answer, std::string_view passage);
+HEADLIGHT_API bool IsInPassage(const PassageAnswer& answer, std::string_view passage);
 
 // A question as it is needed to score a model's answer.
 struct AskedQuestion {

@@ -22,7 +22,7 @@ enum class TextFormat { text, jsonl, csv, tsv };
 // csv for .csv, tsv for .tsv, else text.
 HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
 // True for names that end in .json, perhaps with .gz.
-bool IsJson(std::string_view path);
+HEADLIGHT_API bool IsJson(std::string_view path);
 // True for names of JSON lines and CSV.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
@@ -30,7 +30,7 @@ HEADLIGHT_API bool HasRecords(std::string_view path);
 // lines. Empty lines are skipped. A row of CSV has the names of the header's columns and strings; an empty field is
 // left out. So has a row of TSV, whose fields are what is between its tabs. Places are
 // "train.jsonl:7: key 'answers.text'".
-class Records {
+class HEADLIGHT_API Records {
  public:
   explicit Records(const std::string& path);
   Records(LineReader lines, TextFormat format);                // not text
@@ -67,7 +67,7 @@ bool HasAny(const std::vector<std::string>& header, std::initializer_list<const 
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
 
 // The names of an object's members in quotes; "nothing" if there are none.
-std::string MembersOf(const JsonView& record);
+HEADLIGHT_API std::string MembersOf(const JsonView& record);
 
 // True unless the text is spaces and the like alone.
 bool HasText(std::string_view text);
@@ -76,9 +76,9 @@ bool HasText(std::string_view text);
 void CheckAnyText(bool any, const std::vector<std::string>& paths);
 
 // A string, or an array of strings, without NUL, which LineReader refuses in plain text too.
-std::string TextOf(const JsonView& json);
+HEADLIGHT_API std::string TextOf(const JsonView& json);
 std::vector<std::string> TextsOf(const JsonView& json);
 // A class: a string or an integer.
-std::string LabelOf(const JsonView& json);
+HEADLIGHT_API std::string LabelOf(const JsonView& json);
 
 }  // namespace headlight

@@ -23,14 +23,14 @@ struct TaggedTexts {
 };
 
 // The columns of a line of a CoNLL file, with spaces or tabs between.
-std::vector<std::string_view> ColumnsOfConll(std::string_view line);
+HEADLIGHT_API std::vector<std::string_view> ColumnsOfConll(std::string_view line);
 
 // The words of a record and their tags, and where in it each is.
 struct TaggedRecord {
   std::vector<std::string> words, tags;
   std::vector<std::string> word_places, tag_places;
 };
-TaggedRecord TagsOf(const JsonView& record);
+HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 
 // CoNLL files: a word a line, its tag in the last column, an empty line between sentences; columns have spaces or tabs
 // between them and are as many in every line; lines that begin with -DOCSTART- are none. Or records (HasRecords) of

@@ -25,7 +25,12 @@ struct TextColumns {
 };
 
 /// Adds an option for the name of a column, which is refused if it is given twice: each column has its own option.
-Option& AddColumn(OptionTable& table, const char* name, std::string& column, std::string description);
+HEADLIGHT_API Option& AddColumn(OptionTable& table, const char* name, std::string& column, std::string description);
+
+/// Adds options for the columns that a classifier of texts reads.
+HEADLIGHT_API void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group);
+/// The same without --text-column.
+HEADLIGHT_API void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group);
 
 /// What is asked of a record, which determines the usual names:
 ///   text: text or sentence
@@ -40,20 +45,22 @@ enum class TextsAsked { text, texts, source, target, reference };
 std::initializer_list<const char*> UsualNames(TextsAsked asked);
 
 /// True if a header has the columns that are named, or else usual ones.
-bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked);
+HEADLIGHT_API bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked);
 
 /// The texts of a record. `header`: the columns of CSV or TSV, of which an empty field is an empty text; empty for
 /// JSON. `option`: that names the column of the text, for errors. Throws Error naming the members that the record has
 /// for one without the texts, and for a text that is null.
-SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns,
-                         TextsAsked asked, const char* option = "text_column");
+HEADLIGHT_API SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header,
+                                       const TextColumns& columns, TextsAsked asked,
+                                       const char* option = "text_column");
 
 /// The label of a record: of the column that is named, or else "label" or "labels".
-JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns);
+HEADLIGHT_API JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns);
 
 /// True if the first line of a .tsv file is a header that names the columns of a text or two and of the label. Throws
 /// Error that begins with `place` for one that names two texts and no label.
-bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& place);
+HEADLIGHT_API bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns,
+                                    const std::string& place);
 
 /// The records of a file of texts with labels: of JSON lines, of CSV, and of a .tsv file whose header has the columns
 /// of a text or two and of the label. Nothing for other files, whose columns have no names. Throws Error if columns are

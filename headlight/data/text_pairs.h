@@ -25,10 +25,11 @@ struct PairColumns {
 };
 
 // The pair of a record (PairReader). `header`: as for TextsOfRecord.
-TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, const PairColumns& columns);
+HEADLIGHT_API TextPair PairOf(const JsonView& record, const std::vector<std::string>& header,
+                              const PairColumns& columns);
 
 // True if a header has the columns of both.
-bool HasSides(const std::vector<std::string>& header, const PairColumns& columns);
+HEADLIGHT_API bool HasSides(const std::vector<std::string>& header, const PairColumns& columns);
 
 // The pairs of a file, one after another: of records (HasRecords) of a source and a target (TextsAsked), such as
 // "source" and "target" or "article" and "highlights"; or a source, a tab and its target a line; empty lines are none.

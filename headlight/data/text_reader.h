@@ -26,7 +26,7 @@ struct TextSource {
 };
 
 /// Adds the option --format.
-void AddTextFormat(OptionTable& table, std::optional<TextFormat>& format);
+HEADLIGHT_API void AddTextFormat(OptionTable& table, std::optional<TextFormat>& format);
 /// Adds the options --format and --text-column, and --text-pair-column if a text may be two.
 HEADLIGHT_API void Describe(OptionTable& table, TextSource& source);
 

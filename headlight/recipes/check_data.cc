@@ -12,7 +12,7 @@
 #include "headlight/base/option_checks.h"
 #include "headlight/data/text_reader.h"
 #include "headlight/recipes/check_findings.h"
-#include "headlight/recipes/text_training.h"
+#include "headlight/recipes/model_training.h"
 
 namespace headlight {
 namespace {

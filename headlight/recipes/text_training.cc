@@ -33,28 +33,6 @@ void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults&
       .Default("512");
 }
 
-namespace {
-
-void AddColumnOf(OptionTable& table, const char* name, std::string& column, const char* group, const char* text,
-                 const char* usual) {
-  AddColumn(table, name, column, fmt::format("Column of the {} in .jsonl, .csv and .tsv files", text))
-      .Default(usual)
-      .Group(group);
-}
-
-}  // namespace
-
-void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group) {
-  AddColumnOf(table, "--text-column", columns.text, group, "text", "text, or a name that GLUE's tasks have");
-  AddPairAndLabelColumns(table, columns, group);
-}
-
-void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group) {
-  AddColumnOf(table, "--text-pair-column", columns.text_pair, group, "second text",
-              "text_pair, or a name that GLUE's tasks have");
-  AddColumnOf(table, "--label-column", columns.label, group, "class, classes or number", "label or labels");
-}
-
 TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes) {
   Check(options.from.empty() != (options.tokenizer.empty() && tokenizes),
         "either `from` DIR, to fine-tune a model, or `tokenizer` DIR, for one from scratch");

@@ -39,11 +39,6 @@ inline constexpr TrainingDefaults kTextDefaults = {
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
 
-/// The names of the members of records that a classifier of texts reads.
-void AddTextColumns(OptionTable& table, TextColumns& columns, const char* group);
-// The same without --text-column.
-void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group);
-
 /// Checks all that can be known before texts are read, and takes the folder. `tokenizes`: whether a model from scratch
 /// needs a tokenizer's folder. Throws Error for options that exclude each other and for files that are missing.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
