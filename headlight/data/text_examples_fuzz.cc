@@ -131,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const FuzzedFile columns(".txt"), json(".jsonl"), csv(".csv"), squad(".json"), index(".tsv");
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   ReadAll(columns.Write(bytes));
-  for (const FuzzedFile* file : {&json, &csv, &squad}) ReadAll(file->Write(bytes));
+  for (const FuzzedFile* file : {&json, &csv, &squad, &index}) ReadAll(file->Write(bytes));
   ReadChains(index.Write(bytes));
   return 0;
 }

@@ -68,7 +68,28 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
          "\n";
 }
 
+// The prompt, or with --truncate as much of its end as leaves room for new tokens, up to half of the positions.
+std::string Fitted(const TextGenerator& generator, const std::string& prompt, const Options& options,
+                   const std::string& place) {
+  const std::int64_t positions = generator.model().limits().positions;
+  Encoding encoding = generator.tokenizer().Encode(prompt);
+  if (std::ssize(encoding.ids) <= positions) return prompt;
+  Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; --truncate leaves out its beginning",
+        place, encoding.ids.size(), positions);
+  const std::int64_t most =
+      positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
+  std::string text = prompt;
+  // What is left may have other tokens, and more.
+  for (std::int64_t cut = most; cut > 0 && std::ssize(encoding.ids) > most; --cut) {
+    text.erase(0, static_cast<std::size_t>(encoding.spans[encoding.ids.size() - static_cast<std::size_t>(cut)].begin));
+    encoding = generator.tokenizer().Encode(text);
+  }
+  Note("{}: the model reads {} tokens at once: its beginning is left out", place, positions);
+  return text;
+}
+
 void RunPrompt(const TextGenerator& generator, Options options) {
+  options.prompt = Fitted(generator, *options.prompt, options, "the prompt");
   // A line end in the PROMPT argument is part of it.
   const bool streamed = !options.json && generator.n_best(options.generate) == 1;
   if (streamed)
@@ -89,9 +110,12 @@ void RunFile(const TextGenerator& generator, const Options& options) {
   const std::size_t ahead = BytesAhead(generate.batch_tokens);
   const auto rows = [&](const LineBatch& batch) {
     generate.first_stream = static_cast<std::uint64_t>(batch.first - 1);
+    std::vector<std::string> prompts;
+    for (std::size_t i = 0; i < batch.lines.size(); ++i)
+      prompts.push_back(Fitted(generator, batch.lines[i], options, batch.name_of(i)));
     const std::vector<std::vector<GeneratedText>> texts = [&] {
       try {
-        return generator.Generate(batch.lines, generate);
+        return generator.Generate(prompts, generate);
       } catch (const Error& error) {
         if (error.blame() != Blame::user) throw;
         Fail("{}{}: {}", batch.name_of(0), batch.lines.size() == 1 ? "" : " and on", error.what());
@@ -176,6 +200,9 @@ void Add(Command& program) {
               "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
               "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
   Describe(command, options.source);
+  command.Add("--truncate", options.truncate,
+              "Leave out the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
+              "it");
   AddSkipErrors(command, options).Excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
