@@ -205,7 +205,7 @@ TEST_F(TranslateTest, RefusesImpossibleOptions) {
       {{"--batch-tokens", "0"}, "batch"},
       {{"--threads", "0"}, "threads"},
       {{"--beams", "3"}, "--beams"},
-      {{folder.File("nothing.txt")}, "nothing.txt: cannot open: No such file"},
+      {{folder.File("nothing.txt")}, "nothing.txt: there is no such file"},
       {{folder.path()}, "a folder"},
   };
   for (const auto& [arguments, expected] : cases) {
