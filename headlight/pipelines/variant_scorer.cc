@@ -57,8 +57,8 @@ VariantScorer VariantScorer::Load(const std::string& folder, const LoadOptions& 
   return VariantScorer(std::make_shared<State>(State{std::move(loaded), *mask}));
 }
 
-std::vector<double> VariantScorer::Score(std::string_view letters, std::span<const std::string> variants,
-                                         const std::string& name, std::int64_t batch_tokens, bool joint) const {
+std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::span<const std::string> variants,
+                                               const std::string& name, std::int64_t batch_tokens, bool joint) const {
   const EncoderFolder& loaded = state_->loaded;
   const Encoding encoding = EncodeResidues(loaded, letters, name);
   using Places = std::vector<std::int64_t>;  // also of their tokens: one stands before the residues
@@ -106,9 +106,10 @@ std::vector<double> VariantScorer::Score(std::string_view letters, std::span<con
           row += masks;
         }
       });
-  std::vector<double> scores;
-  for (const std::vector<Substitution>& variant : all) {
-    double& score = scores.emplace_back(0);
+  std::vector<VariantScore> scores;
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    const std::vector<Substitution>& variant = all[v];
+    double score = 0;
     const Places at = places_of(variant);
     for (std::size_t i = 0; i < variant.size(); ++i) {
       const std::vector<float>& own = logits[encoding_of.at(joint ? at : Places{variant[i].place})];
@@ -118,6 +119,7 @@ std::vector<double> VariantScorer::Score(std::string_view letters, std::span<con
       };
       score += logit(variant[i].to) - logit(variant[i].from);
     }
+    scores.push_back({variants[v], score});
   }
   return scores;
 }

@@ -1,6 +1,7 @@
 // The effects of variants of a protein, by a masked language model of proteins.
 //   const VariantScorer scorer = VariantScorer::Load("esm2_t33_650M_UR50D");
-//   const std::vector<double> effects = scorer.Score("MKTVRQERLKSIVRILERSKEPVSGAQ", {"K2R", "T3A:R5K"});
+//   const std::vector<std::string> variants = {"K2R", "T3A:R5K"};
+//   const std::vector<VariantScore> scores = scorer.Score("MKTVRQERLKSIVRILERSKEPVSGAQ", variants);
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,12 @@ struct Substitution {
 /// not written so, and if a position occurs twice.
 HEADLIGHT_API std::vector<Substitution> ParseVariant(std::string_view variant);
 
+/// A variant with its score, positive if the model prefers the variant to the sequence.
+struct VariantScore {
+  std::string variant;  ///< as it was given
+  double score = 0;     ///< sum of log-probability ratios, natural
+};
+
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API VariantScorer {
  public:
@@ -35,13 +42,12 @@ class HEADLIGHT_API VariantScorer {
   /// The score of each variant by masked marginals (Meier et al., "Language models enable zero-shot prediction of the
   /// effects of mutations on protein function", 2021): the sum over its substitutions of log p(to) - log p(from),
   /// natural. Each is computed from the sequence in which only that residue is masked, or with `joint` all residues of
-  /// the variant, as in the paper's equation. Positive if the model prefers the variant to the sequence. At most
-  /// `batch_tokens` tokens are encoded at once, or one sequence. Throws Error that begins with `name` if there are no
-  /// letters, more than the model reads, or one that is not in its vocabulary, and if a variant does not fit the
-  /// letters.
-  std::vector<double> Score(std::string_view letters, std::span<const std::string> variants,
-                            const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
-                            bool joint = false) const;
+  /// the variant, as in the paper's equation. In the order of `variants`. At most `batch_tokens` tokens are encoded at
+  /// once, or one sequence. Throws Error that begins with `name` if there are no letters, more than the model reads, or
+  /// one that is not in its vocabulary, and if a variant does not fit the letters.
+  std::vector<VariantScore> Score(std::string_view letters, std::span<const std::string> variants,
+                                  const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
+                                  bool joint = false) const;
 
  private:
   struct State;

@@ -93,15 +93,12 @@ void ScoreVariants(const Options& options) {
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
     const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
-    const std::vector<double> scores =
-        scorer.Score(sequence->letters, options.variants, place, options.batch_tokens, options.joint);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      const std::string& variant = options.variants[i];
-      WriteResult(
-          options.json
-              ? Json(Json::Object{{"name", sequence->name}, {"variant", variant}, {"score", scores[i]}}).Line() + "\n"
-              : fmt::format("{:.4f}\t{}\t{}\n", scores[i], variant, InRow(sequence->name)));
-    }
+    for (const auto& [variant, score] :
+         scorer.Score(sequence->letters, options.variants, place, options.batch_tokens, options.joint))
+      WriteResult(options.json
+                      ? Json(Json::Object{{"name", sequence->name}, {"variant", variant}, {"score", score}}).Line() +
+                            "\n"
+                      : fmt::format("{:.4f}\t{}\t{}\n", score, variant, InRow(sequence->name)));
     FlushResults();
     progress.ShowShare(++sequences, reader.share());
   }
