@@ -78,10 +78,10 @@ TEST_F(Detectors, FindTheSameInAnImageAloneAndInAnyBatch) {
 TEST_F(Detectors, RefuseWhatTheyCannotDo) {
   const ObjectDetector detector = ObjectDetector::Load(folder.path());
   EXPECT_EQ(detector.Detect(std::span<const Image>()).size(), 0U);
-  EXPECT_THAT(ErrorOf([&] { detector.Detect({images[0], Image{}}); }), HasSubstr("image 2: 0 x 0 pixels"));
+  EXPECT_THAT(ErrorOf([&] { detector.Detect({images[0], Image{}}); }), HasSubstr("image 2: 0 x 0"));
   EXPECT_THAT(ErrorOf([&] { detector.Detect(images, {.threshold = 1.5}); }), HasSubstr("threshold"));
   EXPECT_THAT(ErrorOf([&] { detector.Detect(images, {.batch_pixels = 0}); }), HasSubstr("batch_pixels"));
-  EXPECT_THAT(ErrorOf([&] { detector.DetectFitted(images, {}); }), HasSubstr("4 images, and the sizes of 0"));
+  EXPECT_THAT(ErrorOf([&] { detector.DetectFitted(images, {}); }), HasSubstr("the sizes of 0"));
   EXPECT_THAT(ErrorOf([&] { ObjectDetector::Load(folder.path(), {.shortlist = true}); }), HasSubstr("shortlist"));
   EXPECT_THAT(ErrorOf([&] { ObjectDetector::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify"); }),
               HasSubstr("detector"));

@@ -75,7 +75,7 @@ TEST_F(SplitTextTest, RepeatsTheLanguageInEveryPart) {
 }
 
 TEST_F(SplitTextTest, RefusesWhereNoCharacterFits) {
-  EXPECT_THAT(ErrorOf([&] { Split("aa", 0); }), testing::HasSubstr("the model reads at most 0"));
+  EXPECT_THAT(ErrorOf([&] { Split("aa", 0); }), testing::HasSubstr("reads at most 0"));
 }
 
 }  // namespace
