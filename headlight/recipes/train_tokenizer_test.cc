@@ -65,7 +65,7 @@ TEST_F(TrainTokenizerTest, LeavesNothingIfItFails) {
   EXPECT_THROW(TrainTokenizer(options, {.progress = cancel}), std::runtime_error);
   EXPECT_FALSE(std::filesystem::exists(options.out));
   options.sentinels = 1001;
-  EXPECT_THAT(ErrorOf([&] { TrainTokenizer(options); }), HasSubstr("`sentinels` must be from 0 to 1000, not 1001"));
+  EXPECT_THAT(ErrorOf([&] { TrainTokenizer(options); }), HasSubstr("`sentinels` must be"));
   options.sentinels = -1;
   EXPECT_THAT(ErrorOf([&] { TrainTokenizer(options); }), HasSubstr("`sentinels`"));
   EXPECT_THAT(ErrorOf([&] { TrainTokenizer({.files = options.files, .out = ""}); }), HasSubstr("`out`"));

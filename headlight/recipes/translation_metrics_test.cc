@@ -66,8 +66,7 @@ TEST(BleuTokenizer, EqualsSacreBleu) {
 }
 
 TEST(BleuTokenizer, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(ErrorOf([] { MakeBleuTokenizer("ja-mecab"); }),
-            "the tokenization must be 13a, zh, intl, char or none, not \"ja-mecab\"");
+  EXPECT_THAT(ErrorOf([] { MakeBleuTokenizer("ja-mecab"); }), HasSubstr("not \"ja-mecab\""));
   EXPECT_THAT(ErrorOf([] { ReadBleuTokenizer(kModels + "family_t5.json"); }), HasSubstr("family_t5.json"));
   EXPECT_THAT(ErrorOf([] { ReadBleuTokenizer("/none.model"); }), HasSubstr("/none.model"));
 }
@@ -123,12 +122,11 @@ TEST(CorpusTer, BoundsLongLines) {
 }
 
 TEST(TranslationMetrics, RefuseWhatTheyDoNotKnow) {
-  EXPECT_EQ(ErrorOf([] { MakeTranslationMetrics({.metrics = {"meteor"}}, 1); }),
-            "`metric` must be bleu, chrf, chrf++ or ter, not \"meteor\"");
-  EXPECT_EQ(ErrorOf([] { MakeTranslationMetrics({.metrics = {"ter"}, .tokenization = "zh"}, 1); }),
-            "`tokenization` is for BLEU, which `metric` does not name");
-  EXPECT_EQ(ErrorOf([] { MakeTranslationMetrics({.metrics = {"ter"}, .spm = "x"}, 1); }),
-            "`spm` is for BLEU, which `metric` does not name");
+  EXPECT_THAT(ErrorOf([] { MakeTranslationMetrics({.metrics = {"meteor"}}, 1); }), HasSubstr("not \"meteor\""));
+  EXPECT_THAT(ErrorOf([] { MakeTranslationMetrics({.metrics = {"ter"}, .tokenization = "zh"}, 1); }),
+              HasSubstr("`tokenization` is for BLEU"));
+  EXPECT_THAT(ErrorOf([] { MakeTranslationMetrics({.metrics = {"ter"}, .spm = "x"}, 1); }),
+              HasSubstr("`spm` is for BLEU"));
   EXPECT_EQ(MakeTranslationMetrics({.metrics = {"ter", "bleu", "ter"}}, 1).size(), 2u);
 }
 
