@@ -250,15 +250,15 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[0].target = Tensor::Zeros({6, 21});
               }),
-              HasSubstr("a target of shape [6, 21]"));
+              HasSubstr("target of shape [6, 21]"));
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[0].alignment = Tensor::Zeros({7, 49});
               }),
-              HasSubstr("an alignment of shape [7, 49]"));
+              HasSubstr("alignment of shape [7, 49]"));
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[0].extra = Tensor::Zeros({6, 24});
               }),
-              HasSubstr("extra rows of shape [6, 24]"));
+              HasSubstr("rows of shape [6, 24]"));
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[1].types.pop_back();
                 passes[1].places.pop_back();
@@ -273,8 +273,7 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   // A model without templates, and templates that do not fit.
   const std::vector<FoldingFeatures> others =
       PassesOf(Safetensors(kAlphaFoldGoldens + "templates/golden.safetensors"), DType::float32);
-  EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }),
-              HasSubstr("2 templates, where this model reads none"));
+  EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }), HasSubstr("2 templates"));
   const std::unique_ptr<const FoldingModel> reads = LoadModel<FoldingModel>(kAlphaFoldGoldens + "templates");
   const auto template_error = [&](const auto& spoil) {
     FoldingFeatures features = others[0];
@@ -290,7 +289,7 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   EXPECT_THAT(template_error([](TemplateFeatures& one) {
                 one.beta = Tensor::Zeros({6, 2});
               }),
-              HasSubstr("C betas of shape [6, 2]"));
+              HasSubstr("betas of shape [6, 2]"));
   EXPECT_THAT(template_error([](TemplateFeatures& one) {
                 one.angles = Tensor::Zeros({6, 56});
               }),

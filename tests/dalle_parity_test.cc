@@ -110,9 +110,8 @@ TEST(ImageCoder, RefusesWhatIsNoImageOrCode) {
   const auto model = LoadModel<ImageCoder>(FolderOf("discrete_vae_blocks"));
   Context context;
   const FeatureMaps odd = {Tensor::Zeros({4 * 6, 3}), {{4, 6}}};
-  EXPECT_THAT(ErrorOf([&] { model->Encode(context, odd); }),
-              HasSubstr("an image of 6 x 4 pixels: its sides must be multiples of 4"));
-  EXPECT_THAT(ErrorOf([&] { WeightsOf(*model, Ids{10}, {{1, 1}}); }), HasSubstr("code 10 of cell 0: the model has 10"));
+  EXPECT_THAT(ErrorOf([&] { model->Encode(context, odd); }), HasSubstr("6 x 4 pixels"));
+  EXPECT_THAT(ErrorOf([&] { WeightsOf(*model, Ids{10}, {{1, 1}}); }), HasSubstr("code 10 of cell 0"));
   EXPECT_THAT(ErrorOf([] { LoadModel<ImageCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
 }
 
@@ -303,10 +302,8 @@ TEST_P(DalleParity, ComesBackFromItsFolder) {
 
 TEST(Dalle, RefusesWhatDoesNotFit) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle"));
-  EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids(6, 1)); }),
-              HasSubstr("a text has 6 tokens, and the model reads at most 5"));
-  EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids{11}); }),
-              HasSubstr("id 11 at position 0 of a text: the vocabulary has 11"));
+  EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids(6, 1)); }), HasSubstr("reads at most 5"));
+  EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids{11}); }), HasSubstr("id 11 at position 0"));
   // 13 codes, then 11 + 5 ids of texts.
   EXPECT_EQ(model->Prompt(Ids{4, 0, 2}), (Ids{13, 17, 13 + 12, 15, 13 + 14, 13 + 15}));
   Context context;
@@ -318,7 +315,7 @@ TEST(Dalle, RefusesWhatDoesNotFit) {
   EXPECT_THAT(decode({29}), HasSubstr("id 29 at position 0"));
   Ids too_long(6, 14);
   too_long.resize(6 + 16, 1);
-  EXPECT_THAT(decode(too_long), HasSubstr("a sequence of more than 21 tokens"));
+  EXPECT_THAT(decode(too_long), HasSubstr("more than 21 tokens"));
   const auto with = [](const std::string& from, const std::string& to) {
     const TemporaryFolder folder;
     std::filesystem::copy(FolderOf("dalle"), folder.path(), std::filesystem::copy_options::recursive);
@@ -329,7 +326,7 @@ TEST(Dalle, RefusesWhatDoesNotFit) {
     return ErrorOf([&] { LoadModel<Dalle>(folder.path()); });
   };
   EXPECT_THAT(with("\"column\"", "\"diagonal\""), HasSubstr("attention_types"));
-  EXPECT_THAT(with("    \"full\",\n", ""), HasSubstr("attention_types has 3 layers, and the model 4"));
+  EXPECT_THAT(with("    \"full\",\n", ""), HasSubstr("attention_types has 3 layers"));
   EXPECT_THAT(with("\"num_codes\": 13", "\"num_codes\": 1"), HasSubstr("num_codes"));
   EXPECT_THAT(with("\"head_dim\": 5", "\"head_dim\": 5, \"rotary_emb\": true"), HasSubstr("rotary_emb"));
 }

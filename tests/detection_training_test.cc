@@ -78,7 +78,7 @@ TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   set.examples[1].height = 64;
   set.examples[1].width = 63;
   EXPECT_THAT(ErrorOf([&] { EvaluateDetection(model, SceneProcessor(64), set, SceneReader(kScenes), {}); }),
-              testing::HasSubstr("its annotation says 63 x 64"));
+              testing::HasSubstr("annotation says 63 x 64"));
   const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
                                           SceneSizeReader(kScenes), {.batches = {.batch_size = 2}});
   const auto next = task.batches({});

@@ -193,11 +193,11 @@ TEST(ObjectDetector, HasItsMasksBesideTheRest) {
   EXPECT_THAT(ErrorOf([&] { LoadModel<DetectionModel>(FolderOf("detr"))->Masks(context, {}, {}); }),
               testing::HasSubstr("no masks"));
   config.model = 24;
-  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks have 12 channels in one of their layers"));
+  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks have 12 channels"));
   config.model = 256;
   config.backbone.hidden = {256, 512};
   config.backbone.depths = {1, 1};
-  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("masks need a backbone of 4 stages, not 2"));
+  EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("4 stages, not 2"));
 }
 
 // COCO's numbers have gaps, whose classes are all called alike.
@@ -219,8 +219,8 @@ TEST(ObjectDetector, RefusesWhatItDoesNotHave) {
     return ErrorOf([&] { model->Detect(context, {&image, 1}, masks); });
   };
   EXPECT_EQ(detect({8, 8, 3}), "");
-  EXPECT_THAT(detect({8, 8, 1}), testing::HasSubstr("must be [height, width, 3], not [8, 8, 1]"));
-  EXPECT_THAT(detect({8, 8, 3}, {{1, 1}}), testing::HasSubstr("a mask of 2 pixels does not fit an image of 8 x 8"));
+  EXPECT_THAT(detect({8, 8, 1}), testing::HasSubstr("3], not [8, 8, 1]"));
+  EXPECT_THAT(detect({8, 8, 3}, {{1, 1}}), testing::HasSubstr("a mask of 2 pixels"));
   EXPECT_THAT(detect({8, 8, 3}, {DetectionModel::PixelMask(64, 0)}), testing::HasSubstr("hides all"));
   const TemporaryFolder folder;
   const auto config_error = [&](const std::string& from, const std::string& to) {

@@ -121,7 +121,7 @@ TEST(Gpt2Classifier, GivesWhatTransformersGives) {
   EXPECT_THAT(ErrorOf([&] {
                 GiveHeads(*model, {.token_classes = true, .labels = {"a", "b"}}, 3);
               }),
-              HasSubstr("no other head than for classes of texts"));
+              HasSubstr("head than for classes"));
   EXPECT_EQ(GiveHeads(*model, {.sequence_classes = true, .labels = {"a", "b"}}, 3)->heads().labels.size(), 2U);
 }
 
@@ -180,7 +180,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     std::unique_ptr<TextEncoder> model;
     const std::string error = ErrorOf([&] { model = LoadModel<TextEncoder>(folder.path()); });
     if (name.find("masked") != std::string::npos && name != "deberta_v3_masked") {
-      EXPECT_THAT(error, HasSubstr("config.json: key 'tie_word_embeddings': an output table of its own")) << name;
+      EXPECT_THAT(error, HasSubstr("config.json: key 'tie_word_embeddings'")) << name;
       continue;
     }
     ASSERT_EQ(error, "") << name;
@@ -231,7 +231,7 @@ TEST(Esm, ContactsAreTransformers) {
       const auto& [begin, length, step] = golden.texts[i];
       const auto ids = std::span(golden.ids).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
       if (length < 3) {
-        EXPECT_THAT(ErrorOf([&] { model->Contacts(ids); }), HasSubstr("a sequence of 1 tokens has none"));
+        EXPECT_THAT(ErrorOf([&] { model->Contacts(ids); }), HasSubstr("a sequence of 1 tokens"));
         continue;
       }
       EXPECT_LT(Deviation(ToDouble(model->Contacts(ids)), golden.Read("contacts." + std::to_string(i))), 2e-5) << name;
@@ -270,7 +270,7 @@ TEST(DebertaV2, PutsDistancesIntoBuckets) {
 
 TEST(EncoderHeads, RefuseWhatTheyAreNot) {
   EXPECT_EQ(ErrorWith("bert_tags", "\"O\",", "\"None\","), "");
-  EXPECT_THAT(ErrorWith("bert_tags", "\"0\": \"O\"", "\"00\": \"O\""), HasSubstr("3 classes are numbered 0 to 2"));
+  EXPECT_THAT(ErrorWith("bert_tags", "\"0\": \"O\"", "\"00\": \"O\""), HasSubstr("3 classes are numbered"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"1\": \"B-PER\"", "\"3\": \"B-PER\""), HasSubstr("key 'id2label.3'"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"0\": \"O\",", ""), HasSubstr("numbered 0 to 1"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"2\": \"I-PER\"", "\"2\": \"I-PER\", \"3\": \"O2\""), HasSubstr("other shapes"));
@@ -282,10 +282,10 @@ TEST(EncoderHeads, RefuseWhatTheyAreNot) {
   EXPECT_THAT(ErrorWith("roberta_classes", "multi_label_classification", "ranking"), HasSubstr("problem_type"));
   EXPECT_THAT(ErrorWith("bert_tags", "ForTokenClassification", "ForSequenceClassification"), HasSubstr("pooler"));
   EXPECT_THAT(ErrorWith("roberta", "\"pad_token_id\": 1", "\"pad_token_id\": 15"),
-              HasSubstr("the number of positions must be above 16"));
+              HasSubstr("positions must be above 16"));
   EXPECT_THAT(ErrorWith("roberta", "\"is_decoder\": false", "\"is_decoder\": true"), HasSubstr("is_decoder"));
 
-  EXPECT_THAT(ErrorWith("deberta", "\"c2p\"", "\"p2p\""), HasSubstr("'p2p' is not supported; c2p and p2c are"));
+  EXPECT_THAT(ErrorWith("deberta", "\"c2p\"", "\"p2p\""), HasSubstr("'p2p' is not supported"));
   EXPECT_THAT(ErrorWith("deberta", "\"model_type\"", "\"talking_head\": true, \"model_type\""),
               HasSubstr("talking_head"));
   EXPECT_THAT(ErrorWith("deberta", "\"model_type\"", "\"conv_kernel_size\": 3, \"model_type\""),

@@ -1,4 +1,5 @@
 // A ViT learns classes of images; a resumed training and one with other threads end with the same bits.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -204,7 +205,7 @@ TEST(GiveClasses, ADinoBackboneBecomesAClassifier) {
   EXPECT_EQ(classifier->parameters().all()[0].value.ToVector<float>(),
             backbone.parameters().all()[0].value.ToVector<float>());
   config.kind = DinoKind::v3;
-  EXPECT_EQ(ErrorOf([&] { GiveClasses(Dino(config), {"a", "b"}, 9); }), "the model: DINOv3 has no head for classes");
+  EXPECT_THAT(ErrorOf([&] { GiveClasses(Dino(config), {"a", "b"}, 9); }), testing::HasSubstr("DINOv3"));
 }
 
 // With the running statistics of its norms.

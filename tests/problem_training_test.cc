@@ -128,7 +128,7 @@ TEST(ProblemTraining, RefusesWhatTheProblemDoesNotHave) {
   const TextSets with_numbers = SetsOf(true), with_labels = SetsOf(false);
   EXPECT_THAT(ErrorOf([&] { ClassificationTask(*numbers, with_labels, {}); }), HasSubstr("must have 3 numbers"));
   EXPECT_THAT(ErrorOf([&] { ClassificationTask(*several, with_numbers, {}); }), HasSubstr("must be of 3 classes"));
-  EXPECT_THAT(ErrorOf([&] { ClassificationTask(*one, with_labels, {}); }), HasSubstr("must have one of 3 classes"));
+  EXPECT_THAT(ErrorOf([&] { ClassificationTask(*one, with_labels, {}); }), HasSubstr("one of 3 classes"));
   EXPECT_THAT(ErrorOf([&] { ClassificationTask(*several, with_labels, {}, {1, 1, 2}); }), HasSubstr("`class_weights`"));
 }
 

@@ -17,6 +17,8 @@
 namespace headlight::transformer_folder_test {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class TransformerFolder : public testing::TestWithParam<const char*> {};
@@ -91,7 +93,7 @@ TEST(LoadTransformer, RefusesSettingsThatItDoesNotHave) {
   EXPECT_THAT(error("vocab_size", -1), HasSubstr("vocab_size"));
   EXPECT_THAT(error("dropout", 1), HasSubstr("dropout"));
   EXPECT_THAT(error("eos_token_id", 24), HasSubstr("24 is outside the vocabulary"));
-  EXPECT_THAT(error("max_position_embeddings", 1 << 24), HasSubstr("16777216 positions of 12 numbers are too many"));
+  EXPECT_THAT(error("max_position_embeddings", 1 << 24), HasSubstr("16777216 positions of 12"));
 }
 
 TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
@@ -99,24 +101,22 @@ TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
     return ChangedFolder(change).Error();
   };
   EXPECT_EQ(error([](auto&) {}), "");
-  EXPECT_EQ(error([](auto& tensors) {
-              tensors.erase("model.shared.weight");
-              tensors.erase("model.decoder.layers.1.fc2.bias");
-            }),
-            "model.safetensors: tensors that this model needs are missing: model.shared.weight, "
-            "model.decoder.layers.1.fc2.bias");
-  EXPECT_EQ(error([](auto& tensors) {
-              tensors["model.encoder.layernorm_embedding.weight"] = tensors["final_logits_bias"];
-              tensors["head"] = tensors["final_logits_bias"];
-            }),
-            "model.safetensors: tensors that this model does not have: head, "
-            "model.encoder.layernorm_embedding.weight");
-  EXPECT_EQ(error([](auto& tensors) {
-              tensors["final_logits_bias"].shape = {24};
-              tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
-            }),
-            "model.safetensors: tensors have other shapes than the configuration asks for: final_logits_bias has [24] "
-            "instead of [1, 24], model.encoder.layers.0.fc1.weight has [12, 20] instead of [20, 12]");
+  EXPECT_THAT(error([](auto& tensors) {
+                tensors.erase("model.shared.weight");
+                tensors.erase("model.decoder.layers.1.fc2.bias");
+              }),
+              EndsWith("missing: model.shared.weight, model.decoder.layers.1.fc2.bias"));
+  EXPECT_THAT(error([](auto& tensors) {
+                tensors["model.encoder.layernorm_embedding.weight"] = tensors["final_logits_bias"];
+                tensors["head"] = tensors["final_logits_bias"];
+              }),
+              EndsWith("not have: head, model.encoder.layernorm_embedding.weight"));
+  EXPECT_THAT(
+      error([](auto& tensors) {
+        tensors["final_logits_bias"].shape = {24};
+        tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
+      }),
+      AllOf(HasSubstr("final_logits_bias has [24]"), EndsWith("layers.0.fc1.weight has [12, 20] instead of [20, 12]")));
   // A folder of other sizes, and one that claims to be enormous.
   const auto resized = [](const char* key, std::int64_t value) {
     return ChangedFolder([&](Json& config) { config.Set(key, value); }).Error();
@@ -133,12 +133,10 @@ TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
   };
   EXPECT_EQ(error("lm_head.weight", "model.shared.weight"), "");
   EXPECT_EQ(error("model.encoder.embed_tokens.weight", "model.shared.weight"), "");
-  EXPECT_EQ(error("lm_head.weight", "model.encoder.layers.0.fc1.weight"),
-            "model.safetensors: tensor lm_head.weight differs from model.shared.weight, to which the configuration "
-            "ties it");
-  EXPECT_EQ(error("model.encoder.embed_positions.weight", "model.shared.weight"),
-            "model.safetensors: tensor model.encoder.embed_positions.weight is not the sinusoids that this model's "
-            "positions are");
+  EXPECT_THAT(error("lm_head.weight", "model.encoder.layers.0.fc1.weight"),
+              HasSubstr("lm_head.weight differs from model.shared.weight"));
+  EXPECT_THAT(error("model.encoder.embed_positions.weight", "model.shared.weight"),
+              HasSubstr("model.encoder.embed_positions.weight is not the sinusoids"));
 }
 
 // Transformers ties all tables or none: a model that shares only the embeddings is written with every table.

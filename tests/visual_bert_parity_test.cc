@@ -89,9 +89,8 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
   };
   const Regions good = {Tensor::Zeros({2, 12}), Tensor::Zeros({2, 0}), {{0, 2}}};
   EXPECT_EQ(encode({{0, 3}}, good), "");
-  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("there are 2 texts and 1 images"));
-  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.images}),
-              HasSubstr("boxes of 2 regions must be [regions, 0]"));
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("2 texts and 1 images"));
+  EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.images}), HasSubstr("be [regions, 0]"));
   EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
   EXPECT_THAT(encode({{0, 2}, {2, 1}}, {good.features, good.boxes, {{0, 1}, {1, 1}}}), HasSubstr("no last but one"));
 
@@ -99,11 +98,10 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
     return ErrorWith<VisualBert>(FolderOf("answers"), from, to);
   };
   EXPECT_EQ(refusal("{", "{"), "");
-  EXPECT_THAT(refusal("\"bypass_transformer\": false", "\"bypass_transformer\": true"),
-              HasSubstr("read by one more layer alone is not supported"));
+  EXPECT_THAT(refusal("\"bypass_transformer\": false", "\"bypass_transformer\": true"), HasSubstr("by one more layer"));
   EXPECT_THAT(refusal("\"type_vocab_size\": 2", "\"type_vocab_size\": 1"), HasSubstr("two types of segments"));
   EXPECT_THAT(refusal("VisualBertForQuestionAnswering", "VisualBertForMultipleChoice"),
-              HasSubstr("does not say whether cls.weight is a head of VisualBertForQuestionAnswering or of"));
+              HasSubstr("VisualBertForQuestionAnswering or of"));
   EXPECT_THAT(refusal("\"visual_embedding_dim\"", "\"alibi\""), HasSubstr("alibi"));
 }
 
