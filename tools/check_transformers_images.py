@@ -35,7 +35,7 @@ def forward(program, folder, inputs):
     with tempfile.TemporaryDirectory() as temporary:
         into, out = f"{temporary}/in.safetensors", f"{temporary}/out.safetensors"
         save_file({name: value.contiguous() for name, value in inputs.items()}, into)
-        subprocess.run([program, "forward", folder, into, out], check=True)
+        subprocess.run([program, "forward", folder, into, "--out", out], check=True)
         return load_file(out)
 
 

@@ -59,7 +59,7 @@ def compare_logits(program, folder, model, inputs, to_headlight, mask):
     with tempfile.TemporaryDirectory() as temporary:
         into, out = f"{temporary}/in.safetensors", f"{temporary}/out.safetensors"
         save_file(to_headlight, into)
-        subprocess.run([program, "forward", folder, into, out], check=True)
+        subprocess.run([program, "forward", folder, into, "--out", out], check=True)
         logits = load_file(out)["logits"]
     difference = ((logits - expected).abs().amax(-1) * mask).max().item() / expected.abs().max().item()
     assert difference < 1e-4, f"{folder}: logits differ by {difference} of their scale"

@@ -26,11 +26,11 @@ from transformers import AutoTokenizer  # noqa: E402
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "auto_tokenizers"
 BART = ["--byte-level", *sum((["--special", t] for t in ("<s>", "<pad>", "</s>", "<unk>", "<mask>")), [])]
 TOKENIZERS = {
-    "wordpiece": ["--algorithm", "wordpiece", "--lowercase", "--strip-accents"],
+    "wordpiece": ["--subword-type", "wordpiece", "--lowercase", "--strip-accents"],
     "byte_level": ["--byte-level"],
     "byte_level_bart": BART,
     "bpe": ["--special", "<pad>", "--special", "</s>", "--special", "<unk>", "--special", "<mask>"],
-    "unigram": ["--algorithm", "unigram", "--sentinels", "4"],
+    "unigram": ["--subword-type", "unigram", "--sentinels", "4"],
 }
 SMALL = ["--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "256", "--steps", "2", "--warmup", "1", "--batch-tokens",
          "500", "--quiet"]

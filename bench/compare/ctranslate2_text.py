@@ -128,7 +128,7 @@ def main():
                     sys.exit("ctranslate2_text: the two do not compute the same thing")
 
         small = work / "int8"
-        run([HEADLIGHT, "convert", folder, small, "--compute", "int8"])
+        run([HEADLIGHT, "convert", folder, "--out", small, "--compute", "int8"])
         starts, their_starts = [], []
         for _ in range(options.repeats):
             starts.append(ours(one, 4, small, "int8")[1:])

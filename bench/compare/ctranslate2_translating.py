@@ -155,9 +155,9 @@ def main():
         make_models(options, work)
 
         def ours(batch, beam, compute, repetitions, tokens):
-            output = run([HEADLIGHT, "bench", "translate", work / "model", "--batch", batch, "--beam-size", beam,
+            output = run([HEADLIGHT, "bench", "translate", work / "model", "--batch-size", batch, "--beam-size", beam,
                           "--compute", compute, "--source-length", "10:30", "--target-length", length, "--threads",
-                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
+                          options.threads, "--repetitions", repetitions, "--output-tokens", tokens, "--json", "--quiet"]
                          + (["--draft"] if options.draft and compute != "int8" and batch == beam == 1 else []))
             return json.loads(output)
 

@@ -98,9 +98,9 @@ def main():
         make_models(options, work)
 
         def ours(batch, compute, repetitions, tokens):
-            output = run([HEADLIGHT, "bench", "generate", work / "model", "--batch", batch, "--compute", compute,
-                          "--prompt-length", options.prompt_length, "--length", options.length, "--threads",
-                          options.threads, "--repetitions", repetitions, "--tokens", tokens, "--json", "--quiet"]
+            output = run([HEADLIGHT, "bench", "generate", work / "model", "--batch-size", batch, "--compute", compute,
+                          "--prompt-length", options.prompt_length, "--new-tokens", options.length, "--threads",
+                          options.threads, "--repetitions", repetitions, "--output-tokens", tokens, "--json", "--quiet"]
                          + (["--draft"] if options.draft and compute == "float32" and batch == 1 else []))
             return json.loads(output)
 

@@ -82,7 +82,7 @@ def make(root, work):
     begun = torch.cat([torch.full((1, 1), (1 << 14) - 1), codes[:, :-1]], 1)
     theirs, _ = parts[1](text.not_equal(1)[:, None, None, :], parts[0](text), [None] * 12, begun, torch.arange(256))
     save_file({"input_ids": numpy.array([words], dtype=numpy.int32), "codes": codes[:, :-1].numpy().astype(numpy.int32)}, work / "in.safetensors")
-    run([HEADLIGHT, "forward", work / "mini", work / "in.safetensors", work / "out.safetensors", "--quiet"])
+    run([HEADLIGHT, "forward", work / "mini", work / "in.safetensors", "--out", work / "out.safetensors", "--quiet"])
     theirs = theirs[1, :, : 1 << 14].numpy()
     return numpy.abs(load_file(work / "out.safetensors")["logits"][0] - theirs).max() / numpy.abs(theirs).max()
 
@@ -123,7 +123,7 @@ def main():
             for compute in options.compute:
                 mine, others = [], []
                 for _ in range(options.repeats):
-                    mine.append(run([HEADLIGHT, "draw", work / "mini", TEXT, "--count", count, "--guidance", 16, "--top-k", 256, "--compute",
+                    mine.append(run([HEADLIGHT, "draw", work / "mini", TEXT, "--n-best", count, "--guidance", 16, "--top-k", 256, "--compute",
                                      compute, "--threads", options.threads, "--out", work / "drawn.png", "--quiet"])[1])
                     job = {"root": options.min_dalle, "work": temporary, "count": count, "threads": options.threads}
                     finished = subprocess.run([sys.executable, __file__, options.min_dalle, "--worker", json.dumps(job)],

@@ -151,7 +151,7 @@ def image_vectors_agree(folder, file, threads, work):
 
     pixels = numpy.random.default_rng(2).standard_normal((2, 3, SIDE, SIDE), numpy.float32)
     save_file({"pixel_values": pixels, "input_ids": numpy.full((2, 2), 49407, numpy.int32)}, work / "in.safetensors")
-    run([HEADLIGHT, "forward", folder, work / "in.safetensors", work / "out.safetensors", "--threads", threads, "--quiet"])
+    run([HEADLIGHT, "forward", folder, work / "in.safetensors", "--out", work / "out.safetensors", "--threads", threads, "--quiet"])
     ours = load_file(work / "out.safetensors")["image_embeds"]
     theirs = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(None, {"inputs": pixels})[0]
     return float(numpy.abs(ours - theirs).max() / numpy.abs(theirs).max())
@@ -177,7 +177,7 @@ def main():
 
             def ours(batch, compute, repetitions, *more):
                 return json.loads(run([
-                    HEADLIGHT, "bench", "encode", folder, "--batch", batch, "--compute", compute, "--threads",
+                    HEADLIGHT, "bench", "encode", folder, "--batch-size", batch, "--compute", compute, "--threads",
                     options.threads, "--repetitions", repetitions, "--json", "--quiet",
                     *(["--length", options.length] if texts else []), *more]))
 

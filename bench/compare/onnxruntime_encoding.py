@@ -191,11 +191,11 @@ def main():
 
             def ours(batch, length, compute, repetitions):
                 return json.loads(run([
-                    HEADLIGHT, "bench", "encode", folder, "--batch", batch, "--length", length, "--compute", compute,
+                    HEADLIGHT, "bench", "encode", folder, "--batch-size", batch, "--length", length, "--compute", compute,
                     "--threads", options.threads, "--repetitions", repetitions, "--json", "--quiet"]))
 
             def means_of_ours(batch, length, compute):
-                run([HEADLIGHT, "bench", "encode", folder, "--batch", batch, "--length", length, "--compute", compute,
+                run([HEADLIGHT, "bench", "encode", folder, "--batch-size", batch, "--length", length, "--compute", compute,
                      "--repetitions", 2 + 8 // batch, "--states", texts, "--json", "--quiet"])
                 with open(texts) as file:
                     return [json.loads(line)["mean"] for line in file]

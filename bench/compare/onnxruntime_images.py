@@ -237,7 +237,7 @@ def scores_of_ours(folder, compute, threads, images, work):
 
         pixels, mask, _ = random_pixels(len(images), sizes=sizes_of(folder))
         save_file({"pixel_values": pixels, "pixel_mask": mask}, work / "in.safetensors")
-        run([HEADLIGHT, "forward", folder, work / "in.safetensors", work / "out.safetensors", "--threads", threads,
+        run([HEADLIGHT, "forward", folder, work / "in.safetensors", "--out", work / "out.safetensors", "--threads", threads,
              "--quiet"])
         return probabilities(load_file(work / "out.safetensors")["logits"])
     shown = work / "shown"
@@ -276,7 +276,7 @@ def main():
 
             def ours(batch, compute, repetitions):
                 return json.loads(run([
-                    HEADLIGHT, "bench", "encode", folder, "--batch", batch, "--compute", compute, "--threads",
+                    HEADLIGHT, "bench", "encode", folder, "--batch-size", batch, "--compute", compute, "--threads",
                     options.threads, "--repetitions", repetitions, "--json", "--quiet", "--image-size",
                     *(f"{width}x{height}" for height, width in sizes_of(folder))]))
 

@@ -104,7 +104,7 @@ def main():
         train, pairs = write_pairs(options, folder, "train", 4 * options.batch_size, seed=1)
         valid, others = write_pairs(options, folder, "valid", VALIDATED, seed=2)
         (folder / "texts.txt").write_text("".join(f"{text}\n" for _, text in pairs))
-        run([HEADLIGHT, "train", "tokenizer", "--quiet", "--algorithm", "wordpiece", "--vocabulary-size", 100,
+        run([HEADLIGHT, "train", "tokenizer", "--quiet", "--subword-type", "wordpiece", "--vocabulary-size", 100,
              "--out", folder / "tokens", folder / "texts.txt"])
         _, _, reported = train_headlight(options, folder / "model", train, valid, folder / "tokens")
         model = CLIPModel.from_pretrained(folder / "model").eval()

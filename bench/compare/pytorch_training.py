@@ -65,7 +65,7 @@ def check_same_computation(folder, config, shape, pairs):
     inputs, outputs = Path(folder) / "inputs.safetensors", Path(folder) / "outputs.safetensors"
     save_file({"input_ids": batch["source"], "attention_mask": mask.contiguous(),
                "decoder_input_ids": batch["target_in"]}, inputs)
-    run([headlight_training.HEADLIGHT, "forward", folder, inputs, outputs])
+    run([headlight_training.HEADLIGHT, "forward", folder, inputs, "--out", outputs])
     theirs = load_file(outputs)["logits"]
     width = batch["target_in"].shape[1]
     real = torch.arange(width) < torch.tensor(batch["target_lengths"]).unsqueeze(1)

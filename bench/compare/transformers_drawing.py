@@ -86,7 +86,7 @@ def main():
         make(work)
 
         def ours(compute, count, rows):
-            return run([HEADLIGHT, "draw", work / "dalle", "an image", "--from", work / "0.png", "--rows", rows, "--count", count,
+            return run([HEADLIGHT, "draw", work / "dalle", "an image", "--image", work / "0.png", "--keep-rows", rows, "--n-best", count,
                         "--compute", compute, "--threads", options.threads, "--out", work / "drawn.png", "--quiet"])[1]
 
         codes = SIDE * (SIDE - 2)

@@ -172,7 +172,7 @@ def compare_reading(name, options, work):
     for length in options.lengths:
         for compute in options.compute:
             def ours(repetitions, *more):
-                output, _, peak = run([HEADLIGHT, "bench", "encode", folder, "--batch", options.batch, "--length", length,
+                output, _, peak = run([HEADLIGHT, "bench", "encode", folder, "--batch-size", options.batch, "--length", length,
                                        "--compute", compute, "--threads", options.threads, "--repetitions", repetitions,
                                        "--json", "--quiet", *more])
                 return json.loads(output), peak

@@ -76,7 +76,7 @@ TEST_F(TrainTokenizerTest, LeavesNothingIfItFails) {
 TEST_F(TrainTokenizerTest, IsDescribed) {
   OptionTable table;
   Describe(table, options);
-  table.Get("--algorithm").Give({"unigram"});
+  table.Get("--subword-type").Give({"unigram"});
   table.Get("--special").Give({"<unk>", "<pad>"});
   table.Get("--sentinels").Give({"3"});
   EXPECT_EQ(options.tokenizer.algorithm, TokenizerAlgorithm::unigram);

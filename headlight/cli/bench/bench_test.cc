@@ -43,8 +43,8 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
     std::filesystem::remove(model + "/" + name);  // it needs no tokenizer
   for (const std::string compute : {"float32", "int8"}) {
     const JsonView json =
-        Bench({"translate", model, "--batch", "3", "--beam-size", "2", "--source-length", "2:5", "--target-length", "7",
-               "--repetitions", "2", "--compute", compute, "--tokens", folder.File("tokens")});
+        Bench({"translate", model, "--batch-size", "3", "--beam-size", "2", "--source-length", "2:5", "--target-length",
+               "7", "--repetitions", "2", "--compute", compute, "--tokens", folder.File("tokens")});
     ExpectMeasured(json);
     EXPECT_EQ(json["compute"].String(), compute);
     const std::string text = ReadFile(folder.File("tokens"));
@@ -56,8 +56,8 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
     }
     EXPECT_EQ(lines, 6U);
   }
-  EXPECT_EQ(Bench({"translate", model, "--batch", "1", "--beam-size", "1", "--source-length", "2:5", "--repetitions",
-                   "2", "--draft"})["draft"]
+  EXPECT_EQ(Bench({"translate", model, "--batch-size", "1", "--beam-size", "1", "--source-length", "2:5",
+                   "--repetitions", "2", "--draft"})["draft"]
                 .value(),
             Json(true));
 }
@@ -67,8 +67,8 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   bert.parameters().Initialise(5);
   std::filesystem::create_directory(folder.File("bert"));
   bert.Save(folder.File("bert"));
-  const JsonView json = Bench({"encode", folder.File("bert"), "--batch", "3", "--length", "2:5", "--repetitions", "2",
-                               "--states", folder.File("states")});
+  const JsonView json = Bench({"encode", folder.File("bert"), "--batch-size", "3", "--length", "2:5", "--repetitions",
+                               "2", "--states", folder.File("states")});
   ExpectMeasured(json, "tokens_per_second");
   std::size_t texts = 0;
   for (const std::string& text : Lines(ReadFile(folder.File("states")))) {
@@ -86,7 +86,7 @@ TEST_F(BenchTest, ReadsRandomTexts) {
   }
   EXPECT_EQ(texts, 6U);
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--length", "2:13"}), HasSubstr("from 1 to 12"));
-  EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch", "0"}), HasSubstr("--batch"));
+  EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--batch-size", "0"}), HasSubstr("--batch-size"));
   EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("bert"), "--image-size", "8x8"}), HasSubstr("reads texts"));
 }
 
@@ -106,16 +106,16 @@ TEST_F(BenchTest, ReadsRandomImages) {
   std::filesystem::create_directory(folder.File("vit"));
   SaveTinyVit(folder.File("vit"));
   std::filesystem::remove(folder.File("vit/preprocessor_config.json"));
-  const JsonView json = Bench({"encode", folder.File("vit"), "--batch", "3", "--repetitions", "2"});
+  const JsonView json = Bench({"encode", folder.File("vit"), "--batch-size", "3", "--repetitions", "2"});
   ExpectMeasured(json, "images_per_second");
   EXPECT_EQ(json["image"].String(), "8x8");
   for (const char* option : {"--length", "--states"})
     EXPECT_THAT(RefusalOf({"bench", "encode", folder.File("vit"), option, "5"}), HasSubstr("reads images"));
   const JsonView mixed =
-      Bench({"encode", folder.File("vit"), "--batch", "3", "--repetitions", "1", "--image-size", "8x8", "12x4"});
+      Bench({"encode", folder.File("vit"), "--batch-size", "3", "--repetitions", "1", "--image-size", "8x8", "12x4"});
   ExpectMeasured(mixed, "images_per_second");
   EXPECT_EQ(mixed["image"].String(), "8x8 12x4");
-  const Outcome shown = RunProgram({"bench", "encode", folder.File("vit"), "--batch", "3", "--repetitions", "1"});
+  const Outcome shown = RunProgram({"bench", "encode", folder.File("vit"), "--batch-size", "3", "--repetitions", "1"});
   EXPECT_THAT(shown.out,
               testing::AllOf(HasSubstr("1 step of"), HasSubstr("\nattention "), HasSubstr("\neverything else")));
   for (const char* size : {"8", "8x", "x8", "0x8", "8x4097", "8x8x8"})
@@ -126,11 +126,11 @@ TEST_F(BenchTest, ReadsRandomImagesAndTextsOfAClip) {
   const std::string clip = folder.File("clip"), states = folder.File("states.jsonl");
   std::filesystem::create_directory(clip);
   SaveTinyClip(clip);
-  const JsonView images = Bench({"encode", clip, "--batch", "3", "--repetitions", "1"});
+  const JsonView images = Bench({"encode", clip, "--batch-size", "3", "--repetitions", "1"});
   EXPECT_EQ(images["image"].String(), "8x8");
   EXPECT_GT(images["images_per_second"].Number(), 0);
   const JsonView texts =
-      Bench({"encode", clip, "--batch", "3", "--repetitions", "1", "--length", "2:9", "--states", states});
+      Bench({"encode", clip, "--batch-size", "3", "--repetitions", "1", "--length", "2:9", "--states", states});
   EXPECT_GT(texts["tokens_per_second"].Number(), 0);
   const auto loaded = LoadModel<DualEncoder>(clip, {.purpose = LoadFor::computing});
   const std::vector<std::string> lines = Lines(ReadFile(states));
@@ -150,8 +150,8 @@ TEST_F(BenchTest, ReadsRandomImagesAndTextsOfAClip) {
 }
 
 TEST_F(BenchTest, DetectsInRandomImages) {
-  const JsonView json = Bench(
-      {"encode", HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr_learned", "--batch", "2", "--repetitions", "1"});
+  const JsonView json = Bench({"encode", HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr_learned", "--batch-size",
+                               "2", "--repetitions", "1"});
   ExpectMeasured(json, "images_per_second");
   EXPECT_EQ(json["image"].String(), "1066x800");
 }
@@ -169,7 +169,7 @@ TEST_F(BenchTest, PreparesImages) {
 TEST_F(BenchTest, ContinuesRandomPrompts) {
   const TemporaryFolder gpt;
   SaveTinyGpt(gpt.path());
-  const JsonView json = Bench({"generate", gpt.path(), "--batch", "2", "--prompt-length", "5", "--length", "3",
+  const JsonView json = Bench({"generate", gpt.path(), "--batch-size", "2", "--prompt-length", "5", "--length", "3",
                                "--repetitions", "2", "--compute", "int4", "--tokens", folder.File("tokens")});
   ExpectMeasured(json);
   EXPECT_EQ(json["compute"].String(), "int4");
@@ -180,7 +180,7 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
   const JsonView line(ParseJson(text.substr(0, text.find('\n')), "tokens"), "tokens");
   EXPECT_EQ(line["prompt"].Items().size(), 5U);
   EXPECT_EQ(line["text"].Items().size(), 4U);  // the first comes of reading
-  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--length", "40"}), HasSubstr("40 positions"));
+  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--new-tokens", "40"}), HasSubstr("40 positions"));
 }
 
 TEST_F(BenchTest, TrainsOnText) {
@@ -198,14 +198,10 @@ TEST_F(BenchTest, TrainsOnText) {
 
 TEST_F(BenchTest, RefusesImpossibleOptions) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--batch", "0"}, "--batch"},
-      {{"--source-length", "5:x"}, "5:x is no range"},
-      {{"--source-length", "0"}, "0 is no range"},
-      {{"--source-length", "9:3"}, "ends before it begins"},
-      {{"--source-length", "3:99"}, "from 1 to 39"},
-      {{"--target-length", "41"}, "40 positions"},
-      {{"--repetitions", "0"}, "--repetitions"},
-      {{"--compute", "int2"}, "--compute"},
+      {{"--batch-size", "0"}, "--batch-size"},       {{"--source-length", "5:x"}, "5:x is no range"},
+      {{"--source-length", "0"}, "0 is no range"},   {{"--source-length", "9:3"}, "ends before it begins"},
+      {{"--source-length", "3:99"}, "from 1 to 39"}, {{"--target-length", "41"}, "40 positions"},
+      {{"--repetitions", "0"}, "--repetitions"},     {{"--compute", "int2"}, "--compute"},
   };
   for (const auto& [arguments, expected] : cases) {
     std::vector<std::string> all = {"bench", "translate", model};

@@ -246,7 +246,7 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
     for (const char* input : {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask"})
       if (golden.contains(input)) inputs.push_back(golden.At(input)), inputs.back().name = input;
     WriteSafetensors(in, inputs);
-    MustRun({"forward", kFolders + name, in, out});
+    MustRun({"forward", kFolders + name, in, "--out", out});
     const Safetensors result(out);
     const auto compare = [&](const char* theirs, const char* ours) {
       if (!golden.contains(theirs)) return;
@@ -272,7 +272,7 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
       }
       const std::string other = in + ".renamed";
       WriteSafetensors(other, renamed);
-      MustRun({"forward", kFolders + name, other, out + ".renamed"});
+      MustRun({"forward", kFolders + name, other, "--out", out + ".renamed"});
       EXPECT_EQ(Safetensors(out + ".renamed").Read("logits").ToVector<float>(), logits) << name;
     }
     compare("image_hidden", "encoder_last_hidden_state");
@@ -295,11 +295,12 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
     if (name == "vit_gpt2") {
       inputs.erase(inputs.begin() + 1, inputs.end());
       WriteSafetensors(in, inputs);
-      MustRun({"forward", kFolders + name, in, out});
+      MustRun({"forward", kFolders + name, in, "--out", out});
       EXPECT_FALSE(Safetensors(out).contains("logits"));
     }
   }
-  EXPECT_THAT(RefusalOf({"forward", kFolders + "blip", in, in}), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"forward", kFolders + "blip", in, "--out", in}),
+              HasSubstr("this command reads the same file"));
 }
 
 TEST_F(CaptionCommand, AreDescribedAndConverted) {
@@ -312,7 +313,7 @@ TEST_F(CaptionCommand, AreDescribedAndConverted) {
   for (const std::string& of : {model, blip, answers})
     for (const char* type : {"int8", "int4"}) {
       const std::string to = folder.File(type);
-      MustRun({"convert", of, to, "--compute", type});
+      MustRun({"convert", of, "--out", to, "--compute", type});
       const std::vector<std::string> use =
           of == answers ? std::vector<std::string>{"answer", to, "--image", files[0], "--question", "Two men?"}
                         : std::vector<std::string>{"caption", to, files[0]};

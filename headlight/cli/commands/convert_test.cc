@@ -31,7 +31,7 @@ struct ConvertTest : ProgramTest {
 };
 
 TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
-  const Outcome outcome = RunProgram({"convert", model, out, "--compute", "int8"});
+  const Outcome outcome = RunProgram({"convert", model, "--out", out, "--compute", "int8"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   const std::string input = "Ein Hund läuft.\nZwei Kinder spielen.\n";
@@ -44,16 +44,16 @@ TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
   EXPECT_EQ(ReadFile(out + "/tokenizer.json"), ReadFile(model + "/tokenizer.json"));
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int8"));
   // In its own place again.
-  EXPECT_EQ(RunProgram({"convert", model, out, "--compute", "int8"}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--compute", "int8"}).exit_code, 0);
   // And in 4 bits.
-  EXPECT_EQ(RunProgram({"convert", model, out, "--compute", "int4"}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--compute", "int4"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int4"));
 }
 
 TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
-  const std::string one = RunProgram({"convert", model, folder.File("from_one"), "--compute", "int8"}).err;
+  const std::string one = RunProgram({"convert", model, "--out", folder.File("from_one"), "--compute", "int8"}).err;
   {
     const Safetensors weights(model + "/model.safetensors");
     std::vector<StoredTensor> parts[2];
@@ -68,24 +68,26 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
     WriteFile(model + "/model.safetensors.index.json", Json(Json::Object{{"weight_map", std::move(map)}}).Text());
   }
   std::filesystem::remove(model + "/model.safetensors");
-  const Outcome outcome = RunProgram({"convert", model, out, "--compute", "int8"});
+  const Outcome outcome = RunProgram({"convert", model, "--out", out, "--compute", "int8"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err.substr(out.size()), one.substr(folder.File("from_one").size()));
   EXPECT_EQ(ReadFile(out + "/model.safetensors"), ReadFile(folder.File("from_one/model.safetensors")));
 }
 
 TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
-  EXPECT_THAT(RefusalOf({"convert", model, model, "--compute", "int8"}), HasSubstr("would be lost"));
-  EXPECT_THAT(RefusalOf({"convert", model, folder.path(), "--compute", "int8"}), HasSubstr("is not part of a model"));
-  EXPECT_THAT(RefusalOf({"convert", model, out, "--compute", "bfloat16"}), HasSubstr("--compute"));
-  EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), out, "--compute", "int8"}), HasSubstr("no such folder"));
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", model, "--compute", "int8"}), HasSubstr("would be lost"));
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.path(), "--compute", "int8"}),
+              HasSubstr("is not part of a model"));
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "bfloat16"}), HasSubstr("--compute"));
+  EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), "--out", out, "--compute", "int8"}),
+              HasSubstr("no such folder"));
   EXPECT_EQ(RunProgram({"translate", model}, "Hund\n").exit_code, 0);
 }
 
 TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
   const std::string published = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/",
                     npz = published + "params_model_3_ptm.npz";
-  const Outcome outcome = RunProgram({"convert", npz, out, "--compute", "float32"});
+  const Outcome outcome = RunProgram({"convert", npz, "--out", out, "--compute", "float32"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Safetensors made(out + "/model.safetensors"), wanted(published + "openfold/model.safetensors");
   EXPECT_EQ(made.tensors().size(), wanted.tensors().size());
@@ -96,13 +98,13 @@ TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
     return ReadFile(folder.File("a.pdb"));
   };
   EXPECT_EQ(fold(npz), fold(out));
-  EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), out, "--compute", "float32"}), HasSubstr("no.npz"));
+  EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), "--out", out, "--compute", "float32"}), HasSubstr("no.npz"));
 }
 
 TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {
   const std::string again = folder.File("again");
-  ASSERT_EQ(RunProgram({"convert", model, out, "--compute", "int8"}).exit_code, 0);
-  const Outcome outcome = RunProgram({"convert", out, again, "--compute", "float32"});
+  ASSERT_EQ(RunProgram({"convert", model, "--out", out, "--compute", "int8"}).exit_code, 0);
+  const Outcome outcome = RunProgram({"convert", out, "--out", again, "--compute", "float32"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(ReadFile(again + "/config.json").find("quantization_config"), std::string::npos);
   EXPECT_EQ(RunProgram({"translate", again}, "Hund\n").exit_code, 0);
@@ -270,7 +272,7 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
 // A command in int8 on a folder prints what it prints on the converted one.
 struct ConvertCommandTest : ConvertTest {
   void ExpectSame(const std::string& from, std::vector<std::string> command, const std::string& input) {
-    const Outcome converted = RunProgram({"convert", from, out, "--compute", "int8"});
+    const Outcome converted = RunProgram({"convert", from, "--out", out, "--compute", "int8"});
     ASSERT_EQ(converted.exit_code, 0) << converted.err;
     command.insert(command.begin() + 1, from);
     std::vector<std::string> with_type = command;
@@ -328,14 +330,15 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
 TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
   const std::string from = kData + "bert/sentences";
   EXPECT_THAT(
-      RunProgram({"convert", from, out, "--compute", "int8"}).err,
+      RunProgram({"convert", from, "--out", out, "--compute", "int8"}).err,
       testing::MatchesRegex(".*: 1[0-9] matrices and tables in int8, [0-9]+ other tensors in float32; 0.0 MB of "
                             "weights, where .*/sentences has 0.0\n"));
   const JsonView stored = ReadJson(out + "/config.json")["quantization_config"];
   EXPECT_EQ(stored["bits"].Integer(), 8);
   EXPECT_THAT(stored["tensors"].Strings(), testing::Contains("embeddings.word_embeddings.weight"));
   EXPECT_EQ(OpenModelFolder(out).weights.At("embeddings.word_embeddings.weight").type, StoredType::i8);
-  EXPECT_THAT(RunProgram({"convert", from, out, "--compute", "int4"}).err, HasSubstr("in int4, 1 table in int8"));
+  EXPECT_THAT(RunProgram({"convert", from, "--out", out, "--compute", "int4"}).err,
+              HasSubstr("in int4, 1 table in int8"));
 }
 
 }  // namespace

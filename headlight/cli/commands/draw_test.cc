@@ -50,10 +50,10 @@ struct Draw : testing::Test {
 TEST_F(Draw, WritesAnImageOrASheet) {
   const TextToImage drawer = TextToImage::Load(model);
   EXPECT_EQ(Drawn({texts[0]}), drawer.Generate(texts[0]).front().image);
-  EXPECT_EQ(Drawn({texts[0], "--count", "5", "--seed", "3", "--temperature", "2", "--top-k", "4", "--top-p", "0.9"}),
+  EXPECT_EQ(Drawn({texts[0], "--n-best", "5", "--seed", "3", "--temperature", "2", "--top-k", "4", "--top-p", "0.9"}),
             Sheet(drawer.Generate({texts[0]}, {.count = 5, .temperature = 2, .top_k = 4, .top_p = 0.9, .seed = 3}), 3));
-  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "3"}), Sheet(drawer.Generate(texts, {.count = 3}), 3));
-  EXPECT_EQ(Drawn({texts[0], "--count", "4", "--columns", "4", "--compute", "int8"}),
+  EXPECT_EQ(Drawn({texts[0], texts[1], "--n-best", "3"}), Sheet(drawer.Generate(texts, {.count = 3}), 3));
+  EXPECT_EQ(Drawn({texts[0], "--n-best", "4", "--columns", "4", "--compute", "int8"}),
             Sheet(TextToImage::Load(model, {.compute = Compute::int8}).Generate({texts[0]}, {.count = 4}), 4));
 }
 
@@ -64,7 +64,7 @@ TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
   const auto drawings = TextToImage::Load(model).Generate(many, {.count = 3, .seed = 2});
   const Outcome outcome =
-      RunProgram({"draw", model, many[0], "--texts", lines, "--count", "3", "--seed", "2", "--out", drawn, "--json"});
+      RunProgram({"draw", model, many[0], "--file", lines, "--n-best", "3", "--seed", "2", "--out", drawn, "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> rows = Lines(outcome.out);
   ASSERT_EQ(rows.size(), 270U);
@@ -79,14 +79,14 @@ TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   EXPECT_THAT(RefusalOf({"draw", model, "a", "--columns", "1", "--out", drawn}), HasSubstr("drawn is a folder"));
   EXPECT_THAT(RefusalOf({"draw", model, "a", "--out", lines + "/x"}), HasSubstr("texts.txt"));
   WriteFile(lines, "");
-  EXPECT_THAT(RefusalOf({"draw", model, "--texts", lines, "--out", drawn}), HasSubstr("texts.txt: has no lines"));
+  EXPECT_THAT(RefusalOf({"draw", model, "--file", lines, "--out", drawn}), HasSubstr("texts.txt: has no lines"));
   WriteFile(lines, "A dog\n\n");
-  EXPECT_THAT(RefusalOf({"draw", model, "--texts", lines, "--out", drawn}), HasSubstr("texts.txt: line 2: "));
+  EXPECT_THAT(RefusalOf({"draw", model, "--file", lines, "--out", drawn}), HasSubstr("texts.txt: line 2: "));
 }
 
 TEST_F(Draw, PrintsCodes) {
   const TextToImage drawer = TextToImage::Load(model);
-  const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--count", "2", "--guidance", "3", "--json"});
+  const Outcome outcome = RunProgram({"draw", model, texts[0], texts[1], "--n-best", "2", "--guidance", "3", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> lines = Lines(outcome.out);
   const auto drawings = drawer.Generate(texts, {.count = 2, .guidance = 3});
@@ -116,9 +116,9 @@ TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
       rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].image + 1, ranked[i].score));
     }
   }
-  EXPECT_EQ(Drawn({texts[0], texts[1], "--count", "6", "--rank", clip, "--best", "3"}), Sheet(best, 3));
+  EXPECT_EQ(Drawn({texts[0], texts[1], "--n-best", "3", "--reranker", clip, "--best-of", "6"}), Sheet(best, 3));
   const Outcome outcome =
-      RunProgram({"draw", model, texts[0], texts[1], "--count", "6", "--rank", clip, "--best", "3", "--json"});
+      RunProgram({"draw", model, texts[0], texts[1], "--n-best", "3", "--reranker", clip, "--best-of", "6", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::vector<std::string> printed;
   for (const std::string& row : Lines(outcome.out)) {
@@ -130,15 +130,16 @@ TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
   EXPECT_EQ(printed, rows);
   std::vector<std::vector<GeneratedImage>> all(1);
   for (const RankedImage& one : RankImages(ranker, texts[0], drawings[0])) all[0].push_back(drawings[0][one.image]);
-  EXPECT_EQ(Drawn({texts[0], "--count", "6", "--rank", clip}), Sheet(all, 3));
+  EXPECT_EQ(Drawn({texts[0], "--n-best", "6", "--reranker", clip}), Sheet(all, 3));
 
   const auto refusal = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"draw", model, texts[0], "--out", out, "--rank"};
+    std::vector<std::string> arguments = {"draw", model, texts[0], "--out", out, "--reranker"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RefusalOf(arguments);
   };
-  EXPECT_THAT(refusal({clip, "--count", "2", "--best", "3"}), HasSubstr("--best 3: 2 images are drawn of each text"));
-  EXPECT_THAT(refusal({clip, "--best", "0"}), HasSubstr("--best must be at least 1"));
+  EXPECT_THAT(refusal({clip, "--best-of", "2", "--n-best", "3"}),
+              HasSubstr("--n-best 3: of each text --best-of 2 are drawn"));
+  EXPECT_THAT(refusal({clip, "--best-of", "0"}), HasSubstr("--best-of must be from 1"));
   EXPECT_THAT(refusal({model}), HasSubstr("model"));
   EXPECT_THAT(refusal({files.File("none")}), HasSubstr("no such folder"));
   SaveTinyClip(clip, /*positions=*/3);
@@ -152,10 +153,10 @@ TEST_F(Draw, CompletesAnImage) {
   const TextToImage drawer = TextToImage::Load(model);
   const std::string half = files.File("half.png");
   WritePng(half, Pattern(8, 8));
-  EXPECT_EQ(Drawn({texts[0], "--from", half}), drawer.Complete({texts.data(), 1}, Pattern(8, 8))[0][0].image);
-  EXPECT_EQ(Drawn({texts[0], "--from", half, "--rows", "3"}),
+  EXPECT_EQ(Drawn({texts[0], "--image", half}), drawer.Complete({texts.data(), 1}, Pattern(8, 8))[0][0].image);
+  EXPECT_EQ(Drawn({texts[0], "--image", half, "--keep-rows", "3"}),
             drawer.Complete({texts.data(), 1}, Pattern(8, 8), 3)[0][0].image);
-  const std::vector<std::string> draw = {"draw", model, texts[0], "--from", half, "--out"};
+  const std::vector<std::string> draw = {"draw", model, texts[0], "--image", half, "--out"};
   const auto refusal = [&](const std::string& to, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = draw;
     arguments.push_back(to);
@@ -163,7 +164,7 @@ TEST_F(Draw, CompletesAnImage) {
     return RefusalOf(arguments);
   };
   EXPECT_THAT(refusal(half), HasSubstr("this command reads the same file"));
-  EXPECT_THAT(refusal(out, {"--rows", "4"}), HasSubstr("--rows 4: an image has 4 rows of codes"));
+  EXPECT_THAT(refusal(out, {"--keep-rows", "4"}), HasSubstr("--rows 4: an image has 4 rows of codes"));
   EXPECT_THAT(refusal(files.File("new.jpg")), HasSubstr("must end in .png"));
   WriteFile(half, "no image");
   EXPECT_THAT(refusal(out), HasSubstr("half.png: not an image"));
@@ -173,12 +174,13 @@ TEST_F(Draw, RefusesWhatItCannotDraw) {
   const std::string idx = files.File("halves-idx3-ubyte");  // two grey images of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out is required"));
-  EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT or --texts FILE"));
-  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--rows", "1", "--out", out}), HasSubstr("--rows needs --from"));
+  EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT or --file FILE"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--keep-rows", "1", "--out", out}),
+              HasSubstr("--keep-rows needs --image"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--columns", "2", "--json"}), HasSubstr("--columns needs --out"));
-  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--count", "3", "--columns", "4", "--out", out}),
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--n-best", "3", "--columns", "4", "--out", out}),
               HasSubstr("--columns 4: there are 3 images to draw"));
-  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--from", idx, "--out", out}),
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--image", idx, "--out", out}),
               HasSubstr("it has 2 images, where one is asked for"));
   EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a text-to-image model is needed"));
   EXPECT_THAT(RefusalOf({"generate", model, "dog"}), HasSubstr("a language model is needed"));
@@ -197,18 +199,18 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_EQ(coder["image_size"].Integer(), 8);
 
   const std::string int8 = files.File("int8");
-  for (int i = 0; i < 2; ++i) MustRun({"convert", model, int8, "--compute", "int8"});  // and in its place
+  for (int i = 0; i < 2; ++i) MustRun({"convert", model, "--out", int8, "--compute", "int8"});  // and in its place
   EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
             TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);
   WriteFile(int8 + "/vae/notes", "mine");
-  EXPECT_THAT(RefusalOf({"convert", model, int8, "--compute", "int8"}),
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", int8, "--compute", "int8"}),
               HasSubstr("holds 'vae', which is not part of a model"));
 
   const std::string in = files.File("in.safetensors"), run = files.File("out.safetensors");
   const std::vector<std::int32_t> ids = {3, 4, 0}, codes = {5, 0};
   WriteSafetensors(in, {Stored("input_ids", Tensor::From<std::int32_t>(ids, {1, 3})),
                         Stored("codes", Tensor::From<std::int32_t>(codes, {1, 2}))});
-  MustRun({"forward", model, in, run});
+  MustRun({"forward", model, in, "--out", run});
   const Safetensors outputs(run);
   EXPECT_EQ(outputs.At("logits").shape, (Shape{1, 3, 6}));
   EXPECT_EQ(outputs.At("last_hidden_state").shape, (Shape{1, 15, 16}));
@@ -217,16 +219,16 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
 
   const Tensor pixels = Tensor::Zeros({1, 3, 8, 12});
   WriteSafetensors(in, {Stored("pixel_values", pixels)});
-  MustRun({"forward", model + "/vae", in, run});
+  MustRun({"forward", model + "/vae", in, "--out", run});
   EXPECT_EQ(Safetensors(run).At("logits").shape, (Shape{1, 6, 4, 6}));
   const Tensor found = Safetensors(run).Read("codes", DType::int32);
   WriteSafetensors(in, {Stored("codes", found)});
-  MustRun({"forward", model + "/vae", in, run});
+  MustRun({"forward", model + "/vae", in, "--out", run});
   EXPECT_EQ(Safetensors(run).At("pixel_values").shape, (Shape{1, 3, 8, 12}));
   WriteSafetensors(in, {Stored("pixel_values", pixels), Stored("codes", found)});
-  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("has both pixel_values and codes"));
+  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, "--out", run}), HasSubstr("has both pixel_values and codes"));
   WriteSafetensors(in, {Stored("pixel_values", Tensor::Zeros({1, 3, 7, 8}))});
-  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, run}), HasSubstr("its sides must be multiples of 2"));
+  EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, "--out", run}), HasSubstr("its sides must be multiples of 2"));
 }
 
 // A text that an encoder reads, and a coder that only decodes.
@@ -240,7 +242,7 @@ TEST_F(Draw, RunsADalleMini) {
   EXPECT_EQ(coder["family"].String(), "vqgan");
   WritePng(image, Pattern(64, 64));
   const char* const only_decodes = "vae/model.safetensors: this model has no encoder";
-  EXPECT_THAT(RefusalOf({"draw", mini, words[0], "--from", image, "--out", out}), HasSubstr(only_decodes));
+  EXPECT_THAT(RefusalOf({"draw", mini, words[0], "--image", image, "--out", out}), HasSubstr(only_decodes));
   const std::string list = files.File("pairs.tsv");
   WriteFile(list, "a.png\ta dog\n");
   EXPECT_THAT(RefusalOf({"evaluate", mini, list}), HasSubstr(only_decodes));
@@ -252,7 +254,7 @@ TEST_F(Draw, RunsADalleMini) {
   const std::string in = files.File("in.safetensors"), run = files.File("out.safetensors");
   WriteSafetensors(in, {Stored("input_ids", Tensor::From<std::int32_t>(std::vector{5, 6, 7, 8, 1, 1}, {2, 3})),
                         Stored("codes", Tensor::From<std::int32_t>(std::vector{5, 0, 7, 2}, {2, 2}))});
-  MustRun({"forward", mini, in, run});
+  MustRun({"forward", mini, in, "--out", run});
   const Safetensors outputs(run);
   EXPECT_EQ(outputs.At("logits").shape, (Shape{2, 3, 13}));
   EXPECT_EQ(outputs.At("encoder_attentions.1").shape, (Shape{2, 2, 9, 9}));

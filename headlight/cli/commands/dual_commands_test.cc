@@ -276,7 +276,7 @@ TEST_F(DualCommands, LookShowsATower) {
 TEST_F(DualCommands, ConvertMakesASmallerModelThatComputesTheSame) {
   for (const std::string compute : {"int8", "int4"}) {
     const std::string small = folder.File(compute);
-    MustRun({"convert", model, small, "--compute", compute});
+    MustRun({"convert", model, "--out", small, "--compute", compute});
     EXPECT_EQ(RunProgram({"embed", small, texts}).out, RunProgram({"embed", model, texts, "--compute", compute}).out);
     EXPECT_EQ(Lines(RunProgram({"embed", small, photos}).out).size(), 2U);
   }
@@ -297,7 +297,7 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
             pixels.data<float>()[(b * area + pixel) * shape[3] + channel];
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
   WriteSafetensors(in, {Stored("pixel_values", planes), Stored("input_ids", ids), Stored("attention_mask", mask)});
-  MustRun({"forward", kClip, in, out});
+  MustRun({"forward", kClip, in, "--out", out});
   const Safetensors outputs(out);
   const auto expect_near = [&](const std::string& name, const std::vector<float>& expected) {
     const std::vector<float> actual = outputs.Read(name).ToVector<float>();
@@ -326,20 +326,20 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   EXPECT_EQ(outputs.At("text_attentions.0").shape, (Shape{3, 2, 9, 9}));
   EXPECT_EQ(outputs.At("logits_per_image").shape, (Shape{3, 3}));
 
-  EXPECT_THAT(RefusalOf({"forward", kClip + "_text", in, out}), HasSubstr("has no tower for images"));
-  EXPECT_THAT(RefusalOf({"forward", kClip + "_vision", in, out}), HasSubstr("has no tower for texts"));
+  EXPECT_THAT(RefusalOf({"forward", kClip + "_text", in, "--out", out}), HasSubstr("has no tower for images"));
+  EXPECT_THAT(RefusalOf({"forward", kClip + "_vision", in, "--out", out}), HasSubstr("has no tower for texts"));
   WriteSafetensors(in, {Stored("attention_mask", mask)});
-  EXPECT_THAT(RefusalOf({"forward", kClip, in, out}), HasSubstr("neither pixel_values nor input_ids"));
+  EXPECT_THAT(RefusalOf({"forward", kClip, in, "--out", out}), HasSubstr("neither pixel_values nor input_ids"));
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});
-  MustRun({"forward", kClip, in, out});
+  MustRun({"forward", kClip, in, "--out", out});
   EXPECT_FALSE(Safetensors(out).contains("logits_per_text"));
   // A model of one tower alone has Transformers' names without the tower's.
   const std::vector<float> of_both = Safetensors(out).Read("text_last_hidden_state").ToVector<float>();
-  MustRun({"forward", kClip + "_text", in, out});
+  MustRun({"forward", kClip + "_text", in, "--out", out});
   const Safetensors text(out);
   for (const char* name : {"last_hidden_state", "pooler_output", "attentions.0"}) EXPECT_TRUE(text.contains(name));
   EXPECT_EQ(text.Read("last_hidden_state").elements(), std::ssize(of_both));
-  EXPECT_THAT(RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/siglip", in, out}),
+  EXPECT_THAT(RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/siglip", in, "--out", out}),
               HasSubstr("reads padding as text"));
 }
 

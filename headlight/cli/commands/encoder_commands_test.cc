@@ -109,7 +109,7 @@ TEST(Tag, PrintsSpans) {
   EXPECT_EQ(Lines(RunProgram({"tag", folder, "--aggregation", "none", "--top-k", "5"}, "dog\n").out).size(), 5U);
   EXPECT_THAT(RefusalOf({"tag", folder, "--top-k", "2"}, text), HasSubstr("--top-k is for tokens without aggregation"));
   EXPECT_THAT(RefusalOf({"tag", folder, "--stride", "24"}, text), HasSubstr("--stride is 24: windows of 24 tokens"));
-  EXPECT_NE(RunProgram({"tag", folder, "--max-length", "6", "--stride", "2"}, text).out,
+  EXPECT_NE(RunProgram({"tag", folder, "--max-input-length", "6", "--stride", "2"}, text).out,
             RunProgram({"tag", folder}, text).out);
 }
 

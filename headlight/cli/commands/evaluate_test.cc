@@ -25,8 +25,7 @@ struct EvaluateTest : ProgramTest {
 };
 
 TEST_F(EvaluateTest, ScoresTheTranslationsOfTranslate) {
-  const std::vector<std::string> arguments = {"evaluate",    model,     "--source", source,
-                                              "--reference", reference, "--output", output};
+  const std::vector<std::string> arguments = {"evaluate", model, source, "--reference", reference, "--out", output};
   const Outcome outcome = RunProgram(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string translations = RunProgram({"translate", model, source}).out;
@@ -42,8 +41,8 @@ TEST_F(EvaluateTest, ScoresTheTranslationsOfTranslate) {
 
 TEST_F(EvaluateTest, ScoresGroupsBesideTheWhole) {
   const std::string learned = Write("learned.de", "Ein Hund läuft.\nEin Hund schläft.\n");
-  std::vector<std::string> arguments = {"evaluate", model,      "--source", source,    "--reference",
-                                        reference,  "--output", output,     "--train", learned};
+  std::vector<std::string> arguments = {"evaluate", model,  source,    "--reference", reference,
+                                        "--out",    output, "--train", learned};
   const Outcome outcome = RunProgram(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("rarest word"));
@@ -59,12 +58,10 @@ TEST_F(EvaluateTest, ScoresGroupsBesideTheWhole) {
   const std::vector<std::vector<std::string>> references = {{wanted[0], wanted[1]}};
   const Bleu bleu = CorpusBleu(std::span(hypotheses).first(2), references);
   EXPECT_NEAR(*groups[1].Find("bleu")->As<double>(), bleu.score, 1e-9);
-  EXPECT_THAT(RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--output", learned,
-                         "--train", learned}),
+  EXPECT_THAT(RefusalOf({"evaluate", model, source, "--reference", reference, "--out", learned, "--train", learned}),
               HasSubstr("reads the same file"));
-  EXPECT_THAT(
-      RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--train", Write("no.de", "")}),
-      HasSubstr("has no lines"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, source, "--reference", reference, "--train", Write("no.de", "")}),
+              HasSubstr("has no lines"));
 }
 
 TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
@@ -73,8 +70,8 @@ TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);
   transformer->parameters().Pack();
   transformer->Save(model);
-  const Outcome outcome = RunProgram(
-      {"evaluate", model, "--source", source, "--reference", reference, "--json", "--quiet", "--max-length", "5"});
+  const Outcome outcome =
+      RunProgram({"evaluate", model, source, "--reference", reference, "--json", "--quiet", "--max-length", "5"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NEAR(NumberIn(outcome.out, "loss"), std::log(60), 1e-5);
@@ -83,7 +80,7 @@ TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
 
 TEST_F(EvaluateTest, RefusesFilesThatDoNotFit) {
   const auto refusal = [&](const std::string& one, const std::string& other) {
-    return RefusalOf({"evaluate", model, "--source", one, "--reference", other, "--output", output});
+    return RefusalOf({"evaluate", model, one, "--reference", other, "--out", output});
   };
   EXPECT_THAT(refusal(source, Write("short", "A dog runs.\n")), HasSubstr("short has 1"));
   EXPECT_THAT(refusal(Write("empty", ""), Write("empty", "")), HasSubstr("empty: has no lines"));
@@ -92,7 +89,7 @@ TEST_F(EvaluateTest, RefusesFilesThatDoNotFit) {
               HasSubstr("latin1: line 2: byte 1 is not UTF-8"));
   EXPECT_THAT(refusal(Write("cut.gz", "\x1f\x8b\x08"), reference), HasSubstr("cut.gz"));
   EXPECT_FALSE(std::filesystem::exists(output));
-  EXPECT_THAT(RefusalOf({"evaluate", model, "--source", source, "--reference", reference, "--output", "/nowhere/out"}),
+  EXPECT_THAT(RefusalOf({"evaluate", model, source, "--reference", reference, "--out", "/nowhere/out"}),
               HasSubstr("/nowhere/out"));
 }
 
@@ -104,14 +101,14 @@ TEST_F(EvaluateTest, ReadsPairsOfAFile) {
   const Outcome by_pairs = RunProgram({"evaluate", model, pairs, "--json"});
   ASSERT_EQ(by_pairs.exit_code, 0) << by_pairs.err;
   const Outcome by_lines =
-      RunProgram({"evaluate", model, "--json", "--source", Write("two.de", "Ein Hund läuft.\nZwei Kinder spielen.\n"),
+      RunProgram({"evaluate", model, "--json", Write("two.de", "Ein Hund läuft.\nZwei Kinder spielen.\n"),
                   "--reference", Write("two.en", "A dog runs.\nTwo children play.\n")});
   EXPECT_EQ(by_pairs.out, by_lines.out);
 }
 
 TEST_F(EvaluateTest, ScoresSummariesByRouge) {
-  const std::vector<std::string> arguments = {"evaluate", model,      "--source", source,   "--reference",
-                                              reference,  "--output", output,     "--rouge"};
+  const std::vector<std::string> arguments = {"evaluate", model,   source, "--reference",
+                                              reference,  "--out", output, "--rouge"};
   const Outcome outcome = RunProgram(arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Rouge rouge = MeanRouge(Lines(ReadFile(output)), Lines(ReadFile(reference)), false);
@@ -120,7 +117,7 @@ TEST_F(EvaluateTest, ScoresSummariesByRouge) {
   EXPECT_THAT(lines[0], testing::StartsWith(fmt::format("ROUGE-1 {:.2f} (", 100 * rouge.rouge1.f1)));
   EXPECT_THAT(lines[3], testing::StartsWith("ROUGE-Lsum "));
   const Outcome json =
-      RunProgram({"evaluate", model, "--source", source, "--reference", reference, "--rouge", "--stemmer", "--json"});
+      RunProgram({"evaluate", model, source, "--reference", reference, "--rouge", "--stemmer", "--json"});
   EXPECT_GE(NumberIn(json.out, "rougeLsum"), 0);
   EXPECT_THAT(json.out, HasSubstr("\"stemmer\":true"));
 }
@@ -131,11 +128,10 @@ TEST_F(EvaluateTest, RefusesOptionsThatTheTaskDoesNotHave) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RefusalOf(arguments);
   };
-  EXPECT_THAT(refusal({}), HasSubstr("either FILE, pairs of texts, or --source and --reference"));
-  EXPECT_THAT(refusal({source, "--source", source, "--reference", reference}), HasSubstr("either FILE"));
-  EXPECT_THAT(refusal({"--source", source, "--reference", reference, "--end"}), HasSubstr("--end is for language"));
-  EXPECT_THAT(refusal({"--source", source, "--reference", reference, "--stemmer"}),
-              HasSubstr("--stemmer is for --rouge"));
+  EXPECT_THAT(refusal({}), HasSubstr("FILE, the texts to evaluate on, is required"));
+  EXPECT_THAT(refusal({source, source, "--reference", reference}), HasSubstr("--reference is for one FILE"));
+  EXPECT_THAT(refusal({source, "--reference", reference, "--end"}), HasSubstr("--end is for language"));
+  EXPECT_THAT(refusal({source, "--reference", reference, "--stemmer"}), HasSubstr("--stemmer is for --rouge"));
   EXPECT_THAT(refusal({source}), HasSubstr("de:1: expected a source, a tab and its target"));
   EXPECT_THAT(RefusalOf({"evaluate", folder.File("none"), source}), HasSubstr("none"));
 }

@@ -105,6 +105,6 @@ inline Make GoldenInputs(const std::string& model) {
   };
 }
 
-inline const Command kForward = {"forward", "@model", "@inputs.safetensors", "@out.safetensors"};
+inline const Command kForward = {"forward", "@model", "@inputs.safetensors", "--out", "@out.safetensors"};
 
 }  // namespace headlight::file_kinds

@@ -97,8 +97,8 @@ TEST_F(FoldCommand, FoldsWithEsmFoldThatReadsNoAlignment) {
 // Of two models and two seeds each, by either score.
 TEST_F(FoldCommand, RanksModelsAndSeeds) {
   for (const std::string rank : {"plddt", "ptm"}) {
-    const Outcome outcome = Run({kPublished + "params_model_3_ptm.npz", "--msa", kAlignment, "--out", out, "--seeds",
-                                 "2", "--recycles", "0", "--rank", rank, "--all", "--json"});
+    const Outcome outcome = Run({kPublished + "params_model_3_ptm.npz", "--msa", kAlignment, "--out", out,
+                                 "--num-seeds", "2", "--recycles", "0", "--rank", rank, "--all", "--json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::vector<std::string> rows = Lines(outcome.out);
     ASSERT_EQ(rows.size(), 4U);
@@ -125,8 +125,8 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
   fs::create_directory(alignments);
   fs::copy(kAlignment, alignments + "/two_2.a3m");
   WriteFile(alignments + "/three.a3m", ">q\nMKVLL\n");  // another query
-  const std::vector<std::string> command = {"--queries", queries,    "--msa-dir",  alignments,
-                                            "--out",     structures, "--recycles", "0"};
+  const std::vector<std::string> command = {"--file", queries,    "--msa-dir",  alignments,
+                                            "--out",  structures, "--recycles", "0"};
   const Outcome outcome = Run(command);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err,
@@ -156,7 +156,7 @@ TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
   const std::string queries = folder.File("queries.fasta"), structures = folder.File("structures");
   WriteFile(queries, ">one\nMKVL\n>two\nMKV\n>three\nMKVLA\n");
   const auto names = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> command = {"--queries", queries, "--out", structures, "--recycles", "0"};
+    std::vector<std::string> command = {"--file", queries, "--out", structures, "--recycles", "0"};
     command.insert(command.end(), more.begin(), more.end());
     std::vector<std::string> found;
     for (const std::string& row : Lines(Run(command).out)) found.push_back(row.substr(0, row.find('\t')));
@@ -166,7 +166,7 @@ TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
   EXPECT_EQ(names({"--shard", "2/2"}), (std::vector<std::string>{"two", "three"}));
   EXPECT_EQ(names({}), std::vector<std::string>{});
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--shard", "1/2", "--out", folder.File("d.cif")}),
-              HasSubstr("--shard divides the queries of --queries"));
+              HasSubstr("--shard divides the sequences of --file"));
 }
 
 // The programs are scripts here, which write what theirs do.
@@ -271,7 +271,7 @@ TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
   EXPECT_THAT(refusal(reads, {"--templates", first, "--template-msa", alignment}), HasSubstr("row '2xyz_B'"));
   EXPECT_THAT(refusal(reads, {"--templates", folder.File("none.cif")}), HasSubstr("none.cif"));
   EXPECT_THAT(refusal(reads, {"--templates", alignment}), HasSubstr("t.a3m"));
-  const Outcome many = RunProgram({"fold", reads, "--queries", kAlignment, "--templates", first, "--out", out});
+  const Outcome many = RunProgram({"fold", reads, "--file", kAlignment, "--templates", first, "--out", out});
   EXPECT_THAT(many.err, HasSubstr("--templates are of one query"));
 }
 
@@ -281,16 +281,16 @@ TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
   EXPECT_THAT(RefusalOf({"--sequence", "M1", "--out", out}), HasSubstr("'1' is not a letter"));
   EXPECT_THAT(RefusalOf({"--sequence", "MKVLAEYTWGRE", "--msa", kAlignment, "--out", out}),
               HasSubstr("has D as residue 12"));
-  EXPECT_THAT(RefusalOf({"--sequence", "MK", "--queries", kAlignment, "--out", folder.File("d")}),
-              HasSubstr("--queries stands in the place of"));
+  EXPECT_THAT(RefusalOf({"--sequence", "MK", "--file", kAlignment, "--out", folder.File("d")}),
+              HasSubstr("--file replaces"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--msa-dir", folder.path(), "--out", out}), HasSubstr("--msa-dir"));
   EXPECT_THAT(RefusalOf({"--msa", kAlignment, "--database", "db", "--out", out}), HasSubstr("--database stands in"));
   EXPECT_THAT(RefusalOf({"--msa", folder.File("missing.a3m"), "--out", out}), HasSubstr("missing.a3m"));
   const std::string twice = folder.File("twice.fasta"), empty = folder.File("empty.fasta");
   WriteFile(twice, ">a b\nMK\n>a c\nMV\n");
   WriteFile(empty, "");
-  EXPECT_THAT(RefusalOf({"--queries", twice, "--out", folder.File("d")}), HasSubstr("line 3: two queries would be"));
-  EXPECT_THAT(RefusalOf({"--queries", empty, "--out", folder.File("d")}), HasSubstr("holds no sequence"));
+  EXPECT_THAT(RefusalOf({"--file", twice, "--out", folder.File("d")}), HasSubstr("line 3: two queries would be"));
+  EXPECT_THAT(RefusalOf({"--file", empty, "--out", folder.File("d")}), HasSubstr("holds no sequence"));
   const Outcome other =
       RunProgram({"fold", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "--sequence", "MK", "--out", out});
   EXPECT_EQ(other.exit_code, 2);

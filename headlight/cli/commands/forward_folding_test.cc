@@ -87,7 +87,7 @@ struct ForwardFolding : testing::Test {
                                  : std::as_bytes(std::span(tensor.data<float>(), bytes / 4))});
     }
     WriteSafetensors(in, stored);
-    return RunProgram({"forward", by, in, out});
+    return RunProgram({"forward", by, in, "--out", out});
   }
 
   static inline const std::string kModels = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/";
@@ -206,7 +206,7 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
                           Stored("num_recycles", of_recycles)});
   };
   write(recycles);
-  MustRun({"forward", model, in, out});
+  MustRun({"forward", model, in, "--out", out});
   const Safetensors outputs(out);
   const auto numbers_of = [](const Safetensors& file, const std::string& name) {
     if (file.At(name).type != StoredType::i32) return file.Read(name).ToVector<float>();
@@ -281,10 +281,11 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
 
   ids.data<std::int32_t>()[0] = 21;
   write(recycles);
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("21 is outside the vocabulary"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, "--out", out}), HasSubstr("21 is outside the vocabulary"));
   ids.data<std::int32_t>()[0] = 0;
   write(Tensor::From<std::int32_t>(std::vector<std::int32_t>{1, 2}, {2}));
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("num_recycles must be one integer from 0 to 999"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, "--out", out}),
+              HasSubstr("num_recycles must be one integer from 0 to 999"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct ForwardImagesTest : testing::Test {
   }
   std::string RefusalOf(const std::string& model, const std::map<std::string, Tensor>& inputs) const {
     WriteInputs(inputs);
-    const std::string refusal = headlight::RefusalOf({"forward", FolderOf(model), in, out});
+    const std::string refusal = headlight::RefusalOf({"forward", FolderOf(model), in, "--out", out});
     EXPECT_FALSE(std::filesystem::exists(out));
     return refusal;
   }
@@ -51,7 +51,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
     std::map<std::string, Tensor> inputs = {{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}};
     if (golden.contains("bool_masked_pos")) inputs["bool_masked_pos"] = golden.Read("bool_masked_pos", DType::int32);
     WriteInputs(inputs);
-    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, "--out", out});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Safetensors given(out);
     int compared = 0;
@@ -107,7 +107,7 @@ TEST_F(ForwardImagesTest, GivesTheMapsOfAResnet) {
   const std::string name = "../resnets/downsampled_classes";
   const Safetensors golden(FolderOf(name) + "/golden.safetensors");
   WriteInputs({{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}});
-  const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+  const Outcome outcome = RunProgram({"forward", FolderOf(name), in, "--out", out});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Safetensors given(out);
   const Tensor rows = golden.Read("use.stages.2"), maps = given.Read("last_hidden_state");
@@ -131,7 +131,7 @@ TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
     std::map<std::string, Tensor> inputs = {{"pixel_values", ChannelsFirst(golden.Read("pixel_values"))}};
     if (golden.contains("pixel_mask")) inputs["pixel_mask"] = golden.Read("pixel_mask", DType::int32);
     WriteInputs(inputs);
-    const Outcome outcome = RunProgram({"forward", FolderOf(model), in, out});
+    const Outcome outcome = RunProgram({"forward", FolderOf(model), in, "--out", out});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Safetensors given(out);
     const auto compare = [&](const std::string& output, const std::string& expected) {

@@ -41,7 +41,7 @@ TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
                            "vilt/encoder", "vilt/masked_words", "vilt/answers", "vilt/ranking"}) {
     const Safetensors golden(FolderOf(name) + "/golden.safetensors");
     WriteInputs(InputsOf(golden));
-    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, out});
+    const Outcome outcome = RunProgram({"forward", FolderOf(name), in, "--out", out});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Safetensors given(out);
     std::size_t compared = 0;
@@ -76,7 +76,7 @@ TEST_F(ForwardRegionsTest, ReadsWholePatchesAlone) {
     std::map<std::string, Tensor> inputs = good;
     inputs[name] = tensor;
     WriteInputs(inputs);
-    return RefusalOf({"forward", model, in, out});
+    return RefusalOf({"forward", model, in, "--out", out});
   };
   // The pixels of two images of 16 x 12 that are seen.
   const auto mask = [](std::int64_t height, std::int64_t width, std::int64_t hidden) {
@@ -106,7 +106,7 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
     inputs[name] = tensor;
     if (tensor.empty()) inputs.erase(name);
     WriteInputs(inputs);
-    const std::string error = RefusalOf({"forward", model, in, out});
+    const std::string error = RefusalOf({"forward", model, in, "--out", out});
     EXPECT_FALSE(std::filesystem::exists(out));
     return error;
   };
@@ -127,12 +127,13 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
       InputsOf(Safetensors(FolderOf("visual_bert/pretraining") + "/golden.safetensors"));
   inputs.at("visual_token_type_ids").data<std::int32_t>()[0] = 3;
   WriteInputs(inputs);
-  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/pretraining"), in, out}), HasSubstr("3 is outside the 3"));
+  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/pretraining"), in, "--out", out}),
+              HasSubstr("3 is outside the 3"));
   // A VisualBERT reads no boxes.
   inputs = InputsOf(Safetensors(FolderOf("visual_bert/encoder") + "/golden.safetensors"));
   inputs["visual_pos"] = Tensor::Zeros({2, 5, 4});
   WriteInputs(inputs);
-  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/encoder"), in, out}),
+  EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/encoder"), in, "--out", out}),
               HasSubstr("'visual_pos' is not an input"));
 }
 

@@ -22,7 +22,7 @@ struct ForwardTest : ProgramTest {
                         {rows, static_cast<std::int64_t>(values.size()) / rows},
                         std::as_bytes(std::span(values))});
     WriteSafetensors(in, stored);
-    return RunProgram({"forward", model, in, out});
+    return RunProgram({"forward", model, in, "--out", out});
   }
   std::string RefusalOfForward(const std::map<std::string, Ids>& inputs, std::int64_t rows = 2) const {
     const Outcome outcome = Forward(inputs, rows);
@@ -39,10 +39,11 @@ struct ForwardTest : ProgramTest {
 TEST_F(ForwardTest, ReadsStandardInput) {
   ASSERT_EQ(Forward({{"input_ids", ids}, {"attention_mask", mask}}).exit_code, 0);
   const std::string expected = ReadFile(out), other = folder.File("other.safetensors");
-  const Outcome outcome = RunProgram({"forward", model, "-", other}, ReadFile(in));
+  const Outcome outcome = RunProgram({"forward", model, "-", "--out", other}, ReadFile(in));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(ReadFile(other) == expected);
-  EXPECT_THAT(RefusalOf({"forward", model, "-", other}, "short"), HasSubstr("standard input: 5 bytes are too few"));
+  EXPECT_THAT(RefusalOf({"forward", model, "-", "--out", other}, "short"),
+              HasSubstr("standard input: 5 bytes are too few"));
 }
 
 TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
@@ -123,12 +124,12 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   const std::vector<float> floats = {1, 2};
   WriteSafetensors(in, {{"input_ids", StoredType::i64, {1, 2}, std::as_bytes(std::span(one))},
                         {"decoder_input_ids", StoredType::i64, {2, 1}, std::as_bytes(std::span(one))}});
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("1 rows and decoder_input_ids 2"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, "--out", out}), HasSubstr("1 rows and decoder_input_ids 2"));
   WriteSafetensors(in, {{"input_ids", StoredType::f32, {1, 2}, std::as_bytes(std::span(floats))}});
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("input_ids is F32"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, "--out", out}), HasSubstr("input_ids is F32"));
   WriteSafetensors(in, {{"input_ids", StoredType::i64, {2}, std::as_bytes(std::span(one))}});
-  EXPECT_THAT(RefusalOf({"forward", model, in, out}), HasSubstr("[batch, length]"));
-  EXPECT_THAT(RefusalOf({"forward", model, Write("text", "no tensors here"), out}), HasSubstr("text"));
+  EXPECT_THAT(RefusalOf({"forward", model, in, "--out", out}), HasSubstr("[batch, length]"));
+  EXPECT_THAT(RefusalOf({"forward", model, Write("text", "no tensors here"), "--out", out}), HasSubstr("text"));
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
@@ -136,7 +137,8 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
 TEST_F(ForwardTest, NamesTheInputs) {
   const Tensor padding = Tensor::From<std::int32_t>({0, 1, 2}, {1, 3});
   WriteSafetensors(in, {Stored("input_ids", padding)});
-  const std::string error = RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/esm", in, out});
+  const std::string error =
+      RefusalOf({"forward", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/esm", in, "--out", out});
   EXPECT_THAT(error, HasSubstr(in + ": a text has the token 1, which is padding"));
 }
 
@@ -150,7 +152,7 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
     std::vector<StoredTensor> inputs;
     for (const char* input : {"input_ids", "attention_mask", "token_type_ids"}) inputs.push_back(golden.At(input));
     WriteSafetensors(in, inputs);
-    const Outcome outcome = RunProgram({"forward", bert, in, out});
+    const Outcome outcome = RunProgram({"forward", bert, in, "--out", out});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const Safetensors given(out);
     const Tensor real = golden.Read("attention_mask", DType::int32);
@@ -181,7 +183,7 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
   }
   WriteSafetensors(in, {});
   const std::string bert = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu";
-  EXPECT_EQ(RunProgram({"forward", bert, in, out}).exit_code, 2);
+  EXPECT_EQ(RunProgram({"forward", bert, in, "--out", out}).exit_code, 2);
 }
 
 }  // namespace

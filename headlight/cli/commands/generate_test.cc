@@ -59,7 +59,7 @@ TEST_F(GenerateTest, ContinuesPrompts) {
   const JsonView after(ParseJson(cut.out, "output"), "output");
   EXPECT_EQ(after["prompt_tokens"].Integer(), 36);
   EXPECT_EQ(after["tokens"].Integer(), 4);
-  EXPECT_NE(RunProgram({"generate", model, "A", "--prompts", "file"}).exit_code, 0);
+  EXPECT_NE(RunProgram({"generate", model, "A", "--file", "file"}).exit_code, 0);
 }
 
 TEST_F(GenerateTest, NotesThatTheModelsPositionsAreFull) {
@@ -112,7 +112,7 @@ TEST_F(GenerateTest, ForwardTakesALanguageModel) {
   const Safetensors golden(gpt + "/golden.safetensors");
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
   WriteSafetensors(in, {golden.At("input_ids"), golden.At("attention_mask")});
-  const Outcome outcome = RunProgram({"forward", gpt, in, out});
+  const Outcome outcome = RunProgram({"forward", gpt, in, "--out", out});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Safetensors file(out);
   const Tensor mask = golden.Read("attention_mask", DType::int32);
@@ -128,7 +128,7 @@ TEST_F(GenerateTest, ForwardTakesALanguageModel) {
     }
   }
   WriteSafetensors(in, {golden.At("input_ids"), golden.At("logits")});
-  EXPECT_THAT(RefusalOf({"forward", gpt, in, out}), HasSubstr("is not an input"));
+  EXPECT_THAT(RefusalOf({"forward", gpt, in, "--out", out}), HasSubstr("is not an input"));
 }
 
 TEST_F(GenerateTest, ConvertsToFewerBits) {
@@ -140,7 +140,7 @@ TEST_F(GenerateTest, ConvertsToFewerBits) {
   };
   for (const char* compute : {"int8", "int4"}) {
     const std::string out = other.File(compute);
-    EXPECT_EQ(RunProgram({"convert", model, out, "--compute", compute}).exit_code, 0);
+    EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--compute", compute}).exit_code, 0);
     EXPECT_EQ(run({"generate", out}), run({"generate", model, "--compute", compute}));
     EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr(compute));
   }
@@ -160,15 +160,16 @@ TEST_F(GenerateTest, ScoresTexts) {
   EXPECT_EQ(rows[1], "0.0000\t-\t-\t");
   EXPECT_THAT(outcome.err, StartsWith(fmt::format("2 texts, {} tokens, 11 bytes: perplexity ", score.scored)));
 
-  const TextScore windows =
-      TextGenerator::Load(model).Score({&text, 1}, {.window = 4, .stride = 1, .start_token = false}).front();
+  const TextScore windows = TextGenerator::Load(model)
+                                .Score({&text, 1}, {.max_input_length = 4, .window_step = 1, .start_token = false})
+                                .front();
   const Outcome by_windows =
-      RunProgram({"score", model, "--window", "4", "--stride", "1", "--start-token", "no"}, text + "\n");
+      RunProgram({"score", model, "--max-input-length", "4", "--window-step", "1", "--start-token", "no"}, text + "\n");
   EXPECT_THAT(by_windows.out,
               StartsWith(fmt::format("{:.4f}\t{:.4f}\t", windows.log_probability, windows.perplexity())));
   EXPECT_EQ(windows.scored, score.scored - 1);
-  EXPECT_THAT(RefusalOf({"score", model, "--window", "4", "--stride", "4"}, text),
-              HasSubstr("--stride must be from 1 to 3, which is less than the window, not 4"));
+  EXPECT_THAT(RefusalOf({"score", model, "--max-input-length", "4", "--window-step", "4"}, text),
+              HasSubstr("--window-step must be from 1 to 3, which is less than the window, not 4"));
 
   const std::vector<std::string> tokens = Lines(RunProgram({"score", model, "--tokens", "--quiet"}, text + "\n").out);
   EXPECT_EQ(tokens.size(), score.tokens.size());

@@ -190,7 +190,7 @@ TEST(Info, ShowsTheSizesOfAFold) {
 
 TEST(Info, ShowsWhatAConvertedFolderStores) {
   const TemporaryFolder folder;
-  MustRun({"convert", kData + "bert/sentences", folder.File("out"), "--compute", "int8"});
+  MustRun({"convert", kData + "bert/sentences", "--out", folder.File("out"), "--compute", "int8"});
   const Json info = ParseJson(RunProgram({"info", folder.File("out"), "--json"}).out, "info");
   EXPECT_GT(JsonView(*info.Find("stored"), "stored")["I8"]["tensors"].Integer(), 10);
 }

@@ -114,7 +114,7 @@ TEST_F(JsonFields, OfDrawingsAreDocumented) {
   std::vector<std::string> command = {"draw", dalle, "dog", "--json"}, fields = {"text", "drawing", "codes"};
   for (const bool ranked : {false, true}) {
     if (ranked) {
-      command.insert(command.end(), {"--rank", clip});
+      command.insert(command.end(), {"--reranker", clip});
       fields.push_back("score");
     }
     const Outcome outcome = RunProgram(command);

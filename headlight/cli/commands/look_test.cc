@@ -111,7 +111,7 @@ TEST(LookAtAnImage, AndItsScoreWithAText) {
   }
   // The weights of int8 have a gradient as their values have.
   const std::string int8 = folder.File("int8");
-  MustRun({"convert", clip.path(), int8, "--compute", "int8"});
+  MustRun({"convert", clip.path(), "--out", int8, "--compute", "int8"});
   MustRun({"look", int8, "--image", kImage, "--text", "two dogs", "--out", page});
 
   const auto refusal = [&](const std::string& model, const std::vector<std::string>& more) {

@@ -37,10 +37,10 @@ TEST_F(OverwritingTest, IsRefusedForEveryPathToAnInput) {
   for (const std::string& out : PathsToText()) {
     const std::vector<std::vector<std::string>> commands = {
         {"embed", kEncoder, text, "--out", out},
-        {"translate", model, text, "--attention", out},
-        {"forward", model, text, out},
-        {"evaluate", model, "--source", text, "--reference", other, "--output", out},
-        {"evaluate", model, "--source", other, "--reference", text, "--output", out},
+        {"translate", model, text, "--output-attentions", out},
+        {"forward", model, text, "--out", out},
+        {"evaluate", model, text, "--reference", other, "--out", out},
+        {"evaluate", model, other, "--reference", text, "--out", out},
     };
     for (const std::vector<std::string>& command : commands) {
       EXPECT_THAT(RefusalOf(command), AllOf(HasSubstr(out), HasSubstr("this command reads the same file")))
@@ -56,10 +56,10 @@ TEST_F(OverwritingTest, IsRefusedForTheFilesOfAModel) {
   const std::string inputs = Write("inputs.safetensors", "");
   for (const std::string& out : {config, weights}) {
     const std::vector<std::vector<std::string>> commands = {
-        {"translate", model, text, "--attention", out},
-        {"forward", model, inputs, out},
-        {"evaluate", model, "--source", text, "--reference", text, "--output", out},
-        {"bench", "translate", model, "--tokens", out},
+        {"translate", model, text, "--output-attentions", out},
+        {"forward", model, inputs, "--out", out},
+        {"evaluate", model, text, "--reference", text, "--out", out},
+        {"bench", "translate", model, "--output-tokens", out},
     };
     for (const std::vector<std::string>& command : commands)
       EXPECT_THAT(RefusalOf(command), HasSubstr("this command reads the same file")) << command[0];
@@ -81,15 +81,15 @@ TEST_F(OverwritingTest, IsRefusedForImagesAndIndexes) {
   fs::create_hard_link(index + "/index.json", page);
   const std::string before = ReadFile(page);
   EXPECT_THAT(RefusalOf({"search", index, "dog", "--out", page}), HasSubstr("this command reads the same file"));
-  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--from", image, "--out", half}),
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--image", image, "--out", half}),
               HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--out", "-"}), HasSubstr("--out -"));
   fs::create_directory(folder.File("drawn"));
   fs::create_hard_link(image, folder.File("drawn/2.png"));
-  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "dog", "--from", image, "--out", folder.File("drawn")}),
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "dog", "--image", image, "--out", folder.File("drawn")}),
               HasSubstr("this command reads the same file"));
   fs::create_hard_link(clip + "/model.safetensors", folder.File("weights.png"));
-  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--rank", clip, "--out", folder.File("weights.png")}),
+  EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--reranker", clip, "--out", folder.File("weights.png")}),
               HasSubstr("this command reads the same file"));
   EXPECT_THAT(RefusalOf({"embed", clip, text, "--index", clip}), HasSubstr("is not empty"));
   EXPECT_EQ(ReadFile(page), before);
@@ -116,7 +116,7 @@ TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
   const std::vector<std::vector<std::string>> cases = {
       {"--out", folder.File("inner/../a.cif")},
       {"--out", folder.File("b.cif"), "--pae"},
-      {"--out", folder.File("c.cif"), "--seeds", "2", "--all"},
+      {"--out", folder.File("c.cif"), "--num-seeds", "2", "--all"},
       {"--out", folder.File("t.cif"), "--templates", folder.File("t.cif")},
       {"--out", folder.File("t.cif"), "--templates", alignment, "--template-msa", folder.File("t.cif")},
   };
@@ -134,7 +134,7 @@ TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {
   fs::rename(text, folder.File("tokenizer.json"));
   EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("hard"), "--out", folder.path()}),
               HasSubstr("this command reads the same file"));
-  EXPECT_THAT(RefusalOf({"convert", model, folder.File("inner/../model"), "--compute", "int8"}),
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.File("inner/../model"), "--compute", "int8"}),
               HasSubstr("is the folder to convert"));
   EXPECT_EQ(ReadFile(folder.File("hard")), "Hund\n");
 }
@@ -154,7 +154,7 @@ TEST_F(OverwritingTest, IsRefusedForTwoOutputs) {
 }
 
 TEST_F(OverwritingTest, AFileIsNotNamedAsStandardInputIs) {
-  EXPECT_THAT(RefusalOf({"forward", model, text, "-"}), HasSubstr("OUT -: must be a file"));
+  EXPECT_THAT(RefusalOf({"forward", model, text, "--out", "-"}), HasSubstr("--out -: must be a file"));
   EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--out", "-"}), HasSubstr("--out -: must be a file"));
   EXPECT_FALSE(fs::exists("-"));
 }

@@ -33,7 +33,7 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   EXPECT_EQ(RunProgram({"translate", model, "--shortlist"}, "Zwei Kinder.\n").out, lines[2] + "\n");
   // It goes with the model.
   const std::string converted = folder.File("int8");
-  EXPECT_EQ(RunProgram({"convert", model, converted, "--compute", "int8"}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"convert", model, "--out", converted, "--compute", "int8"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", converted, "--shortlist"}, input).exit_code, 0);
 }
 

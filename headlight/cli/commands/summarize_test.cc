@@ -79,8 +79,8 @@ TEST(EncoderDecoderCommands, ScoreABart) {
   const TemporaryFolder folder;
   WriteFile(folder.File("source"), bart.texts);
   WriteFile(folder.File("reference"), bart.expected);
-  const Outcome outcome = RunProgram({"evaluate", TestFolder("bart_text"), "--source", folder.File("source"),
-                                      "--reference", folder.File("reference"), "--json", "--quiet"});
+  const Outcome outcome = RunProgram({"evaluate", TestFolder("bart_text"), folder.File("source"), "--reference",
+                                      folder.File("reference"), "--json", "--quiet"});
   EXPECT_THAT(outcome.out, HasSubstr("\"bleu\":100")) << outcome.err;
 }
 
@@ -94,13 +94,13 @@ TEST(EncoderDecoderCommands, TakeAT5) {
   const std::vector<std::int64_t> ids = {5, 6, 7, 1};
   WriteSafetensors(in, {{"input_ids", StoredType::i64, {1, 4}, std::as_bytes(std::span(ids))},
                         {"decoder_input_ids", StoredType::i64, {2, 2}, std::as_bytes(std::span(ids))}});
-  EXPECT_THAT(RefusalOf({"forward", TestFolder("t5_text"), in, out}), HasSubstr("2: they must be equal"));
+  EXPECT_THAT(RefusalOf({"forward", TestFolder("t5_text"), in, "--out", out}), HasSubstr("2: they must be equal"));
   WriteSafetensors(in, {{"input_ids", StoredType::i64, {2, 2}, std::as_bytes(std::span(ids))},
                         {"decoder_input_ids", StoredType::i64, {2, 2}, std::as_bytes(std::span(ids))}});
-  EXPECT_EQ(RunProgram({"forward", TestFolder("t5_text"), in, out}).err, "");
+  EXPECT_EQ(RunProgram({"forward", TestFolder("t5_text"), in, "--out", out}).err, "");
   EXPECT_TRUE(Safetensors(out).contains("cross_attentions.0"));
   const Outcome converted =
-      RunProgram({"convert", TestFolder("t5_text"), folder.File("int8"), "--compute", "int8", "--quiet"});
+      RunProgram({"convert", TestFolder("t5_text"), "--out", folder.File("int8"), "--compute", "int8", "--quiet"});
   EXPECT_EQ(converted.exit_code, 0) << converted.err;
   const Outcome summary =
       RunProgram({"summarize", folder.File("int8"), "--task", "summarization", "--quiet"}, "two dogs\n");

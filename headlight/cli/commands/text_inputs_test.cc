@@ -43,7 +43,7 @@ TEST_F(TextInputsTest, EveryFormatGivesTheResultsOfLines) {
   const Case cases[] = {
       {{"translate", model, "FILE"}, {"a b", "b"}},
       {{"summarize", kData + "encoder_decoders/bart_text", "FILE"}, {dogs, men}},
-      {{"generate", gpt, "--max-new-tokens", "4", "--prompts", "FILE"}, {dogs, men}},
+      {{"generate", gpt, "--max-new-tokens", "4", "--file", "FILE"}, {dogs, men}},
       {{"score", gpt, "FILE"}, {dogs, men}},
       {{"embed", kData + "bert/sentences", "FILE"}, {dogs, men}},
       {{"embed", kData + "bert/sentences", "FILE", "--search", "dog"}, {dogs, men}},

@@ -120,7 +120,7 @@ TEST_F(TokenizeTest, LearnsATokenizer) {
   EXPECT_THAT(outcome.err, HasSubstr("new/tokens/tokenizer.json: 265 tokens"));
   EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>[MASK]").out, "1 0\n");
   EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens")}, "A dog").out, "A \u0120dog\n");
-  const Outcome small = train({"--algorithm", "unigram", "--vocabulary-size", "5"});
+  const Outcome small = train({"--subword-type", "unigram", "--vocabulary-size", "5"});
   EXPECT_EQ(small.exit_code, 2);
   EXPECT_THAT(small.err, HasSubstr("--vocabulary-size is 5"));
   EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the old one
@@ -171,9 +171,9 @@ TEST_F(TokenizeTest, LearnsNormalizers) {
   };
   const std::string text = "DOG caf\u00e9 \uFF21", plain = "dog cafe a";
   for (const std::vector<std::string>& kind : {std::vector<std::string>{"--byte-level", "--nfkc"},
-                                               {"--algorithm", "wordpiece", "--nfkc"},
-                                               {"--algorithm", "bpe"},
-                                               {"--algorithm", "unigram", "--vocabulary-size", "40"}}) {
+                                               {"--subword-type", "wordpiece", "--nfkc"},
+                                               {"--subword-type", "bpe"},
+                                               {"--subword-type", "unigram", "--vocabulary-size", "40"}}) {
     std::vector<std::string> with = kind;
     with.insert(with.end(), {"--lowercase", "--strip-accents"});
     EXPECT_EQ(tokens(with, text), tokens(with, plain)) << kind[1];

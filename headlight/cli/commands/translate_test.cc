@@ -115,7 +115,7 @@ TEST_F(TranslateTest, PrintsTheBestTranslationsWithTheirScores) {
 
 TEST_F(TranslateTest, SavesTheAttentionOfEveryHead) {
   const std::string path = folder.File("attention.safetensors");
-  const Outcome outcome = RunProgram({"translate", model, "--attention", path}, "Ein Hund.\n\nHund\n");
+  const Outcome outcome = RunProgram({"translate", model, "--output-attentions", path}, "Ein Hund.\n\nHund\n");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(Lines(outcome.out).size(), 3U);
   const Safetensors saved(path);
@@ -159,7 +159,7 @@ TEST_F(TranslateTest, ReportsAFullOutput) {
   EXPECT_THAT(outcome.err, HasSubstr("standard output: cannot write: No space left on device"));
   EXPECT_EQ(RunProgram({"--help"}, "", "/dev/full").exit_code, 2);
   // Files that are written at the end are refused at the beginning.
-  EXPECT_THAT(RefusalOf({"translate", model, "--attention", "/nowhere/a.safetensors"}, "Hund\n"),
+  EXPECT_THAT(RefusalOf({"translate", model, "--output-attentions", "/nowhere/a.safetensors"}, "Hund\n"),
               HasSubstr("/nowhere/a"));
 }
 

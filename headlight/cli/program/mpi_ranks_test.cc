@@ -147,21 +147,21 @@ TEST_F(MpiRanksTest, ImagesWithBoxesTrainTheSameModel) {
   WriteScenes(In("scenes"), 16, 1, {.height = 48, .width = 64, .fewest = 1, .most = 4});
   WriteScenes(In("others"), 18, 2, {.height = 48, .width = 64, .fewest = 1, .most = 4});
   ExpectOneModel([&](const std::string& out) {
-    return std::vector<std::string>{"train",        "detection",
-                                    "--train",      In("scenes/annotations.json"),
-                                    "--valid",      In("others/annotations.json"),
-                                    "--out",        In(out),
-                                    "--preset",     "small-scenes",
-                                    "--augment",    "scale",
-                                    "--image-size", "384",
-                                    "--layers",     "1",
-                                    "--model-dim",  "16",
-                                    "--heads",      "2",
-                                    "--ffn-dim",    "16",
-                                    "--queries",    "4",
-                                    "--batch-size", "16",
-                                    "--steps",      "2",
-                                    "--threads",    "1"};
+    return std::vector<std::string>{"train",         "detection",
+                                    "--train",       In("scenes/annotations.json"),
+                                    "--valid",       In("others/annotations.json"),
+                                    "--out",         In(out),
+                                    "--preset",      "small-scenes",
+                                    "--augment",     "scale",
+                                    "--image-size",  "384",
+                                    "--layers",      "1",
+                                    "--model-dim",   "16",
+                                    "--heads",       "2",
+                                    "--ffn-dim",     "16",
+                                    "--num-queries", "4",
+                                    "--batch-size",  "16",
+                                    "--steps",       "2",
+                                    "--threads",     "1"};
   });
 }
 
@@ -177,7 +177,7 @@ TEST_F(MpiRanksTest, ImagesWithTextsTrainTheSameModel) {
   }
   WriteFile(In("pairs.tsv"), lines);
   WriteFile(In("captions.txt"), captions);
-  MustRun({"train", "tokenizer", "--algorithm", "wordpiece", "--vocabulary-size", "80", "--out", In("words"),
+  MustRun({"train", "tokenizer", "--subword-type", "wordpiece", "--vocabulary-size", "80", "--out", In("words"),
            In("captions.txt")});
   ExpectOneModel([&](const std::string& out) {
     return std::vector<std::string>{"train",

@@ -107,7 +107,7 @@ constexpr Instead kInstead[] = {
     // Names that people try.
     {"--max-length", "--max-new-tokens", "use --max-new-tokens, which does not count the prompt"},
     {"--max-new-tokens", "--max-length", "use --max-length"},
-    {"--model", "DIR", "the model is DIR, the first argument"},
+    {"--model", "--compute", "the model is DIR, the first argument"},
     {"--device", "--threads", "headlight computes on the processor"},
     {"--fp16", "--compute", "use --compute"},
     {"--bf16", "--compute", "use --compute bfloat16"},

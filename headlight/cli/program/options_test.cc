@@ -192,9 +192,9 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--question", "a"}, "--question needs --image"},
       {{"generate", ".", "a", "--sample", "--no-sample"}, "--no-sample"},
       {{"train", "self-distillation", "--train", "a", "--out", "b", "--from", ".", "--layers", "4"}, "--layers"},
-      {{"draw", ".", "a", "--out", "a.png", "--rows", "2"}, "--rows needs --from"},
+      {{"draw", ".", "a", "--out", "a.png", "--keep-rows", "2"}, "--keep-rows needs --image"},
       {{"draw", ".", "a", "--json", "--columns", "2"}, "--columns needs --out"},
-      {{"draw", ".", "a", "--json", "--best", "2"}, "--best needs --rank"},
+      {{"draw", ".", "a", "--json", "--best-of", "2"}, "--best-of needs --reranker"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   for (const std::string task :

@@ -78,7 +78,7 @@ TEST(Program, RefusesOptionsWithoutEffect) {
               HasSubstr("--beam-size must be 1"));
   EXPECT_THAT(RefusalOf({"translate", marian.path(), "--draft"}),
               HasSubstr("--draft is for greedy choice: --beam-size must be 1"));
-  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch", "2"}), HasSubstr("--batch 1"));
+  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch-size", "2"}), HasSubstr("--batch 1"));
   EXPECT_THAT(RefusalOf({"bench", "translate", marian.path(), "--draft"}), HasSubstr("--batch 1"));
 }
 

@@ -26,7 +26,7 @@ struct TrainContrastive : testing::Test {
     }
     WriteFile(pairs, lines);
     WriteFile(folder.File("captions.txt"), captions);
-    MustRun({"train", "tokenizer", "--algorithm", "wordpiece", "--vocabulary-size", "80", "--out", tokens,
+    MustRun({"train", "tokenizer", "--subword-type", "wordpiece", "--vocabulary-size", "80", "--out", tokens,
              folder.File("captions.txt")});
   }
   std::vector<std::string> Command(const std::vector<std::string>& more) const {
@@ -45,15 +45,15 @@ struct TrainContrastive : testing::Test {
 TEST_F(TrainContrastive, MakesAModelForTheOtherCommands) {
   for (const std::string architecture : {"clip", "siglip"}) {
     const std::string to = out + architecture;
-    MustRun(Command({"--tokenizer", tokens, "--architecture", architecture, "--part-size", "3", "--out", to}));
+    MustRun(Command({"--tokenizer", tokens, "--family", architecture, "--micro-batch-size", "3", "--out", to}));
     EXPECT_THAT(ReadFile(to + "/metrics.jsonl"), HasSubstr("\"image_recall\":"));
     EXPECT_THAT(RunProgram({"info", to}).out, HasSubstr(architecture));
     EXPECT_EQ(Lines(RunProgram({"classify", to, folder.File("3.png"), "--labels", "dogs", "cats"}).out).size(), 1U);
     const std::string scores = RunProgram({"evaluate", to, pairs, "--json"}).out;
     EXPECT_THAT(scores, testing::AllOf(HasSubstr("\"text_recall\":"), HasSubstr("\"pairs\":24")));
     // Training goes on, and from the model.
-    MustRun(Command({"--tokenizer", tokens, "--architecture", architecture, "--part-size", "3", "--out", to, "--resume",
-                     "--epochs", "3"}));
+    MustRun(Command({"--tokenizer", tokens, "--family", architecture, "--micro-batch-size", "3", "--out", to,
+                     "--resume", "--epochs", "3"}));
     MustRun({"train", "contrastive", "--train", pairs, "--valid", pairs, "--from", to, "--epochs", "1", "--batch-size",
              "8", "--out", to + "2", "--quiet", "--random-resized-crop", "0.8"});
     EXPECT_EQ(Lines(RunProgram({"embed", to + "2", folder.File("captions.txt")}).out).size(), 24U);
@@ -115,8 +115,8 @@ TEST_F(TrainContrastive, MakesAnEncoderOfSentences) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  MustRun(with({"--architecture", "bert", "--tokenizer", tokens, "--model-dim", "12", "--heads", "2", "--layers", "1",
-                "--positions", "24", "--part-size", "3", "--out", out}));
+  MustRun(with({"--family", "bert", "--tokenizer", tokens, "--model-dim", "12", "--heads", "2", "--layers", "1",
+                "--positions", "24", "--micro-batch-size", "3", "--out", out}));
   const std::string info = RunProgram({"info", out, "--json"}).out;
   EXPECT_THAT(info, testing::AllOf(HasSubstr("\"pooling\":\"mean\""), HasSubstr("\"normalized\":true")));
   MustRun(with({"--from", out, "--scale", "10", "--out", out + "2"}));
@@ -131,9 +131,8 @@ TEST_F(TrainContrastive, NamesWhatIsWrong) {
               HasSubstr("not a multiple of --patch-size"));
   EXPECT_THAT(RefusalOf(Command({"--tokenizer", tokens, "--out", out, "--batch-size", "1"})),
               HasSubstr("at least 2 pairs"));
-  EXPECT_THAT(
-      RefusalOf(Command({"--tokenizer", tokens, "--out", out, "--architecture", "siglip", "--vector-dim", "4"})),
-      HasSubstr("--vector-dim"));
+  EXPECT_THAT(RefusalOf(Command({"--tokenizer", tokens, "--out", out, "--family", "siglip", "--vector-dim", "4"})),
+              HasSubstr("--vector-dim"));
   MustRun({"train", "tokenizer", "--byte-level", "--vocabulary-size", "300", "--out", folder.File("bytes"),
            folder.File("captions.txt")});
   EXPECT_THAT(RefusalOf(Command({"--tokenizer", folder.File("bytes"), "--out", out})),

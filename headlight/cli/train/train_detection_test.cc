@@ -35,8 +35,8 @@ struct Setting {
   // From scratch.
   Outcome TrainSmall(const std::string& out, const std::vector<std::string>& more) const {
     std::vector<std::string> arguments = {
-        "--valid", valid, "--preset",  "small-scenes", "--image-size", "32", "--layers",     "1", "--model-dim", "16",
-        "--heads", "2",   "--ffn-dim", "16",           "--queries",    "4",  "--batch-size", "4", "--log-every", "1"};
+        "--valid", valid, "--preset",  "small-scenes", "--image-size",  "32", "--layers",     "1", "--model-dim", "16",
+        "--heads", "2",   "--ffn-dim", "16",           "--num-queries", "4",  "--batch-size", "4", "--log-every", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Train(out, arguments);
   }
@@ -87,7 +87,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   const std::string voc = setting.folder.File("voc");
   const Outcome other = RunProgram(
       {"train", "detection", "--train", voc, "--valid", voc, "--images", setting.folder.File("train"), "--from", model,
-       "--out", setting.folder.File("other"), "--steps", "1", "--image-size", "64", "--queries", "7"});
+       "--out", setting.folder.File("other"), "--steps", "1", "--image-size", "64", "--num-queries", "7"});
   ASSERT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(other.err, HasSubstr("it has 6 other classes; a new classification head is initialised"));
   EXPECT_THAT(other.err, HasSubstr("it has 4 queries; 7 new ones are initialised"));

@@ -133,7 +133,7 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   EXPECT_EQ(model->config().kinds,
             (std::vector{GridAttentionKind::row, GridAttentionKind::column, GridAttentionKind::convolution}));
   const std::string png = folder.File("new.png");
-  MustRun({"draw", folder.File("model"), "grey 2", "--count", "4", "--out", png});
+  MustRun({"draw", folder.File("model"), "grey 2", "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
   // Further, in which all that stands beside stays.
@@ -214,7 +214,8 @@ TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {
   EXPECT_THAT(RefusalOf(NewCodes("a", {"--heads", "2"})), HasSubstr("--heads"));
   EXPECT_THAT(RefusalOf(Draws("a", {"--steps", "1"})), HasSubstr("--vae DIR and --tokenizer DIR"));
   MustRun(NewCodes("vae", {"--steps", "1"}));
-  EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--attention", "row", "diagonal"})), HasSubstr("--attention"));
+  EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--attention-types", "row", "diagonal"})),
+              HasSubstr("--attention-types"));
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--quiet", "--text-positions", "1"})),
               HasSubstr("and the model reads at most 1"));
   EXPECT_THAT(RefusalOf(NewDraws("a", {"--steps", "1", "--model-dim", "15"})), HasSubstr("--heads 2 does not divide"));

@@ -66,7 +66,7 @@ struct Training {
   double Score(const std::string& task, const std::string& score, const std::string& texts,
                const std::vector<std::string>& more, const std::string& vocabulary = "300") const {
     WriteFile(folder.File("texts"), texts);
-    const Outcome tokenizer = RunProgram({"train", "tokenizer", "--algorithm", "wordpiece", "--vocabulary-size",
+    const Outcome tokenizer = RunProgram({"train", "tokenizer", "--subword-type", "wordpiece", "--vocabulary-size",
                                           vocabulary, "--out", folder.File("tokenizer"), folder.File("texts")});
     EXPECT_EQ(tokenizer.exit_code, 0) << tokenizer.err;
     std::vector<std::string> arguments = {"train",       task,

@@ -102,7 +102,7 @@ TEST(TrainFolding, TemplatesAreRead) {
     options.insert(options.end(), more.begin(), more.end());
     return setting.Train(options);
   };
-  const Outcome trained = train("model", {"--templates", "2"});
+  const Outcome trained = train("model", {"--max-templates", "2"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("1 with templates"));
   const std::unique_ptr<AlphaFold> made = LoadModel<AlphaFold>(setting.folder.File("model"));

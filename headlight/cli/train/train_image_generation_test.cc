@@ -61,7 +61,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   const ImageProcessor processor = LoadImageProcessor(model);
   ASSERT_EQ(processor.clusters.size(), 4U);
   EXPECT_EQ(BytesOf(processor.clusters[1]), (std::array<std::uint8_t, 3>{80, 80, 80}));
-  MustRun({"generate", model, "--count", "4", "--out", png});
+  MustRun({"generate", model, "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
   // The training's report, and that of evaluate on the same images.

@@ -223,8 +223,7 @@ TEST_F(TrainTest, ReadsPairsOfOneFile) {
   EXPECT_EQ(ReadFile(In("out/model.safetensors")), ReadFile(In("of_lines/model.safetensors")));
   const Outcome scored =
       RunProgram({"evaluate", In("out"), In("valid.jsonl"), "--source-column", "de", "--target-column", "en"});
-  EXPECT_EQ(scored.out,
-            RunProgram({"evaluate", In("out"), "--source", In("valid.de"), "--reference", In("valid.en")}).out)
+  EXPECT_EQ(scored.out, RunProgram({"evaluate", In("out"), In("valid.de"), "--reference", In("valid.en")}).out)
       << scored.err;
   EXPECT_THAT(RefusalOf({"evaluate", In("out"), In("valid.jsonl")}),
               HasSubstr("--source-column must name the language"));

@@ -75,7 +75,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
 
   EXPECT_THAT(RunProgram({"info", model}).out, testing::ContainsRegex("image_layers +2\n"));
   const std::string int8 = setting.folder.File("int8");
-  MustRun({"convert", model, int8, "--compute", "int8"});
+  MustRun({"convert", model, "--out", int8, "--compute", "int8"});
   EXPECT_EQ(RegionAnswerer::Load(int8).Answer(image, boxes, "How many circles are there?", 3).size(), 3U);
 
   // The program answers from the boxes that a detector finds.

@@ -99,8 +99,7 @@ TEST(MathsWordProblems, AGpt2GivesTheWorkingAndTheAnswer) {
   std::string prompts;  // a text begins behind the token that ends the one before it
   for (const WordProblem& problem : problems.test) prompts += "<|endoftext|>" + problem.text + "\n";
   WriteFile(file("prompts"), prompts);
-  const Outcome outcome =
-      RunProgram({"generate", file("model"), "--prompts", file("prompts"), "--max-new-tokens", "100"});
+  const Outcome outcome = RunProgram({"generate", file("model"), "--file", file("prompts"), "--max-new-tokens", "100"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   problems.Judge(Lines(outcome.out));
 }
