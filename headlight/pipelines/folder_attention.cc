@@ -28,7 +28,8 @@ namespace headlight {
 namespace {
 
 AttentionRecord OfEncoderDecoder(const std::string& folder, const AttentionInput& input) {
-  Check(input.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with `source`", folder);
+  Check(input.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with `source`{}", folder,
+        input.text ? ", not with `text`" : "");
   return Translator::Load(folder).Attention(*input.source, input.target, input.translate);
 }
 

@@ -15,8 +15,8 @@ void AddComputeOption(OptionTable& command, std::optional<Compute>& compute) {
                       {"bfloat16", Compute::bfloat16},
                       {"int8", Compute::int8},
                       {"int4", Compute::int4}},
-                     "Type of the matrix products' weights; int8 is the fastest for many rows at once, int4 for "
-                     "generating a single text; bfloat16 needs AVX-512 BF16 [as stored: float32, int8 or int4]");
+                     "Type of the weights in GEMMs: int8 is the fastest for many rows, int4 for one text, and "
+                     "bfloat16 needs AVX-512 BF16 [as stored]");
 }
 
 void AddDraftOption(OptionTable& command, bool& draft) {

@@ -44,7 +44,7 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
   for (const std::string compute : {"float32", "int8"}) {
     const JsonView json =
         Bench({"translate", model, "--batch-size", "3", "--beam-size", "2", "--source-length", "2:5", "--target-length",
-               "7", "--repetitions", "2", "--compute", compute, "--tokens", folder.File("tokens")});
+               "7", "--repetitions", "2", "--compute", compute, "--output-tokens", folder.File("tokens")});
     ExpectMeasured(json);
     EXPECT_EQ(json["compute"].String(), compute);
     const std::string text = ReadFile(folder.File("tokens"));
@@ -169,8 +169,8 @@ TEST_F(BenchTest, PreparesImages) {
 TEST_F(BenchTest, ContinuesRandomPrompts) {
   const TemporaryFolder gpt;
   SaveTinyGpt(gpt.path());
-  const JsonView json = Bench({"generate", gpt.path(), "--batch-size", "2", "--prompt-length", "5", "--length", "3",
-                               "--repetitions", "2", "--compute", "int4", "--tokens", folder.File("tokens")});
+  const JsonView json = Bench({"generate", gpt.path(), "--batch-size", "2", "--prompt-length", "5", "--new-tokens", "3",
+                               "--repetitions", "2", "--compute", "int4", "--output-tokens", folder.File("tokens")});
   ExpectMeasured(json);
   EXPECT_EQ(json["compute"].String(), "int4");
   for (const char* key : {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share"})

@@ -313,7 +313,7 @@ TEST_F(CaptionCommand, AreDescribedAndConverted) {
   for (const std::string& of : {model, blip, answers})
     for (const char* type : {"int8", "int4"}) {
       const std::string to = folder.File(type);
-      MustRun({"convert", of, "--out", to, "--compute", type});
+      MustRun({"convert", of, "--out", to, "--overwrite", "--compute", type});
       const std::vector<std::string> use =
           of == answers ? std::vector<std::string>{"answer", to, "--image", files[0], "--question", "Two men?"}
                         : std::vector<std::string>{"caption", to, files[0]};

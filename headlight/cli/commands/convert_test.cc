@@ -43,10 +43,13 @@ TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
   EXPECT_LT(ReadFile(out + "/model.safetensors").size(), ReadFile(model + "/model.safetensors").size());
   EXPECT_EQ(ReadFile(out + "/tokenizer.json"), ReadFile(model + "/tokenizer.json"));
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int8"));
-  // In its own place again.
-  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--compute", "int8"}).exit_code, 0);
+  // A model is replaced only if that is asked for.
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "int4"}),
+              HasSubstr("exists already; --overwrite replaces"));
+  EXPECT_EQ(RunProgram({"translate", out}, input).out, expected);
+  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int8"}).exit_code, 0);
   // And in 4 bits.
-  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--compute", "int4"}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int4"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int4"));
@@ -76,7 +79,7 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
 
 TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
   EXPECT_THAT(RefusalOf({"convert", model, "--out", model, "--compute", "int8"}), HasSubstr("would be lost"));
-  EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.path(), "--compute", "int8"}),
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.path(), "--overwrite", "--compute", "int8"}),
               HasSubstr("is not part of a model"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "bfloat16"}), HasSubstr("--compute"));
   EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), "--out", out, "--compute", "int8"}),
@@ -87,7 +90,7 @@ TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
 TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
   const std::string published = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/",
                     npz = published + "params_model_3_ptm.npz";
-  const Outcome outcome = RunProgram({"convert", npz, "--out", out, "--compute", "float32"});
+  const Outcome outcome = RunProgram({"convert", npz, "--out", out, "--overwrite", "--compute", "float32"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const Safetensors made(out + "/model.safetensors"), wanted(published + "openfold/model.safetensors");
   EXPECT_EQ(made.tensors().size(), wanted.tensors().size());
@@ -98,7 +101,8 @@ TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
     return ReadFile(folder.File("a.pdb"));
   };
   EXPECT_EQ(fold(npz), fold(out));
-  EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), "--out", out, "--compute", "float32"}), HasSubstr("no.npz"));
+  EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), "--out", out, "--overwrite", "--compute", "float32"}),
+              HasSubstr("no.npz"));
 }
 
 TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {
@@ -272,7 +276,7 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
 // A command in int8 on a folder prints what it prints on the converted one.
 struct ConvertCommandTest : ConvertTest {
   void ExpectSame(const std::string& from, std::vector<std::string> command, const std::string& input) {
-    const Outcome converted = RunProgram({"convert", from, "--out", out, "--compute", "int8"});
+    const Outcome converted = RunProgram({"convert", from, "--out", out, "--overwrite", "--compute", "int8"});
     ASSERT_EQ(converted.exit_code, 0) << converted.err;
     command.insert(command.begin() + 1, from);
     std::vector<std::string> with_type = command;
@@ -330,14 +334,14 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
 TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
   const std::string from = kData + "bert/sentences";
   EXPECT_THAT(
-      RunProgram({"convert", from, "--out", out, "--compute", "int8"}).err,
+      RunProgram({"convert", from, "--out", out, "--overwrite", "--compute", "int8"}).err,
       testing::MatchesRegex(".*: 1[0-9] matrices and tables in int8, [0-9]+ other tensors in float32; 0.0 MB of "
                             "weights, where .*/sentences has 0.0\n"));
   const JsonView stored = ReadJson(out + "/config.json")["quantization_config"];
   EXPECT_EQ(stored["bits"].Integer(), 8);
   EXPECT_THAT(stored["tensors"].Strings(), testing::Contains("embeddings.word_embeddings.weight"));
   EXPECT_EQ(OpenModelFolder(out).weights.At("embeddings.word_embeddings.weight").type, StoredType::i8);
-  EXPECT_THAT(RunProgram({"convert", from, "--out", out, "--compute", "int4"}).err,
+  EXPECT_THAT(RunProgram({"convert", from, "--out", out, "--overwrite", "--compute", "int4"}).err,
               HasSubstr("in int4, 1 table in int8"));
 }
 

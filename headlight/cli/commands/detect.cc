@@ -19,6 +19,8 @@
 #include "headlight/data/detection.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/inspect/drawing/box_drawing.h"
+#include "headlight/kinds/detection_model.h"
+#include "headlight/models/family.h"
 #include "headlight/pipelines/object_detector.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/text/printable.h"
@@ -112,6 +114,7 @@ std::vector<FoundBox> BoxesOf(const std::vector<DetectedObject>& found) {
 }
 
 void Run(const Options& options) {
+  CheckKind<DetectionModel>(options.folder);  // before the images are listed
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs drawings = OutputsOf("--out", options.out, sources, {".png", ".svg", ".pdf"});
   PrepareOutputs({drawings}, {{"--coco", options.coco}}, sources, {options.folder, options.annotations});

@@ -163,6 +163,9 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
 }
 
 TEST_F(DetectCommand, RefusesWhatItCannotRead) {
+  // The model's kind comes before the image.
+  EXPECT_THAT(RefusalOf({"detect", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "/nowhere.png"}),
+              HasSubstr("a detector is needed"));
   EXPECT_THAT(RefusalOf({"detect", model, folder.File("none.jpg")}), EndsWith("no such file or folder\n"));
   EXPECT_THAT(RefusalOf({"detect", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify", photos}),
               HasSubstr("detector"));

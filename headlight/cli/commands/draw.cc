@@ -180,8 +180,8 @@ void Add(Command& program) {
                                 "FILE|DIR");
   Option& image = command.AddFile(
       "--image", options.image,
-      "Complete this image, of which the upper half stays: JPEG, PNG, WebP, BMP, GIF or TIFF, or of an IDX "
-      "file one by its number, as in t10k-images-idx3-ubyte#7; - is standard input");
+      "Complete this image, of which the upper half stays: a file, or of an IDX file one by its number, as in "
+      "t10k-images-idx3-ubyte#7; - is standard input");
   command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of codes to keep of it [half of the image's]")
       .Needs(image);
   command.Add("--n-best", options.n_best, Between(1, 10'000), "Draw N images of each text").ShowDefault();

@@ -143,7 +143,7 @@ TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
   EXPECT_THAT(refusal({model}), HasSubstr("model"));
   EXPECT_THAT(refusal({files.File("none")}), HasSubstr("no such folder"));
   SaveTinyClip(clip, /*positions=*/3);
-  EXPECT_THAT(refusal({clip}), HasSubstr("--rank: text 1: "));
+  EXPECT_THAT(refusal({clip}), HasSubstr("--reranker: text 1: "));
   SaveTinyClip(clip);
   DamageWeights(clip);
   EXPECT_THAT(refusal({clip}), HasSubstr(clip + "/model.safetensors: embedding "));
@@ -164,7 +164,7 @@ TEST_F(Draw, CompletesAnImage) {
     return RefusalOf(arguments);
   };
   EXPECT_THAT(refusal(half), HasSubstr("this command reads the same file"));
-  EXPECT_THAT(refusal(out, {"--keep-rows", "4"}), HasSubstr("--rows 4: an image has 4 rows of codes"));
+  EXPECT_THAT(refusal(out, {"--keep-rows", "4"}), HasSubstr("--keep-rows 4: an image has 4 rows of codes"));
   EXPECT_THAT(refusal(files.File("new.jpg")), HasSubstr("must end in .png"));
   WriteFile(half, "no image");
   EXPECT_THAT(refusal(out), HasSubstr("half.png: not an image"));
@@ -199,11 +199,12 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_EQ(coder["image_size"].Integer(), 8);
 
   const std::string int8 = files.File("int8");
-  for (int i = 0; i < 2; ++i) MustRun({"convert", model, "--out", int8, "--compute", "int8"});  // and in its place
+  for (int i = 0; i < 2; ++i)
+    MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});  // and in its place
   EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
             TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);
   WriteFile(int8 + "/vae/notes", "mine");
-  EXPECT_THAT(RefusalOf({"convert", model, "--out", int8, "--compute", "int8"}),
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"}),
               HasSubstr("holds 'vae', which is not part of a model"));
 
   const std::string in = files.File("in.safetensors"), run = files.File("out.safetensors");

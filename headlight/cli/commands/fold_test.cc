@@ -284,7 +284,7 @@ TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--file", kAlignment, "--out", folder.File("d")}),
               HasSubstr("--file replaces"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--msa-dir", folder.path(), "--out", out}), HasSubstr("--msa-dir"));
-  EXPECT_THAT(RefusalOf({"--msa", kAlignment, "--database", "db", "--out", out}), HasSubstr("--database stands in"));
+  EXPECT_THAT(RefusalOf({"--msa", kAlignment, "--database", "db", "--out", out}), HasSubstr("--database replaces"));
   EXPECT_THAT(RefusalOf({"--msa", folder.File("missing.a3m"), "--out", out}), HasSubstr("missing.a3m"));
   const std::string twice = folder.File("twice.fasta"), empty = folder.File("empty.fasta");
   WriteFile(twice, ">a b\nMK\n>a c\nMV\n");

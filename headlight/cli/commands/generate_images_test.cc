@@ -54,7 +54,7 @@ TEST_F(GenerateImages, CompletesImages) {
   EXPECT_EQ(ReadImage(files.File("p.png")), ReadImage(out));
   EXPECT_THAT(RefusalOf({"generate", model, "--image", one, "--out", one}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"generate", model, "--image", one, "--keep-rows", "4", "--out", out}),
-              HasSubstr("--rows 4: an image has 4"));
+              HasSubstr("--keep-rows 4: an image has 4"));
   const std::string idx = files.File("halves-idx3-ubyte");  // two grey images of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   const Image second{2, 2, {'e', 'e', 'e', 'f', 'f', 'f', 'g', 'g', 'g', 'h', 'h', 'h'}};
@@ -70,7 +70,6 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
                                                           {"--file", "-"},
                                                           {"--max-new-tokens", "3"},
                                                           {"--beam-size", "2"},
-                                                          {"--n-best", "2"},
                                                           {"--sample"},
                                                           {"--no-sample"},
                                                           {"--repetition-penalty", "2"},
@@ -89,15 +88,15 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
   }
   const TemporaryFolder text;
   SaveTinyGpt(text.path());
-  for (const std::vector<std::string>& option : std::vector<std::vector<std::string>>{
-           {"--out", out}, {"--image", "a.png"}, {"--n-best", "2"}, {"--columns", "2"}}) {
+  for (const std::vector<std::string>& option :
+       std::vector<std::vector<std::string>>{{"--out", out}, {"--image", "a.png"}, {"--columns", "2"}}) {
     std::vector<std::string> arguments = {"generate", text.path(), "A dog"};
     arguments.insert(arguments.end(), option.begin(), option.end());
     EXPECT_THAT(RefusalOf(arguments), HasSubstr("is for models of images")) << option[0];
   }
   EXPECT_THAT(RefusalOf({"generate", model}), HasSubstr("--out FILE.png is required"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", files.File("a.jpg")}), HasSubstr("must end in .png"));
-  EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--keep-rows", "2"}), HasSubstr("--rows needs --from"));
+  EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--keep-rows", "2"}), HasSubstr("--keep-rows needs --image"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--columns", "2"}), HasSubstr("--columns 2: there is 1"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--n-best", "3", "--columns", "4"}),
               HasSubstr("--columns 4: there are 3 images to draw"));

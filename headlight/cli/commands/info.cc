@@ -54,6 +54,23 @@ Json::Object Describe(const std::string& folder, const ModelFolder& files, const
   return description;
 }
 
+// A value in words: "F32: tensors 39, bytes 19120".
+std::string InWords(const Json& value) {
+  if (const auto* text = value.As<std::string>()) return *text;
+  std::string words;
+  const auto add = [&words](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
+  if (const auto* items = value.As<Json::Array>()) {
+    for (const Json& item : *items) add(InWords(item));
+  } else if (const auto* members = value.As<Json::Object>()) {
+    for (const Json::Member& member : *members)
+      add(fmt::format("{}{} {}", member.name, member.value.As<Json::Object>() != nullptr ? ":" : "",
+                      InWords(member.value)));
+  } else {
+    return value.Line();
+  }
+  return words;
+}
+
 void Run(const Options& options) {
   const ReadRecord record;
   const ModelFolder files = OpenModelFolder(options.folder);
@@ -64,10 +81,9 @@ void Run(const Options& options) {
   if (!IsNpz(options.folder)) AddFiles(options.folder, record, files, description);
   if (options.json) return WriteResult(Json(std::move(description)).Line() + "\n");
   for (const Json::Member& member : description) {
-    const auto* text = member.value.As<std::string>();
     const bool are_files = member.name == "read" || member.name == "ignored";
     if (!are_files) {
-      WriteResult(fmt::format("{:17} {}\n", member.name, text != nullptr ? *text : member.value.Line()));
+      WriteResult(fmt::format("{:17} {}\n", member.name, InWords(member.value)));
       continue;
     }
     for (const Json& file : *member.value.As<Json::Array>())

@@ -207,6 +207,12 @@ std::string EntryOf(const Json& info, const char* list, const std::string& file,
   return "";
 }
 
+TEST(Info, PrintsNoJsonInItsTable) {
+  const std::string table = RunProgram({"info", kData + "bert/sentences"}).out;
+  EXPECT_THAT(table, testing::HasSubstr("\nstored            F32: tensors 39, bytes 19120\n"));
+  EXPECT_THAT(table, testing::HasSubstr("\nheads             pooler\n"));
+}
+
 TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "bert/sentences", folder.path(), std::filesystem::copy_options::recursive);

@@ -14,6 +14,8 @@
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/inspect/drawing/box_drawing.h"
+#include "headlight/kinds/detection_model.h"
+#include "headlight/models/family.h"
 #include "headlight/pipelines/image_segmenter.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/text/printable.h"
@@ -42,6 +44,7 @@ std::string RowsOf(const std::string& name, const Segmentation& found, bool json
 }
 
 void Run(const Options& options) {
+  CheckKind<DetectionModel>(options.folder);  // before the images are listed
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs masks = OutputsOf("--out", options.out, sources, {".png"});
   const ImageOutputs overlays = OutputsOf("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});

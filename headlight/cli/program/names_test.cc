@@ -57,6 +57,57 @@ TEST(Names, OfTheTablesExist) {
             << name;
 }
 
+TEST(Names, FormerOnesGiveThePresentOnes) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"draw", ".", "a", "--rank", "."}, "it is now called --reranker"},
+      {{"draw", ".", "a", "--count", "2"}, "it is now called --n-best, and --best-of"},
+      {{"draw", ".", "a", "--from", "a.png"}, "it is now called --image"},
+      {{"draw", ".", "--texts", "a"}, "it is now called --file"},
+      {{"generate", ".", "--count", "2"}, "it is now called --n-best"},
+      {{"generate", ".", "--prompts", "a"}, "it is now called --file"},
+      {{"fold", ".", "--queries", "a"}, "it is now called --file"},
+      {{"fold", ".", "--seeds", "2"}, "it is now called --num-seeds"},
+      {{"fold", ".", "--format", "pdb"}, "it is now called --out-format"},
+      {{"evaluate", ".", "--source", "a"}, "the texts to read are now FILE"},
+      {{"translate", ".", "--attention", "a"}, "it is now called --output-attentions"},
+      {{"tag", ".", "--max-length", "9"}, "it is now called --max-input-length"},
+      {{"score", ".", "--window", "9"}, "it is now called --max-input-length"},
+      {{"score", ".", "--stride", "9"}, "it is now called --window-step"},
+      {{"bench", "generate", ".", "--length", "9"}, "it is now called --new-tokens"},
+      {{"bench", "encode", ".", "--batch", "9"}, "it is now called --batch-size"},
+      {{"bench", "translate", ".", "--tokens", "a"}, "it is now called --output-tokens"},
+      {{"train", "text-to-image", "--attention", "full"}, "it is now called --attention-types"},
+      {{"train", "detection", "--queries", "9"}, "it is now called --num-queries"},
+      {{"train", "folding", "--templates", "4"}, "it is now called --max-templates"},
+      {{"train", "translation", "--vocabulary", "bpe"}, "it is now called --subword-type"},
+      {{"train", "translation", "--max-length", "9"}, "it is now called --max-tokens"},
+      {{"train", "tokenizer", "--algorithm", "bpe"}, "it is now called --subword-type"},
+      {{"train", "contrastive", "--architecture", "bert"}, "it is now called --family"},
+      {{"train", "contrastive", "--part-size", "9"}, "it is now called --micro-batch-size"},
+  };
+  for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
+  const TemporaryFolder folder;
+  WriteFile(folder.File("o"), "seeds = 2\n");
+  EXPECT_THAT(RefusalOf({"fold", ".", "--out", "a.cif", "--config", folder.File("o")}),
+              HasSubstr("line 1: headlight fold has no option --seeds: it is now called --num-seeds"));
+}
+
+TEST(Names, ThatPeopleTryGetAHint) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"train", "clip"}, "use \"contrastive\""},
+      {{"train", "bert"}, "use \"masked-language-model\""},
+      {{"train", "gpt2"}, "use \"language-model\" --family gpt2"},
+      {{"train", "llama"}, "use \"language-model\" --family llama"},
+      {{"train", "vit"}, "use \"image-classification\""},
+      {{"train", "vqa"}, "use \"visual-question-answering\""},
+      {{"chat"}, "use \"generate\""},
+      {{"quantize"}, "use \"convert\""},
+      {{"generate", ".", "--max-length", "9"}, "use --max-new-tokens"},
+      {{"translate", ".", "--max-new-tokens", "9"}, "use --max-length"},
+  };
+  for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
+}
+
 TEST(Names, OfOtherProgramsAreAccepted) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"translate", ".", "--num-beams", "0"}, "--beam-size must be"},

@@ -78,8 +78,8 @@ TEST(Program, RefusesOptionsWithoutEffect) {
               HasSubstr("--beam-size must be 1"));
   EXPECT_THAT(RefusalOf({"translate", marian.path(), "--draft"}),
               HasSubstr("--draft is for greedy choice: --beam-size must be 1"));
-  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch-size", "2"}), HasSubstr("--batch 1"));
-  EXPECT_THAT(RefusalOf({"bench", "translate", marian.path(), "--draft"}), HasSubstr("--batch 1"));
+  EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--draft", "--batch-size", "2"}), HasSubstr("--batch-size 1"));
+  EXPECT_THAT(RefusalOf({"bench", "translate", marian.path(), "--draft"}), HasSubstr("--batch-size 1"));
 }
 
 struct ProgramFolderTest : ProgramTest {};
@@ -162,6 +162,7 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
     return RefusalOf(arguments);
   };
   EXPECT_THAT(refusal({"--source", "Hund", "--out", folder.File("a.gif")}), HasSubstr(".html, .svg, .png or .pdf"));
+  EXPECT_THAT(refusal({"--text", "Hund", "--out", page}), HasSubstr("give it with --source, not with --text"));
   EXPECT_THAT(refusal({"--source", " ", "--out", page}), HasSubstr("the source has no words"));
   EXPECT_THAT(refusal({"--source", "H\xff", "--out", page}), HasSubstr("the source: byte 1 is not UTF-8"));
   EXPECT_THAT(refusal({"--source", std::string(100, 'a'), "--out", page}), HasSubstr("at most 39"));
