@@ -20,6 +20,7 @@
 #include "headlight/pipelines/text_generator.h"
 #include "headlight/pipelines/translation_options.h"
 #include "headlight/text/printable.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
 
 namespace headlight::generate {
 namespace {
