@@ -80,7 +80,7 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
 TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
   EXPECT_THAT(RefusalOf({"convert", model, "--out", model, "--compute", "int8"}), HasSubstr("would be lost"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.path(), "--overwrite", "--compute", "int8"}),
-              HasSubstr("is not part of a model"));
+              HasSubstr("is not part of a"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "bfloat16"}), HasSubstr("--compute"));
   EXPECT_THAT(RefusalOf({"convert", folder.File("nothing"), "--out", out, "--compute", "int8"}),
               HasSubstr("no such folder"));
@@ -325,7 +325,7 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
   fs::create_directory(sentences + "/2_Normalize");
   ExpectSame(sentences, {"embed"}, text);
   const std::string longer = "Two dogs, two men, two dogs, two men, two dogs, two dogs.\n";
-  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("of which the model reads 20"));
+  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("the model reads 20"));
   ExpectSame(sentences, {"embed", "--truncate"}, longer);
   fs::rename(sentences + "/sentence_bert_config.json", sentences + "/sentence_distilbert_config.json");
   ExpectSame(sentences, {"embed", "--truncate"}, longer);

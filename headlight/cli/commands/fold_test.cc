@@ -131,7 +131,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("query 2 of 4: "), HasSubstr("line 4: '1' is not"), HasSubstr("query 4 of 4, three: "),
-                    HasSubstr("three.a3m"), HasSubstr("2 of 4 queries could not be folded")));
+                    HasSubstr("three.a3m"), HasSubstr("2 of 4 queries could")));
   const std::vector<std::string> rows = Lines(outcome.out);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_THAT(rows[0], StartsWith("one\t1\t"));
@@ -147,8 +147,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
   EXPECT_EQ(again.exit_code, 2) << again.err;
   EXPECT_THAT(again.out, StartsWith("three\t1\t"));
   EXPECT_EQ(Lines(again.out).size(), 1U);
-  EXPECT_THAT(again.err,
-              AllOf(HasSubstr("2 of 4 queries had their structures"), HasSubstr("1 of 4 queries could not be folded")));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("2 of 4 queries had"), HasSubstr("1 of 4 queries could")));
   EXPECT_EQ(ReadFile(structures + "/one.cif"), before);
 }
 
@@ -166,7 +165,7 @@ TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
   EXPECT_EQ(names({"--shard", "2/2"}), (std::vector<std::string>{"two", "three"}));
   EXPECT_EQ(names({}), std::vector<std::string>{});
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--shard", "1/2", "--out", folder.File("d.cif")}),
-              HasSubstr("--shard divides the sequences of --file"));
+              HasSubstr("--shard divides the sequences of"));
 }
 
 // The programs are scripts here, which write what theirs do.
@@ -189,10 +188,10 @@ TEST_F(FoldCommand, SearchesADatabase) {
 
   WriteFile(database + "_cs219.ffindex", "");
   setenv("PATH", programs.c_str(), 1);
-  EXPECT_THAT(refusal(), HasSubstr("is searched by hhblits, which is not installed (Debian: apt install hhsuite)"));
+  EXPECT_THAT(refusal(), HasSubstr("searched by hhblits"));
   setenv("PATH", (programs + ":" + path).c_str(), 1);
   script("hhblits", "echo one; echo 'no such thing' >&2; exit 3\n");
-  EXPECT_THAT(refusal(), HasSubstr("hhblits -i: ended with exit code 3: 'no such thing'"));
+  EXPECT_THAT(refusal(), HasSubstr("ended with exit code 3:"));
   script("hhblits", "grep -q " + std::string(kQuery) + " \"$2\" && [ \"$4\" = " + database + " ] && cp " + kAlignment +
                         " \"$6\"\n");
   const Outcome by_hhblits = Run(command);
@@ -209,7 +208,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   EXPECT_EQ(by_mmseqs.out, expected) << by_mmseqs.err;
   EXPECT_EQ(ReadFile(folder.File("query.a3m")), ReadFile(kAlignment));
   script("mmseqs", "kill -9 $$\n");
-  EXPECT_THAT(refusal(), HasSubstr("mmseqs createdb: ended by signal 9"));
+  EXPECT_THAT(refusal(), HasSubstr("createdb: ended by signal 9"));
   setenv("PATH", path.c_str(), 1);
 }
 
@@ -289,12 +288,12 @@ TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
   const std::string twice = folder.File("twice.fasta"), empty = folder.File("empty.fasta");
   WriteFile(twice, ">a b\nMK\n>a c\nMV\n");
   WriteFile(empty, "");
-  EXPECT_THAT(RefusalOf({"--file", twice, "--out", folder.File("d")}), HasSubstr("line 3: two queries would be"));
+  EXPECT_THAT(RefusalOf({"--file", twice, "--out", folder.File("d")}), HasSubstr("line 3: two queries would"));
   EXPECT_THAT(RefusalOf({"--file", empty, "--out", folder.File("d")}), HasSubstr("holds no sequence"));
   const Outcome other =
       RunProgram({"fold", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "--sequence", "MK", "--out", out});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("a model of protein structures is needed"));
+  EXPECT_THAT(other.err, HasSubstr("model of protein structures"));
   EXPECT_FALSE(fs::exists(out));
 }
 

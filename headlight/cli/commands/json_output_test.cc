@@ -175,7 +175,7 @@ TEST_F(JsonOutputTest, HasTheErrorsOfLinesInTheirPlaces) {
     EXPECT_EQ(RunProgram(Arguments(command, {"--json"}), input).exit_code, 2);
     const Outcome outcome = RunProgram(Arguments(command, {"--json", "--skip-errors"}), input);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("2 of 4 lines could not be processed\n"));
+    EXPECT_THAT(outcome.err, HasSubstr("2 of 4 lines could"));
     const std::string good = RunProgram(Arguments(command, {"--json"}), command.good + "\n").out;
     std::vector<std::string> errors;
     std::map<std::int64_t, int> of_line;
@@ -260,8 +260,7 @@ TEST_F(JsonOutputTest, ReadsStandardInputWhereAFileIsNamed) {
     EXPECT_EQ(piped.exit_code, 0) << piped.err;
     EXPECT_EQ(piped.out, named.out);
   }
-  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", "-", "-"}, "Hund\n"),
-              HasSubstr("standard input (-) can only be one of the files"));
+  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", "-", "-"}, "Hund\n"), HasSubstr("(-) can only be one"));
 }
 
 TEST(StandardInput, IsNamedWhereItIsATerminal) {

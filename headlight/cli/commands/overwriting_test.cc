@@ -43,8 +43,7 @@ TEST_F(OverwritingTest, IsRefusedForEveryPathToAnInput) {
         {"evaluate", model, other, "--reference", text, "--out", out},
     };
     for (const std::vector<std::string>& command : commands) {
-      EXPECT_THAT(RefusalOf(command), AllOf(HasSubstr(out), HasSubstr("this command reads the same file")))
-          << command[0];
+      EXPECT_THAT(RefusalOf(command), AllOf(HasSubstr(out), HasSubstr("reads the same file"))) << command[0];
       EXPECT_EQ(ReadFile(text), "Hund\n");
     }
   }
@@ -62,7 +61,7 @@ TEST_F(OverwritingTest, IsRefusedForTheFilesOfAModel) {
         {"bench", "translate", model, "--output-tokens", out},
     };
     for (const std::vector<std::string>& command : commands)
-      EXPECT_THAT(RefusalOf(command), HasSubstr("this command reads the same file")) << command[0];
+      EXPECT_THAT(RefusalOf(command), HasSubstr("reads the same file")) << command[0];
   }
   EXPECT_EQ(ReadFile(config), before);
   // An image may stand beside the model, and be made again.
@@ -80,17 +79,17 @@ TEST_F(OverwritingTest, IsRefusedForImagesAndIndexes) {
   fs::create_hard_link(image, half);
   fs::create_hard_link(index + "/index.json", page);
   const std::string before = ReadFile(page);
-  EXPECT_THAT(RefusalOf({"search", index, "dog", "--out", page}), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"search", index, "dog", "--out", page}), HasSubstr("this command reads the same"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--image", image, "--out", half}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("this command reads the same"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--out", "-"}), HasSubstr("--out -"));
   fs::create_directory(folder.File("drawn"));
   fs::create_hard_link(image, folder.File("drawn/2.png"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "dog", "--image", image, "--out", folder.File("drawn")}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("this command reads the same"));
   fs::create_hard_link(clip + "/model.safetensors", folder.File("weights.png"));
   EXPECT_THAT(RefusalOf({"draw", dalle, "dog", "--reranker", clip, "--out", folder.File("weights.png")}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("this command reads the same"));
   EXPECT_THAT(RefusalOf({"embed", clip, text, "--index", clip}), HasSubstr("is not empty"));
   EXPECT_EQ(ReadFile(page), before);
   EXPECT_EQ(fs::file_size(image), fs::file_size(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.png"));
@@ -100,10 +99,8 @@ TEST_F(OverwritingTest, IsRefusedForStructures) {
   const std::string structure = Write("a.pdb", StrandAsPdb()), other = Write("b.pdb", StrandAsPdb());
   for (const char* link : {"same.cif", "same.svg"}) fs::create_hard_link(structure, folder.File(link));
   for (const auto& [option, out] : {std::pair("--out", "same.cif"), std::pair("--plot", "same.svg")}) {
-    EXPECT_THAT(RefusalOf({"compare", structure, other, option, folder.File(out)}),
-                HasSubstr("this command reads the same file"));
-    EXPECT_THAT(RefusalOf({"compare", other, structure, option, folder.File(out)}),
-                HasSubstr("this command reads the same file"));
+    EXPECT_THAT(RefusalOf({"compare", structure, other, option, folder.File(out)}), HasSubstr("reads the same file"));
+    EXPECT_THAT(RefusalOf({"compare", other, structure, option, folder.File(out)}), HasSubstr("reads the same file"));
   }
   EXPECT_EQ(ReadFile(structure), StrandAsPdb());
 }
@@ -122,7 +119,7 @@ TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
   };
   for (std::vector<std::string> arguments : cases) {
     arguments.insert(arguments.begin(), {"fold", fold, "--msa", alignment});
-    EXPECT_THAT(RefusalOf(arguments), HasSubstr("this command reads the same file"));
+    EXPECT_THAT(RefusalOf(arguments), HasSubstr("reads the same file"));
   }
   EXPECT_EQ(ReadFile(alignment), before);
 }
@@ -130,10 +127,10 @@ TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
 TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {
   const std::string shortlist = model + "/shortlist.safetensors";
   fs::create_symlink(text, shortlist);
-  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", text, text}), HasSubstr("this command reads the same file"));
+  EXPECT_THAT(RefusalOf({"shortlist", model, "--train", text, text}), HasSubstr("reads the same file"));
   fs::rename(text, folder.File("tokenizer.json"));
   EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("hard"), "--out", folder.path()}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("this command reads the same"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.File("inner/../model"), "--compute", "int8"}),
               HasSubstr("is the folder to convert"));
   EXPECT_EQ(ReadFile(folder.File("hard")), "Hund\n");
@@ -154,17 +151,17 @@ TEST_F(OverwritingTest, IsRefusedForTwoOutputs) {
 }
 
 TEST_F(OverwritingTest, AFileIsNotNamedAsStandardInputIs) {
-  EXPECT_THAT(RefusalOf({"forward", model, text, "--out", "-"}), HasSubstr("--out -: must be a file"));
-  EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--out", "-"}), HasSubstr("--out -: must be a file"));
+  EXPECT_THAT(RefusalOf({"forward", model, text, "--out", "-"}), HasSubstr("--out -: must be a"));
+  EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--out", "-"}), HasSubstr("--out -: must be a"));
   EXPECT_FALSE(fs::exists("-"));
 }
 
 TEST_F(OverwritingTest, IsRefusedForTheOptionsFile) {
   const std::string options = Write("options.svg", "quiet = true\n");
   EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--config", options, "--out", options}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("reads the same file"));
   EXPECT_THAT(RefusalOf({"embed", kEncoder, text, "--config", options, "--out", folder.File("inner/../options.svg")}),
-              HasSubstr("this command reads the same file"));
+              HasSubstr("reads the same file"));
   EXPECT_EQ(ReadFile(options), "quiet = true\n");
 }
 
@@ -172,11 +169,11 @@ TEST_F(OverwritingTest, IsRefusedForStandardOutput) {
   for (const std::string& input : PathsToText()) {
     const Outcome outcome = RunProgram({"translate", model, input}, "", text);
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("standard output: this command reads the same file"));
+    EXPECT_THAT(outcome.err, HasSubstr("standard output: this command reads"));
   }
   EXPECT_EQ(ReadFile(text), "Hund\n");
   const Outcome both = RunProgram({"embed", kEncoder, "--out", text}, "dog\n", text);
-  EXPECT_THAT(both.err, HasSubstr("standard output goes to the same file"));
+  EXPECT_THAT(both.err, HasSubstr("standard output goes to the"));
 }
 
 }  // namespace

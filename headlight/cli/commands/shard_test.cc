@@ -61,8 +61,7 @@ TEST_F(ShardTest, WhatIsNoPartIsRefused) {
   const std::string file = Write("lines", "a\n");
   for (const char* shard : {"", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "1/2 ", "a/b", "1/9999999999999999999"})
     EXPECT_THAT(RefusalOf({"translate", model, file, "--shard", shard}), HasSubstr("--shard")) << shard;
-  EXPECT_THAT(RefusalOf({"translate", model, "--shard", "1/2"}, "a\n"),
-              HasSubstr("can be read only once: name a file"));
+  EXPECT_THAT(RefusalOf({"translate", model, "--shard", "1/2"}, "a\n"), HasSubstr("can be read only once:"));
 }
 
 TEST(SendParts, WhoIsAtWorkIsAwaited) {

@@ -75,19 +75,13 @@ TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
            {"tag", model, file},
            {"embed", model, file},
            {"train", "masked-language-model", "--train", file, "--valid", file, "--from", model, "--out", file + ".m"}})
-    EXPECT_EQ(
-        RefusalOf(command).substr(0, model.size() + 85),
-        fmt::format("headlight: {}: is a marian model, an encoder with a decoder, and an encoder of texts is needed: ",
-                    model)
-            .substr(0, model.size() + 85))
+    EXPECT_THAT(RefusalOf(command),
+                testing::AllOf(HasSubstr(model + ": is a marian model"), HasSubstr("an encoder of texts")))
         << command[0];
-  EXPECT_THAT(RefusalOf({"generate", model, "a"}),
-              HasSubstr("is a marian model, an encoder with a decoder, and a language model is"));
+  EXPECT_THAT(RefusalOf({"generate", model, "a"}), HasSubstr("is a marian model"));
   const std::string classes = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
-  EXPECT_THAT(RefusalOf({"translate", classes, file}),
-              HasSubstr("is a bert model, an encoder of texts, and an encoder with"));
-  EXPECT_THAT(RefusalOf({"fill-mask", classes, file}),
-              HasSubstr("no head for masked words; it has pooler, classes of texts"));
+  EXPECT_THAT(RefusalOf({"translate", classes, file}), HasSubstr("is a bert model"));
+  EXPECT_THAT(RefusalOf({"fill-mask", classes, file}), HasSubstr("no head for masked words"));
   EXPECT_THAT(RefusalOf({"tokenize", classes, file, "--side", "target"}), HasSubstr("only MarianMT's have two sides"));
 }
 
@@ -100,7 +94,7 @@ TEST_F(TokenizeTest, DecodesToTheText) {
   EXPECT_EQ(RunProgram({"tokenize", gpt, "--ids", "--threads", "1", folder.File("in.txt")}).out, ids);
   const Outcome bad = RunProgram({"tokenize", gpt, "--decode"}, "1 2\n1 99999 2\n");
   EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_THAT(bad.err, HasSubstr("standard input: line 2: '99999' is not the id of a token in the vocabulary of"));
+  EXPECT_THAT(bad.err, HasSubstr("standard input: line 2: '99999'"));
   EXPECT_EQ(RunProgram({"tokenize", gpt, "--decode"}, "1 x\n").exit_code, 2);
   EXPECT_THAT(RefusalOf({"tokenize", folder.File("")}), HasSubstr("/tokenizer.json is missing"));
 }

@@ -1,0 +1,251 @@
+// The wordings of messages, in one table: the whole line that a command fails with. Other tests only assert what a
+// message must name.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlight/cli/program/testing.h"
+
+namespace headlight::wordings_test {
+namespace {
+
+// "@" is the test's folder, and "%" is tests/testdata.
+struct Wording {
+  const char *command, *message;
+};
+
+struct SmallFile {
+  const char* name;
+  std::string_view content;
+};
+
+using std::literals::string_view_literals::operator""sv;
+
+// Weights without a tensor.
+constexpr std::string_view kNoTensors = "\2\0\0\0\0\0\0\0{}"sv;
+
+constexpr SmallFile kFiles[] = {
+    {"text", "ein hund\nzwei\n"sv},
+    {"one", "a\n"sv},
+    {"latin1", "a\351\n"sv},
+    {"bad.json", "{\"a\": }"sv},
+    {"bad.jsonl", "{\"text\": 1}\n"sv},
+    {"keys.jsonl", "{\"txt\": \"a\"}\n"sv},
+    {"no.csv", "id,body\n1,x\n"sv},
+    {"good.fasta", ">a\nMKV\n"sv},
+    {"a.a3m", ">q\nMKV\n>r\nMK\n"sv},
+    {"a.pdb", "ATOM\n"sv},
+    {"b.pdb", "REMARK\n"sv},
+    {"short.png", "\211PNG\015\n\032\n"sv},
+    {"a-images-idx3-ubyte", "abc"sv},
+    {"a.safetensors", "xx"sv},
+    {"a.npz", "xx"sv},
+    {"options", "beam-size = 0\n"sv},
+    {"names", "beem-size = 1\n"sv},
+    {"noval", "beam-size\n"sv},
+    {"quote", "task = \"a\n"sv},
+    {"section", "[a]\n"sv},
+    {"pairs", "ein hund a dog\n"sv},
+    {"classes", "a\tx\nb\n"sv},
+    {"long.tsv", "a\tb\tc\td\n"sv},
+    {"broken/config.json", "{\"model_type\": \"bert\",}"sv},
+    {"typeless/config.json", "{}"sv},
+    {"missing/config.json", "{\"model_type\": \"gpt2\"}"sv},
+    {"list/config.json", "[]"sv},
+    {"wrong/config.json", "{\"model_type\": \"gpt2\", \"n_layer\": \"two\"}"sv},
+    {"negative/config.json", "{\"model_type\": \"gpt2\", \"n_layer\": -1}"sv},
+    {"keys/config.json", "{\"model_type\": \"gpt2\", \"rope_theta\": 1}"sv},
+    {"cut/config.json", "{\"model_type\": \"gpt2\", \"n_layer\": 1}"sv},
+    {"cut/model.safetensors", "xx"sv},
+    {"head/config.json", "{\"model_type\": \"gpt2\", \"n_layer\": 1}"sv},
+    {"head/model.safetensors", "\002\000\000\000\000\000\000\000[]"sv},
+    {"range/config.json", "{\"model_type\": \"gpt2\", \"n_head\": 5}"sv},
+    {"act/config.json", "{\"model_type\": \"gpt2\", \"activation_function\": \"sine\"}"sv},
+    {"index/vectors", ""sv},
+    {"a.index", "IxXX"sv},
+    {"missing/model.safetensors", kNoTensors},
+    {"wrong/model.safetensors", kNoTensors},
+    {"negative/model.safetensors", kNoTensors},
+    {"keys/model.safetensors", kNoTensors},
+    {"range/model.safetensors", kNoTensors},
+    {"act/model.safetensors", kNoTensors},
+};
+
+constexpr Wording kWordings[] = {
+    {"translte", "headlight has no command \"translte\"; did you mean \"translate\"?"},
+    {"translate",
+     "headlight translate needs DIR (The model's folder); usage: headlight translate [OPTIONS] DIR [FILE]"},
+    {"train translaton", "headlight train has no command \"translaton\"; did you mean \"translation\"?"},
+    {"translate @model --beem-size 3", "headlight translate has no option --beem-size; did you mean --beam-size?"},
+    {"translate @model --beam-size 0", "--beam-size must be from 1 to 1024, not 0"},
+    {"translate @model --beam-size 1.5", "--beam-size must be a whole number, from 1 to 1024, not 1.5"},
+    {"translate @model --beam-size 99999999999999999999",
+     "--beam-size must be from 1 to 1024, not 99999999999999999999"},
+    {"translate @model --length-penalty x", "--length-penalty must be a number, not x"},
+    {"translate @model --temperature 0", "--temperature must be above 0, not 0"},
+    {"translate @model --top-p 2", "--top-p must be above 0 and at most 1, not 2"},
+    {"translate @model --beam-size", "--beam-size needs a value: N"},
+    {"translate @model @text @one",
+     "headlight translate: unexpected argument @one; usage: headlight translate [OPTIONS] DIR [FILE]"},
+    {"translate @none", "@none: no such folder"},
+    {"translate @text", "@text: is a file, and a folder is needed"},
+    {"translate @model @none", "@none: cannot open: No such file or directory"},
+    {"translate @model @latin1", "@latin1: line 1: byte 1 is not UTF-8"},
+    {"translate @model --n-best 5", "--n-best must be from 1 to --beam-size, 4, not 5"},
+    {"translate @model --sample --beam-size 4", "sampling is for a --beam-size of 1"},
+    {"translate @model --min-length 9 --max-length 8", "--min-length must be from 0 to --max-length, 8, not 9"},
+    {"translate @model --config @options @text", "@options: line 1: --beam-size must be from 1 to 1024, not 0"},
+    {"translate @model --config @names @text",
+     "@names: line 1: headlight translate has no option --beem-size; did you mean --beam-size?"},
+    {"translate @model --config @noval @text", "@noval: line 1: expected NAME = VALUE"},
+    {"translate @model --config @quote @text", "@quote: line 1: the text has no end \""},
+    {"translate @model --config @section @text",
+     "@section: line 1: a section; the options are those of the command that is run, without sections"},
+    {"translate @model --config @none @text", "--config @none: there is no file to read"},
+    {"generate %gpt/gpt2 @text",
+     "%gpt/gpt2/tokenizer.json is missing; a tokenizer is that, or vocab.txt, or vocab.json and merges.txt, or a "
+     "SentencePiece model in spiece.model, sentencepiece.bpe.model or spm.model"},
+    {"classify %encoders/answer @text", "%encoders/answer: the model has no head for classes of texts; it has answers"},
+    {"classify %encoders/classify @text --top-k 0", "--top-k must be at least 1, not 0"},
+    {"classify %encoders/classify @bad.jsonl", "@bad.jsonl:1: key 'text': expected a string, got 1"},
+    {"classify %encoders/classify @keys.jsonl",
+     "@keys.jsonl:1: key 'text': there is none, but 'txt'; --text-column names the key of the text"},
+    {"classify %encoders/classify @no.csv",
+     "@no.csv:1: the header has no column \"text\", but 'id, body'; --text-column names the column of the text"},
+    {"classify %encoders/classify @long.tsv",
+     "@long.tsv: line 1: it has more than one tab, and a line is a text or two with a tab between them"},
+    {"classify %images/deit_classes @short.png",
+     "%images/deit_classes: there is neither preprocessor_config.json nor processor_config.json, which say how images "
+     "are prepared"},
+    {"classify %images/deit_classes @a-images-idx3-ubyte",
+     "@a-images-idx3-ubyte: an IDX file that is damaged or ends early"},
+    {"answer %encoders/classify @text",
+     "%encoders/classify: the model has no head for answers; it has pooler, classes of texts"},
+    {"tag %encoders/classify @text",
+     "%encoders/classify: the model has no head for classes of tokens; it has pooler, classes of texts"},
+    {"embed %encoders/classify @text --pool middle", "--pool must be folder, residues or none, not middle"},
+    {"caption %encoders/classify @short.png",
+     "%encoders/classify: is a bert model, an encoder of texts, and a model of images and their captions is needed: "
+     "blip, vision-encoder-decoder"},
+    {"detect %detectors/detr @short.png --threshold 2", "--threshold must be from 0 to 1, not 2"},
+    {"detect %encoders/classify @short.png",
+     "%encoders/classify: is a bert model, an encoder of texts, and a detector is needed: detr"},
+    {"segment %detectors/detr @short.png", "%detectors/detr: the model finds boxes and has no head for masks"},
+    {"score %encoders/esm_masked_left @good.fasta",
+     "%encoders/esm_masked_left: this is an encoder, which scores variants of a protein: name them with --variant"},
+    {"score %encoders/esm_masked_left @good.fasta --variant 45G",
+     "variant '45G': a substitution is a residue, its place and another residue, such as A45G; several are joined by "
+     "colons"},
+    {"compare @a.pdb @b.pdb", "@a.pdb: there is no protein chain, or this is neither PDB nor mmCIF"},
+    {"info @broken",
+     "@broken/config.json: byte 23: not valid JSON: syntax error while parsing object key - unexpected '}'; expected "
+     "string literal"},
+    {"info @typeless", "@typeless/config.json: key 'model_type': expected a string, but there is none"},
+    {"info @missing",
+     "@missing/model.safetensors: tensors that this model needs are missing: wte.weight, wpe.weight, h.0.ln_1.weight, "
+     "h.0.ln_1.bias, h.0.attn.c_proj.weight, h.0.attn.c_proj.bias, h.0.attn.c_attn.weight, h.0.attn.c_attn.bias and "
+     "140 more"},
+    {"info @list", "@list/config.json: expected an object, got an array"},
+    {"info @wrong", "@wrong/config.json: key 'n_layer': expected an integer from 1 to 1024, got 'two'"},
+    {"info @negative", "@negative/config.json: key 'n_layer': expected an integer from 1 to 1024, got -1"},
+    {"info @keys", "@keys/config.json: unknown key: 'rope_theta'; what this asks for would be missing from the result"},
+    {"info @a.npz", "@a.npz: 2 bytes, which is no zip archive"},
+    {"forward %gpt/gpt2 @a.safetensors",
+     "headlight forward needs OUT (Safetensors file to write the outputs to); usage: headlight forward [OPTIONS] DIR "
+     "IN OUT"},
+    {"search @none dog", "@none: no such folder or file"},
+    {"search @index dog", "@index: is no index of vectors: there is no index.json"},
+    {"search @a.index dog", "@a.index: an index of FAISS does not say which model made it; --model DIR does"},
+    {"bleu @text --metric meteor @text", "--metric must be bleu, chrf, chrf++ or ter, not meteor"},
+    {"evaluate @model @pairs", "@pairs:1: expected a source, a tab and its target"},
+    {"evaluate @model --source @text --reference @one",
+     "@text has 2 lines and @one has 1: each source needs its reference"},
+    {"look @model --source x --layer 9 --out @a.html",
+     "layer 9: the model has no such attention; it has: encoder 1, encoder 2, decoder 1, decoder 2, decoder 3, cross "
+     "1, cross 2, cross 3, rollout 1, rollout 2"},
+    {"look @model --source x --attention self --out @a.html",
+     "--attention must be encoder, decoder, cross, text-to-image, image-to-text or rollout, not self"},
+    {"look @model --source x --out @a.docx", "@a.docx: the file's ending must be .html, .svg, .png or .pdf"},
+    {"train tokenizer @text --vocabulary-size 5 --out @tok",
+     "@text: --vocabulary-size is 5, less than this text's characters and the special tokens need: 12"},
+    {"train tokenizer @text --algorithm bpee --out @tok", "--algorithm must be bpe, wordpiece or unigram, not bpee"},
+    {"train translation --train @text @one --valid @text @text --out @new",
+     "@text has 2 lines, but @one has 1: each line needs its translation"},
+    {"train translation --train @text @text --valid @text @text --out @new --heads 3 --model-dim 16",
+     "--heads 3 does not divide --model-dim 16"},
+    {"train translation --train @text @text --valid @text @text --out @new --dropout 1",
+     "--dropout must be at least 0 and below 1, not 1"},
+    {"train translation --train @text @text --out @new",
+     "--valid FILE ... or --validate-split SHARE is needed, to validate on"},
+    {"train translation --train @text @text --valid @text @text --out @new --learning-rate 0",
+     "--learning-rate must be above 0, not 0"},
+    {"train translation --train @text @text --valid @text @text --out @new --preset large",
+     "--preset must be base or multi30k, not large"},
+    {"check texts @text --max-tokens 3", "--max-tokens needs --tokenizer"},
+    {"bench nothing",
+     "headlight bench has no command \"nothing\"; there are: encode, fold, generate, images, train, translate"},
+    {"completion tcsh", "SHELL must be bash or zsh, not tcsh"},
+    {"info @missing",
+     "@missing/model.safetensors: tensors that this model needs are missing: wte.weight, wpe.weight, h.0.ln_1.weight, "
+     "h.0.ln_1.bias, h.0.attn.c_proj.weight, h.0.attn.c_proj.bias, h.0.attn.c_attn.weight, h.0.attn.c_attn.bias and "
+     "140 more"},
+    {"info @wrong", "@wrong/config.json: key 'n_layer': expected an integer from 1 to 1024, got 'two'"},
+    {"info @negative", "@negative/config.json: key 'n_layer': expected an integer from 1 to 1024, got -1"},
+    {"info @keys", "@keys/config.json: unknown key: 'rope_theta'; what this asks for would be missing from the result"},
+    {"info @cut", "@cut/model.safetensors: 2 bytes are too few for a safetensors file"},
+    {"info @head", "@head/model.safetensors: the header does not begin with '{': not safetensors?"},
+    {"info @range", "@range/config.json: the number of heads must divide the model dimension: 5 does not divide 768"},
+    {"info @act",
+     "@act/config.json: key 'activation_function': expected one of 'relu', 'gelu', 'gelu_new', 'gelu_pytorch_tanh', "
+     "'swish', 'silu', 'quick_gelu', 'tanh', got 'sine'"},
+    {"fold %alphafold/model --sequence M1 --out @o.pdb", "--sequence: '1' is no letter of an amino acid"},
+    {"fold %alphafold/model --msa @a.a3m --out @o.pdb", "@a.a3m: line 3: 'r' has 2 columns, where the query has 3"},
+    {"fold %alphafold/model --out @o.pdb", "nothing to fold: name --msa, --sequence or --queries"},
+    {"fold %alphafold/model --sequence MK --out @o.txt",
+     "--out @o.txt: a structure is written as .cif (mmCIF) or .pdb"},
+    {"forward %gpt/gpt2 @a.safetensors @o", "@a.safetensors: 2 bytes are too few for a safetensors file"},
+    {"embed %encoders/classify @text --pool none",
+     "%encoders/classify: --pool is for models of proteins, such as ESM-2, whose tokens are residues"},
+    {"train tokenizer @text --vocabulary-size 50 --out @model",
+     "@model: holds 'config.json', part of a model or of another tokenizer: name another folder"},
+    {"train classification --train @classes --valid @classes --out @new",
+     "either --from DIR, to fine-tune a model, or --tokenizer DIR, for one from scratch"},
+    {"check @none", "@none: no such file or folder"},
+    {"check @text --format words", "--format must be texts, parallel, pairs or labels, not words"},
+    {"translate @model @text --shard 3/2", "--shard 3/2: expected I/N, such as 3/8, the third of eight parts"},
+    {"translate @model @text --min-length -1", "--min-length must be at least 0, not -1"},
+    {"translate @model @text --skip-errors=maybe", "--skip-errors takes no value"},
+};
+
+std::string Replaced(std::string text, std::string_view mark, const std::string& path) {
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += path.size())
+    text.replace(at, mark.size(), path);
+  return text;
+}
+
+TEST_F(ProgramTest, FailsWithTheWordingsOfTheTable) {
+  const auto with_paths = [&](const char* text) {
+    return Replaced(Replaced(text, "%", HEADLIGHT_SOURCE_DIR "/tests/testdata/"), "@", folder.path() + "/");
+  };
+  for (const auto& [name, content] : kFiles) {
+    std::filesystem::create_directories(std::filesystem::path(folder.File(name)).parent_path());
+    Write(name, content);
+  }
+  for (const auto& [command, message] : kWordings) {
+    std::vector<std::string> arguments;
+    for (std::string_view rest = command; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      arguments.push_back(with_paths(std::string(rest.substr(0, end)).c_str()));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    EXPECT_EQ(RefusalOf(arguments), "headlight: " + with_paths(message) + "\n") << command;
+  }
+}
+
+}  // namespace
+}  // namespace headlight::wordings_test
