@@ -27,7 +27,7 @@ class HEADLIGHT_API Experts {
   /// token's experts.
   Experts(const Scope& scope, const ExpertsConfig& config);
 
-  /// [tokens, model] to the same. The context's hook `routing` receives the tokens' routing.
+  /// [tokens, model] to the same. Hooks::routing receives the tokens' routing.
   Tensor operator()(Context& context, const Tensor& x) const;
 
  private:
