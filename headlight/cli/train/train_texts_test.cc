@@ -285,6 +285,13 @@ TEST(TrainTexts, ALanguageModelOfAnotherFamilyIsTrained) {
   EXPECT_THAT(train({"--family", "llama", "--dropout", "0.1"}).err, HasSubstr("--dropout: a llama has only"));
   EXPECT_THAT(train({"--key-heads", "1"}).err, HasSubstr("--key-heads: a gpt2 has as"));
   EXPECT_THAT(train({"--family", "lama"}).err, HasSubstr("--family must be "));
+  EXPECT_THAT(train({"--family", "llama", "--experts-per-token", "1"}).err,
+              HasSubstr("--experts-per-token: a llama has no experts"));
+  EXPECT_THAT(train({"--family", "mixtral", "--experts", "1"}).err,
+              HasSubstr("--experts-per-token 2 is more than --experts 1"));
+  EXPECT_EQ(train({"--family", "qwen3_moe", "--experts", "3", "--epochs", "1"}).exit_code, 0);
+  EXPECT_EQ(ReadJson(setting.folder.File("model") + "/config.json")["num_local_experts"].Integer(), 3);
+  std::filesystem::remove_all(setting.folder.File("model"));
   const Outcome trained = train({"--family", "llama", "--key-heads", "1"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   const JsonView config = ReadJson(setting.folder.File("model") + "/config.json");
