@@ -1,5 +1,7 @@
 #include "headlight/recipes/train_language_model.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
