@@ -70,7 +70,7 @@ void DescribeResnet(OptionTable& table, ImageTraining& options) {
         .Excludes(table.Get("--from"))
         .Group(kModelGroup);
   };
-  add("--channels", options.channels, 4096, "Train a ResNet, with so many channels in each stage, not a ViT");
+  add("--channels", options.channels, 4096, "Channels per stage; selects a ResNet");
   add("--depths", options.depths, 256, "Layers, of two convolutions each, in each of its stages [2 in each]");
 }
 

@@ -26,7 +26,7 @@ void Describe(OptionTable& table, ShortlistTraining& options) {
   table.Add("DIR", options.folder, "The model's folder; shortlist.safetensors is written to it").Required().Model();
   table
       .Add("--train", options.train,
-           "Source and target text, line by line a pair, plain or gzip; best the model's training data")
+           "Source and target text, aligned line by line, plain or gzip; best the model's training data")
       .Check(NotEmpty())
       .Required()
       .Values(2)

@@ -119,7 +119,7 @@ std::uint64_t HashOf(const DrawnTexts& pairs) {
 void Describe(OptionTable& table, TextToImageTraining& options) {
   Describe(table, options, kDrawingDefaults,
            {.train = "Images with texts to train on: .tsv, .csv or .jsonl files of path and text, COCO's captions as "
-                     ".json, or folders of images with a .txt file beside each",
+                     ".json, or folders of images with a .txt file next to each",
             .valid = "Images with texts to validate on, likewise",
             .from = "Folder of a DALL-E to train further",
             .batch = "--batch-size",

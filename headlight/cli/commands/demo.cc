@@ -135,8 +135,8 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(
-      program, "demo", "Train on a built-in grammar, translate, learn drawn shapes, and draw the attention", Run);
+  const auto [command, options] =
+      NewCommand(program, "demo", "Train two toy models, German-English translation and shape classification", Run);
   command.Add("--out", options.out, "Folder for the data, the model and the images")
       .Check(NotEmpty())
       .ShowDefault()

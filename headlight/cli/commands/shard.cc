@@ -56,7 +56,7 @@ Option& AddShard(OptionTable& command, Shard& shard) {
   return command
       .AddFunction(
           "--shard", [&shard](const std::string& text) { shard = Parse(text); },
-          "Process part I of N parts of the input alone, whose outputs one after another are those of all; under "
+          "Process only part I of N parts of the input; concatenated outputs equal the full run; under "
           "mpirun each rank takes its own")
       .Type("I/N");
 }

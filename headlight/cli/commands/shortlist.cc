@@ -29,7 +29,7 @@ void Run(const ShortlistTraining& options) {
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "shortlist", "Learn a lexical shortlist, which makes translation faster", Run);
+      NewCommand(program, "shortlist", "Make a lexical shortlist, which makes translation faster", Run);
   Describe(command, options);
   command.footer =
       "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
