@@ -37,6 +37,7 @@ enum class BiasIndexing : std::uint8_t {
   table,      ///< entry index[p]
   distances,  ///< entry index[longest + d], with d the distance from query to key position, clamped to [-longest,
               ///< longest]
+  keys,       ///< entry j, the same for all queries
 };
 
 template <typename T>

@@ -11,6 +11,7 @@ namespace {
 
 constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
 constexpr auto shared_pairs = BiasKind::shared_pairs, indexed = BiasKind::indexed, computed = BiasKind::computed;
+constexpr auto of_keys = BiasKind::of_keys;
 
 template <typename T>
 std::vector<T> Bits(AttentionProblem<T>& problem) {
@@ -42,6 +43,7 @@ TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
         {.name = "columns", .lengths = {{300, 300}, {20, 40}}, .interleaved = true},
         {.name = "groups", .lengths = {{300, 200}, {30, 9}}, .heads = 4, .key_heads = 2},
         {.name = "long, relative", .lengths = {{300, 200}, {30, 9}}, .bias = relative},
+        {.name = "long, of keys", .lengths = {{300, 200}, {30, 9}}, .bias = of_keys},
         {.name = "long, dense", .lengths = {{300, 200}, {30, 9}}, .bias = dense},
         {.name = "table", .lengths = {{300, 200}, {30, 9}}, .heads = 2, .bias = indexed},
         {.name = "pairs of all", .lengths = std::vector(20, std::pair(70, 70)), .bias = shared_pairs},
@@ -116,6 +118,7 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
     for (const AttentionCase& kind : std::vector<AttentionCase>{
              {.heads = 2, .head_dim = 24, .value_dim = 40},
              {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = relative},
+             {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = of_keys},
              {.heads = 4, .head_dim = 64, .value_dim = 64, .indexed = true, .key_heads = 2},
              {.heads = 1, .head_dim = 32, .value_dim = 32, .window = 20},
              {.heads = 2, .head_dim = 7, .value_dim = 19, .bias = relative, .score_cap = 0.8},

@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto none = BiasKind::none, dense = BiasKind::dense, relative = BiasKind::relative;
 constexpr auto shared_pairs = BiasKind::shared_pairs, indexed = BiasKind::indexed, computed = BiasKind::computed;
+constexpr auto of_keys = BiasKind::of_keys;
 
 std::vector<AttentionCase> Cases() {
   std::vector<AttentionCase> cases = {
@@ -38,6 +39,7 @@ std::vector<AttentionCase> Cases() {
       {"dense bias", {{7, 7}, {15, 20}, {70, 140}, {1, 9}}, 2, 8, 8, false, 0, dense},
       {"relative bias, causal", {{7, 7}, {16, 16}, {131, 131}}, 2, 8, 8, true, 0, relative},
       {"dropout", {{7, 7}, {15, 20}, {1, 12}, {100, 140}}, 2, 8, 8, false, 0, none, 0.3},
+      {"bias of keys, causal", {{7, 7}, {16, 20}, {131, 131}}, 2, 8, 8, true, 0, of_keys},
       {"dropout, causal, bias", {{20, 20}, {90, 90}}, 2, 8, 8, true, 0, relative, 0.5},
       {"shared keys", {{1, 33}, {5, 33}, {20, 33}}, 2, 8, 8, false, 0, none, 0, true},
       {"shared keys, bias, dropout", {{3, 70}, {5, 70}}, 2, 8, 8, false, 0, dense, 0.2, true},
@@ -225,6 +227,7 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
       {"causal", {{5, 5}, {2, 4}, {3, 2}}, 1, 3, 4, true},
       {"window", {{6, 6}}, 1, 2, 2, false, 2},
       {"bias", {{3, 4}, {4, 4}}, 2, 3, 2, false, 0, relative},
+      {"bias of keys", {{3, 4}, {4, 3}}, 2, 3, 2, false, 0, of_keys},
       {"dropout", {{6, 5}, {3, 7}}, 2, 3, 2, false, 0, none, 0.4},
       {"shared", {{2, 4}, {3, 4}}, 1, 3, 2, false, 0, dense, 0.2, true},
       {.name = "columns", .lengths = {{3, 4}, {3, 4}}, .heads = 2, .causal = true, .interleaved = true},
@@ -407,6 +410,7 @@ TEST(Attention, RejectsShapesThatDoNotFit) {
   refuses("pairs 0 to 12", biased(BiasIndexing::pairs, 11, [](Bias&) {}));
   refuses("pairs 13 to 17", biased(BiasIndexing::pairs, 15, [&](Bias& b) { b.begin = begin; }));
   refuses("entry 3 of a bias", biased(BiasIndexing::table, 3, [&](Bias& b) { b.index = index; }));
+  refuses("sentence 0 has 4 keys", biased(BiasIndexing::keys, 3, [](Bias&) {}));
   refuses("an index of 4 distances", biased(BiasIndexing::distances, 4, [&](Bias& b) { b.index = index; }));
   refuses("bias for 3 sentences", biased(BiasIndexing::pairs, 15, [&](Bias& b) { b.begin = three; }));
   refuses("mask of left -2", [](P& p) { p.input.mask.left = -2; });

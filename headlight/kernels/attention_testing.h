@@ -12,7 +12,7 @@
 
 namespace headlight::kernels {
 
-enum class BiasKind { none, dense, shared_pairs, indexed, relative, computed };
+enum class BiasKind { none, dense, shared_pairs, indexed, relative, of_keys, computed };
 
 struct AttentionCase {
   std::string name = {};
@@ -96,7 +96,10 @@ class TestBias : public ComputedBias<T> {
       for (std::int32_t pair = 0; pair < pairs; ++pair) index_.push_back(pair * 13 % 31);
     if (kind == BiasKind::relative)
       for (std::int32_t distance = 0; distance < 2 * kLongest + 1; ++distance) index_.push_back(distance * 7 % 23);
+    std::int32_t longest = 0;
+    for (const Sequence& keys : rows.keys) longest = std::max(longest, keys.length);
     places_ = kind == BiasKind::relative   ? 23
+              : kind == BiasKind::of_keys  ? longest
               : kind == BiasKind::indexed  ? 31
               : kind == BiasKind::computed ? std::ssize(rows.queries) * (2 * kLongest + 1)
                                            : pairs;
@@ -112,6 +115,7 @@ class TestBias : public ComputedBias<T> {
     std::int64_t place = begin_[b] + i * rows_.keys[b].length + j;
     if (kind_ == BiasKind::indexed) place = index_[static_cast<std::size_t>(place)];
     if (kind_ == BiasKind::relative) place = index_[static_cast<std::size_t>(distance)];
+    if (kind_ == BiasKind::of_keys) place = j;
     if (kind_ == BiasKind::computed) place = static_cast<std::int64_t>(b) * (2 * kLongest + 1) + distance;
     return static_cast<std::size_t>(HeadsFirst() ? head * places_ + place : place * heads_ + head);
   }
@@ -125,6 +129,7 @@ class TestBias : public ComputedBias<T> {
                           .d_values = {gradient.data(), rows, columns, columns}};
     if (kind_ == BiasKind::indexed) data.by = BiasIndexing::table;
     if (kind_ == BiasKind::relative) data.by = BiasIndexing::distances;
+    if (kind_ == BiasKind::of_keys) data.by = BiasIndexing::keys;
     if (kind_ == BiasKind::dense || kind_ == BiasKind::indexed) data.begin = begin_;
     return data;
   }

@@ -54,6 +54,10 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
       for (std::int64_t j = far; j < scores.columns; ++j) row[j] += values[longest];
       continue;
     }
+    if (bias.by == BiasIndexing::keys) {
+      AddRow(bias.values.row(head.head) + first_key, scores.columns, row);
+      continue;
+    }
     const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
     if (bias.by == BiasIndexing::table) {
       const T* const values = bias.values.row(head.head);
@@ -85,6 +89,10 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
   }
   for (std::int64_t i = 0; i < d_scores.rows; ++i) {
     const T* const row = d_scores.row(i);
+    if (bias.by == BiasIndexing::keys) {
+      AddRow(row, d_scores.columns, bias.d_values.row(head.head) + first_key);
+      continue;
+    }
     const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
     if (bias.by == BiasIndexing::table) {
       T* const to = bias.d_values.row(head.head);

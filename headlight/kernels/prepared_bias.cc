@@ -28,6 +28,12 @@ void CheckBias(const AttentionInput<T>& input) {
           bias.index.size());
     return;
   }
+  if (bias.by == BiasIndexing::keys) {
+    for (std::size_t sentence = 0; sentence < input.keys.size(); ++sentence)
+      Check(input.keys[sentence].length <= places, "attention: sentence {} has {} keys, and the bias has {}", sentence,
+            input.keys[sentence].length, places);
+    return;
+  }
   const std::int64_t pairs = bias.by == BiasIndexing::table ? std::ssize(bias.index) : places;
   Check(bias.begin.empty() || bias.begin.size() == input.queries.size(),
         "attention: a bias for {} sentences instead of {}", bias.begin.size(), input.queries.size());

@@ -7,6 +7,7 @@
 #include "headlight/ops/arithmetic.h"
 #include "headlight/ops/attention.h"
 #include "headlight/ops/concatenate.h"
+#include "headlight/ops/head_groups.h"
 #include "headlight/ops/view.h"
 
 namespace headlight {
@@ -181,6 +182,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
 // x W^T + b of the query, key and value, [tokens, (heads + 2 * key_heads) * head_dim].
 Tensor MultiHeadAttention::QueryKeyValue(Context& context, const Tensor& x) const {
   const Tensor projected = (*query_key_value_)(context, x);
+  if (config_.names.grouped_by_head && config_.key_heads > 1)  // with one key head both orders are the same
+    return ops::UngroupHeads(projected, config_.key_heads, config_.heads / config_.key_heads, config_.head_dim);
   if (query_bias_ == nullptr) return projected;
   const auto column = [&](const Tensor& bias) { return ops::Reshape(bias, {bias.elements(), 1}); };
   const Tensor none = Tensor::Zeros({key_width_, 1}, projected.dtype());

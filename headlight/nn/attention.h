@@ -72,6 +72,8 @@ struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  ///< if set, self-attention stores the three as one tensor, in this order
   std::string key_value = {};        ///< if set, cross-attention stores the two as one tensor, in this order
+  bool grouped_by_head = false;      ///< that tensor has, for each key head, its query heads, its key and its value
+                                     ///< (ops::UngroupHeads)
 };
 
 /// The configuration of a MultiHeadAttention.

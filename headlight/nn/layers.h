@@ -1,5 +1,5 @@
-// The basic layers of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, FeedForward, GatedFeedForward,
-// TokenEmbedding, PositionalEncoding, Embedding.
+// The basic layers of a Transformer: Linear, LayerNorm, RmsNorm, PostNorm, PreNorm, ParallelSublayers, FeedForward,
+// GatedFeedForward, TokenEmbedding, PositionalEncoding, Embedding.
 #pragma once
 
 #include <array>
@@ -97,6 +97,15 @@ template <typename Norm, typename Sublayer>
 Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropout, const Sublayer& sublayer) {
   const Tensor change = sublayer(context, norm(context, x));
   return ops::Residual(x, change, context.NextDropout(dropout));
+}
+
+/// x + dropout(attention) + dropout(feed-forward): both sublayers in parallel, each on its own normalized input (Wang
+/// and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021).
+template <typename Attention, typename FeedForward>
+Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attention_input, const Attention& attention,
+                         const Tensor& feed_forward_input, const FeedForward& feed_forward, double dropout) {
+  const Tensor attended = ops::Residual(x, attention(context, attention_input), context.NextDropout(dropout));
+  return ops::Residual(attended, feed_forward(context, feed_forward_input), context.NextDropout(dropout));
 }
 
 /// FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), applied at every position.

@@ -34,7 +34,8 @@ ops::RotaryAngles RotaryPositions::Angles(const Sequences& texts, std::span<cons
   ops::RotaryAngles angles{.cosines = Tensor::Empty(shape, dtype),
                            .sines = Tensor::Empty(shape, dtype),
                            .indices = {},
-                           .head_dim = head_dim};
+                           .head_dim = head_dim,
+                           .pairs = pairs};
   Dispatch(dtype, [&]<typename T>(T) {
     for (std::int64_t index = 0; index < std::ssize(different); ++index) {
       T *const cosines = angles.cosines.matrix<T>().row(index), *const sines = angles.sines.matrix<T>().row(index);

@@ -17,6 +17,7 @@ struct HEADLIGHT_API RotaryPositions {
   std::int64_t head_dim = 0;             ///< the first 2 * pairs features are rotated
   std::vector<double> frequencies = {};  ///< [pairs], in radians per position
   double factor = 1;                     ///< multiplies all cosines and sines
+  kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 
   /// frequencies[i] = base^(-2 i / rotated), i < rotated / 2 (section 3.3). `rotated` features of a head are rotated;
   /// 0: all. Throws Error if that number is odd.

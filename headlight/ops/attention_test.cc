@@ -43,6 +43,8 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
       {{4, 2}, {.by = kernels::BiasIndexing::distances, .index = Index({3, 1, 1, 0, 2})}},
       {{3, 2},
        {.by = kernels::BiasIndexing::table, .index = Index({0, 1, 2, 2, 1, 0, 0, 0, 1, 2, 2, 1, 0, 2}), .begin = begin}},
+      {{2, 5}, {.heads_first = true, .by = kernels::BiasIndexing::keys}},
+      {{4, 2}, {.by = kernels::BiasIndexing::keys}},
       {{2, 14}, {.heads_first = true, .begin = begin}},
       {{14, 2}, {.begin = begin}},
   };

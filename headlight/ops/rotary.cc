@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "headlight/autograd/tape.h"
-#include "headlight/kernels/rotary.h"
 
 namespace headlight::ops {
 namespace {
@@ -15,7 +14,7 @@ std::int64_t HeadOf(const RotaryAngles& angles) {
 void Rotate(const Tensor& x, const RotaryAngles& angles, bool back, const Tensor& y) {
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RotateRows<T>(x.matrix<T>(), HeadOf(angles), angles.cosines.matrix<T>(), angles.sines.matrix<T>(),
-                           angles.indices.data(), back, y.matrix<T>());
+                           angles.indices.data(), angles.pairs, back, y.matrix<T>());
   });
 }
 

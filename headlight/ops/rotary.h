@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headlight/base/export.h"
+#include "headlight/kernels/rotary.h"
 #include "headlight/tensor/tensor.h"
 
 namespace headlight::ops {
@@ -15,10 +16,11 @@ struct RotaryAngles {
   std::vector<std::int32_t> indices = {};  ///< [tokens]: rows of cosines and sines
   /// If positive, the features of a head, of which only the first 2 * pairs are rotated (partial rotary embedding).
   std::int64_t head_dim = 0;
+  kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 };
 
-/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, features i and i
-/// + head_dim / 2 are a pair, rotated by angle i of the token. Throws Error if shapes do not fit.
+/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, the two features of
+/// pair i are rotated by angle i of the token. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Rotary(const Tensor& x, const RotaryAngles& angles);
 
 }  // namespace headlight::ops

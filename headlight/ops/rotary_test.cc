@@ -16,18 +16,25 @@ TEST(Rotary, RotatesPairs) {
   // One head of size 4: the first pair is rotated by 90 degrees, the second by 180; the other token is unchanged.
   const RotaryAngles angles{
       Tensor::From<float>({1, 1, 0, -1}, {2, 2}), Tensor::From<float>({0, 0, 1, 0}, {2, 2}), {1, 0}};
-  const Tensor y = Rotary(Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4}), angles);
-  EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{-3, -2, 1, -4, 5, 6, 7, 8}));
+  const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});
+  EXPECT_EQ(Rotary(x, angles).ToVector<float>(), (std::vector<float>{-3, -2, 1, -4, 5, 6, 7, 8}));
+  RotaryAngles adjacent = angles;
+  adjacent.pairs = kernels::RotaryPairs::adjacent;
+  EXPECT_EQ(Rotary(x, adjacent).ToVector<float>(), (std::vector<float>{-2, 1, -3, -4, 5, 6, 7, 8}));
 }
 
 TEST(Rotary, Gradients) {
-  for (const std::int64_t half : {1, 3, 8}) {
-    const RotaryAngles angles{RandomTensor({3, half}, 1), RandomTensor({3, half}, 2), {0, 2, 1, 2}};
-    const auto whole = [&](const Inputs& in) { return Rotary(in[0], angles); };
-    EXPECT_EQ(CheckGradients(whole, {RandomTensor({4, 4 * half}, 3)}), "") << half;
-    const auto part = [&](const Inputs& in) { return Rotary(Columns(in[0], 2, 2 * half), angles); };
-    EXPECT_EQ(CheckGradients(part, {RandomTensor({4, 2 * half + 3}, 4)}), "") << half;
-  }
+  for (const std::int64_t half : {1, 3, 8})
+    for (const auto pairs : {kernels::RotaryPairs::halves, kernels::RotaryPairs::adjacent}) {
+      const RotaryAngles angles{.cosines = RandomTensor({3, half}, 1),
+                                .sines = RandomTensor({3, half}, 2),
+                                .places = {0, 2, 1, 2},
+                                .pairs = pairs};
+      const auto whole = [&](const Inputs& in) { return Rotary(in[0], angles); };
+      EXPECT_EQ(CheckGradients(whole, {RandomTensor({4, 4 * half}, 3)}), "") << half;
+      const auto part = [&](const Inputs& in) { return Rotary(Columns(in[0], 2, 2 * half), angles); };
+      EXPECT_EQ(CheckGradients(part, {RandomTensor({4, 2 * half + 3}, 4)}), "") << half;
+    }
 }
 
 TEST(Rotary, LeavesTheRestOfAPartialHead) {
