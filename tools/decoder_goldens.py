@@ -38,6 +38,8 @@ def save_golden(model, folder, tensors, attentions):
     for layer, weights in enumerate(attentions):
         tensors[f"attentions.{layer}"] = weights
     named = gradients(model)
+    if "lm_head.weight" in named:
+        named["embed_out.weight"] = named["lm_head.weight"]  # GPT-NeoX's name in files
     for path in folder.glob("model*.safetensors"):
         with safe_open(path, "pt") as file:
             for name in file.keys():

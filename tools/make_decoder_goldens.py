@@ -3,9 +3,9 @@
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_decoder_goldens.py [NAME ...]
-    tools/make_decoder_goldens.py --random COUNT --out FOLDER [--seed N]
+    tools/make_decoder_goldens.py --random COUNT --out FOLDER [--seed N] [FAMILY ...]
 
-With --random, COUNT models of drawn configurations instead, for the slow test DecoderSweep, which reads them from the
+With --random, COUNT models of drawn configurations of all or some families instead, for the slow test DecoderSweep, which reads them from the
 folder that HEADLIGHT_DECODERS names.
 
 One folder per model: config.json and model.safetensors as save_pretrained writes them, perhaps with the configuration
@@ -33,10 +33,11 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 import torch  # noqa: E402
 import transformers  # noqa: E402
 from decoder_goldens import save_generation, save_golden, weigh  # noqa: E402
-from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma3TextConfig, GemmaConfig, GraniteConfig,  # noqa: E402
-                          LlamaConfig, MistralConfig, MixtralConfig, Olmo2Config, OPTConfig, Phi3Config, Qwen2Config,
-                          Qwen2MoeConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig)
-
+from transformers import (AutoModelForCausalLM, BloomConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,  # noqa: E402
+                          GemmaConfig, GPTJConfig, GPTNeoXConfig, GraniteConfig, LlamaConfig, MistralConfig,
+                          MixtralConfig, Olmo2Config, OPTConfig, Phi3Config, Qwen2Config, Qwen2MoeConfig, Qwen3Config,
+                          Qwen3MoeConfig, SmolLM3Config, StableLmConfig)
+from transformers.models.falcon.modeling_falcon import FalconAttention  # noqa: E402
 from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func  # noqa: E402
 
 transformers.utils.logging.disable_progress_bar()
@@ -50,6 +51,10 @@ OPT = dict(hidden_size=8, ffn_dim=6, num_attention_heads=2, vocab_size=13, max_p
            eos_token_id=2, pad_token_id=0)
 
 
+ONE_LAYER = dict(hidden_size=12, num_hidden_layers=1, num_attention_heads=3, vocab_size=13, bos_token_id=1, eos_token_id=2)
+BLOOM = dict(hidden_size=12, n_layer=1, vocab_size=13, seq_length=24, bos_token_id=1, eos_token_id=2)
+
+
 def older_rope(config):
     """rope_theta with rope_scaling, as files from before Transformers 5 have them."""
     rope = config.pop("rope_parameters")
@@ -61,6 +66,18 @@ def older_partial_rope(config):
     factor = config["rope_parameters"].pop("partial_rotary_factor")
     older_rope(config)
     config["partial_rotary_factor"] = factor
+
+
+def older_neox(config):
+    rope = config.pop("rope_parameters")
+    config.update(rotary_emb_base=rope.pop("rope_theta"), rotary_pct=rope.pop("partial_rotary_factor"))
+    if rope["rope_type"] != "default":
+        config["rope_scaling"] = rope
+
+
+def older_bloom(config):
+    for newer, older in [("hidden_size", "n_embed"), ("n_layer", "num_hidden_layers"), ("n_head", "num_attention_heads")]:
+        config[older] = config.pop(newer)
 
 
 def without_head_dim(config):
@@ -143,6 +160,30 @@ MODELS = {
                                                                           "rope_theta": 300.0},
                                                        "sliding_attention": {"rope_type": "default", "rope_theta": 20.0}},
                                       layer_types=["sliding_attention", "full_attention"]), older_gemma3),
+    "gpt_neox": (GPTNeoXConfig(**{**SMALL, "num_attention_heads": 2, "num_hidden_layers": 1},
+                               rope_parameters={"rope_type": "default", "rope_theta": 50.0,
+                                                "partial_rotary_factor": 0.5}), None),
+    "gpt_neox_in_turn": (GPTNeoXConfig(**{**SMALL, "num_attention_heads": 2, "num_hidden_layers": 1},
+                                       use_parallel_residual=False, attention_bias=False, tie_word_embeddings=True,
+                                       rope_parameters={"rope_type": "linear", "factor": 2.0, "rope_theta": 50.0,
+                                                        "partial_rotary_factor": 1.0}), older_neox),
+    "gptj": (GPTJConfig(n_embd=12, n_layer=2, n_head=2, n_inner=6, rotary_dim=4, vocab_size=13, n_positions=24,
+                        bos_token_id=1, eos_token_id=2), None),
+    "falcon": (FalconConfig(**ONE_LAYER, ffn_hidden_size=6), older_rope),
+    "falcon_grouped": (FalconConfig(**{**ONE_LAYER, "hidden_size": 8, "num_attention_heads": 4},
+                                    ffn_hidden_size=6, num_kv_heads=2, new_decoder_architecture=True,
+                                    tie_word_embeddings=False), None),
+    "falcon_grouped_one_norm": (FalconConfig(**{**ONE_LAYER, "hidden_size": 6}, ffn_hidden_size=6, num_kv_heads=1, num_ln_in_parallel_attn=1,
+                                             new_decoder_architecture=True, activation="silu"), None),
+    "falcon_linear_biases": (FalconConfig(**ONE_LAYER, ffn_hidden_size=6, alibi=True, bias=True, multi_query=False,
+                                          parallel_attn=False), None),
+    "stablelm_head_norms": (StableLmConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 2},
+                                           num_key_value_heads=1, qk_layernorm=True,
+                                           rope_parameters={"rope_type": "default", "rope_theta": 50.0,
+                                                            "partial_rotary_factor": 0.5}), None),
+    "bloom_residual_after_norm": (BloomConfig(**BLOOM, n_head=2, apply_residual_connection_post_layernorm=True),
+                                  older_bloom),
+    "bloom": (BloomConfig(**BLOOM, n_head=3), None),
     # With these sizes no two experts are so near each other that rounding to int8 exchanges them.
     "mixtral": (MixtralConfig(**{**SMALL, "num_hidden_layers": 1, "intermediate_size": 5}, num_key_value_heads=2, num_local_experts=4,
                               sliding_window=3), None),
@@ -232,7 +273,8 @@ FAMILIES = {
         attention_bias=draw.random() < 0.4, use_sliding_window=draw.random() < 0.5, sliding_window=draw.randint(2, 12),
         **qwen_experts(draw, common))),
     "stablelm": (StableLmConfig, lambda draw, common: dict(use_qkv_bias=draw.random() < 0.4,
-                                                           use_parallel_residual=draw.random() < 0.5)),
+                                                           use_parallel_residual=draw.random() < 0.5,
+                                                           qk_layernorm=draw.random() < 0.4)),
     "olmo2": (Olmo2Config, lambda draw, common: dict(attention_bias=draw.random() < 0.4, pad_token_id=0)),
     "gemma": (GemmaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4)),
     "gemma2": (Gemma2Config, lambda draw, common: dict(
@@ -245,9 +287,62 @@ FAMILIES = {
 }
 
 
-def drawn(draw):
+# Of GPT-2's lines: from the sizes that all have, under Llama's names. Falcon's keys are of the same features as its queries.
+def drawn_neox(draw, sizes, pairs):
+    config = GPTNeoXConfig(**sizes, intermediate_size=draw.randint(1, 50), hidden_act=draw.choice(["gelu", "gelu_new", "relu"]),
+                           attention_bias=draw.random() < 0.7, use_parallel_residual=draw.random() < 0.5,
+                           tie_word_embeddings=draw.random() < 0.5, layer_norm_eps=draw.choice([1e-5, 1e-3]),
+                           rope_parameters={**drawn_rope(draw, 0, ["default", "linear", "yarn"]),
+                                            "partial_rotary_factor": 2 * draw.randint(1, pairs) / (2 * pairs)})
+    return config, [older_neox] if draw.random() < 0.5 else []
+
+
+def drawn_gptj(draw, sizes, pairs):
+    newer = GPTJConfig.attribute_map
+    config = GPTJConfig(**{newer.get(name, name): value for name, value in sizes.items()}, rotary_dim=2 * draw.randint(1, pairs),
+                        n_inner=draw.choice([None, draw.randint(1, 50)]), tie_word_embeddings=draw.random() < 0.5,
+                        activation_function=draw.choice(["gelu_new", "relu"]), layer_norm_epsilon=draw.choice([1e-5, 1e-3]))
+    return config, []
+
+
+def drawn_bloom(draw, sizes, pairs):
+    newer = BloomConfig.attribute_map
+    sizes["seq_length"] = sizes.pop("max_position_embeddings")
+    config = BloomConfig(**{newer.get(name, name): value for name, value in sizes.items()},
+                         apply_residual_connection_post_layernorm=draw.random() < 0.4, tie_word_embeddings=draw.random() < 0.7,
+                         layer_norm_epsilon=draw.choice([1e-5, 1e-3]))
+    return config, [older_bloom] if draw.random() < 0.5 else []
+
+
+def drawn_falcon(draw, sizes, pairs):
+    grouped, alibi, heads = draw.random() < 0.5, draw.random() < 0.4, sizes["num_attention_heads"]
+    own = dict(num_kv_heads=draw.choice([count for count in range(1, heads + 1) if heads % count == 0]),
+               num_ln_in_parallel_attn=draw.choice([None, 1, 2])) if grouped else dict(
+                   multi_query=draw.random() < 0.5, parallel_attn=draw.random() < 0.5)
+    config = FalconConfig(**sizes, **own, new_decoder_architecture=grouped, alibi=alibi, bias=draw.random() < 0.5,
+                          ffn_hidden_size=draw.choice([None, draw.randint(1, 50)]), tie_word_embeddings=draw.random() < 0.5,
+                          layer_norm_epsilon=draw.choice([1e-5, 1e-3]), activation=draw.choice(["gelu", "silu", "relu"]),
+                          rope_parameters=drawn_rope(draw, 0, ["default", "linear", "llama3"]))
+    return config, [older_rope] if draw.random() < 0.5 else []
+
+
+GPT_FAMILIES = {"gpt_neox": drawn_neox, "gptj": drawn_gptj, "bloom": drawn_bloom, "falcon": drawn_falcon}
+
+
+def drawn_gpt(draw, family):
+    heads, pairs = draw.choice([1, 2, 3, 4, 6]), draw.randint(1, 12)
+    return GPT_FAMILIES[family](draw, dict(
+        hidden_size=heads * 2 * pairs, num_hidden_layers=draw.randint(1, 3), num_attention_heads=heads,
+        vocab_size=draw.randint(12, 90), max_position_embeddings=draw.randint(20, 64), bos_token_id=1, eos_token_id=2), pairs)
+
+
+def drawn(draw, families):
     """A random configuration, the changes of its config.json, and how its file is written."""
-    family = draw.choice(list(FAMILIES))
+    family = draw.choice(families)
+    if family in GPT_FAMILIES:
+        config, changes = drawn_gpt(draw, family)
+        most = getattr(config, "seq_length", None) or config.max_position_embeddings
+        return with_texts(draw, config, changes, most - 9)
     config_class, own_settings = FAMILIES[family]
     gemma = family.startswith("gemma")
     heads = draw.choice([1, 2, 3, 4, 6])
@@ -291,7 +386,10 @@ def drawn(draw):
         changes.append(lambda written: written.pop("head_dim"))
     if key_heads == heads and not gemma:
         changes.append(with_null_key_heads)
-    most = (common.get("original_max_position_embeddings", positions)) - 9
+    return with_texts(draw, config, changes, common.get("original_max_position_embeddings", positions) - 9)
+
+
+def with_texts(draw, config, changes, most):
     sentence = lambda longest: [draw.randrange(3, config.vocab_size) for _ in range(draw.randint(1, longest))]
     texts = [sentence(most) for _ in range(draw.randint(1, 4))]
     written = {"dtype": draw.choice([torch.float32, torch.bfloat16, torch.float16]),
@@ -306,7 +404,7 @@ def initialise(model, seed, dtype, most_inputs):
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
-            gain = "norm" in name and name.endswith("weight")
+            gain = value.dim() == 1 and name.endswith("weight")
             scale = 0.2 if name.endswith("bias") else 0.45 * min(1, most_inputs / value.shape[-1]) ** 0.5
             value.copy_((value + 0.2 * noise if gain else scale * noise).to(dtype))
 
@@ -318,6 +416,18 @@ def stacked(tensors):
     for row, tensor in zip(result, tensors):
         row[tuple(slice(size) for size in tensor.shape[1:])] = tensor[0].detach()
     return result
+
+
+attend = FalconAttention.forward
+
+
+def attend_once(self, hidden_states, alibi=None, **others):
+    """Without its own addition of linear biases, since the mask of Transformers 5.24 holds them, too: so its default
+    implementation, which reports no attentions, has them once."""
+    return attend(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
+
+
+FalconAttention.forward = attend_once
 
 
 def golden(model, folder, texts):
@@ -366,7 +476,7 @@ def main():
     if options.random:
         draw = random.Random(options.seed)
         for index in range(options.random):
-            config, changes, texts, prompts, written = drawn(draw)
+            config, changes, texts, prompts, written = drawn(draw, options.names or [*FAMILIES, *GPT_FAMILIES])
             make(options.out / f"{index:03}", config, changes, texts, prompts, seed=draw.randrange(1 << 30), most_inputs=8,
                  **written)
         return

@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "headlight/kinds/layer_sizes.h"
-#include "headlight/models/files/gpt2_stack.h"
 #include "headlight/models/files/layer_windows.h"
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/query_key_norm.h"
@@ -188,24 +185,14 @@ class GemmaLayer {
   GatedFeedForward feed_forward_;
 };
 
-class Gemma : public LanguageModel {
+class Gemma : public DecoderStack<GemmaConfig, GemmaLayer, RmsNorm> {
  public:
   explicit Gemma(const GemmaConfig& config)
-      : LanguageModel(DType::float32),
-        config_(Checked(config)),
+      : DecoderStack(config, /*residual_layers=*/2 * config.layers, kGatedOutputs, kGainOffset),
         rotary_(config.rotary.Of(config.HeadDim())),
         sliding_rotary_((config.version == 3 ? config.sliding_rotary : config.rotary).Of(config.HeadDim())) {
-    const std::int64_t positions = config.sliding_rotary.LongestText(config.rotary.LongestText(config.positions));
-    limits_ = {config.vocabulary, positions, config.end_id, config.begin_id};
+    limits_.positions = config.sliding_rotary.LongestText(config.rotary.LongestText(config.positions));
     logit_cap_ = config.logit_cap;
-    const Scope root(parameters_), model = root / config.scope;
-    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
-                    /*scores=*/config.tie_output);
-    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
-    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon, kGainOffset);
-    output_ = config.tie_output ? &tokens_->table()
-                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
   }
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
@@ -220,19 +207,8 @@ class Gemma : public LanguageModel {
     return (*final_norm_)(context, hidden);
   }
 
-  void Save(const std::string& folder, Compute compute) const override {
-    SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
-  }
-
- protected:
-  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
-
  private:
-  GemmaConfig config_;
   RotaryPositions rotary_, sliding_rotary_;
-  std::optional<TokenEmbedding> tokens_;
-  std::deque<GemmaLayer> layers_;
-  std::optional<RmsNorm> final_norm_;
 };
 
 std::unique_ptr<Gemma> LoadGemma(const ModelFolder& files, const LoadModelOptions& options) {

@@ -123,8 +123,9 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
       config.rotates.push_back((static_cast<std::int64_t>(layer) + 1) % interval != 0);
     for (const JsonView& rotates : given.present() ? given.Items() : std::vector<JsonView>())
       config.rotates.push_back(rotates.Integer(0, 1) == 1);
-    Check(config.rotates.size() == layers, "{}: {} entries for {} layers", given.place(), config.rotates.size(),
+    Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.place(), config.rotates.size(),
           layers);
+    config.rotates.resize(layers);  // a smaller model's file may keep the list of a larger one
   }
   table.Rule(config.rotates.empty() || config.rotates.size() == layers,
              "rotary positions of {} layers, where there are {}", config.rotates.size(), layers);
@@ -169,7 +170,7 @@ LlamaConfig DefaultsOf(LlamaFamily family) {
               .model = 3072,
               .ffn = 8192,
               .norm_epsilon = 1e-5,
-              .rotary = {.first_positions = 4096},
+              .rotary = {.first_positions = 4096, .yarn_is_longrope = true},
               .vocabulary = 32064,
               .positions = 4096,
               .end_id = 32000,

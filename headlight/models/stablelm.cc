@@ -6,6 +6,7 @@
 #include <string>
 
 #include "headlight/models/files/rotary_decoder.h"
+#include "headlight/nn/query_key_norm.h"
 
 namespace headlight {
 namespace {
@@ -20,6 +21,7 @@ struct StableLmConfig {
   std::int64_t ffn = 6912;
   Activation activation = Activation::silu;
   bool attention_biases = false;  // of queries, keys and values
+  bool head_norms = false;        // LayerNorms of each head's queries and keys
   bool parallel = false;          // x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
   double attention_dropout = 0;
   double dropout = 0;  // of the feed-forward network's result
@@ -45,7 +47,7 @@ void Describe(ConfigTable& table, StableLmConfig& config) {
   table.Choice("hidden_act", config.activation, kGateNames);
   table.Flag("use_qkv_bias", config.attention_biases);
   table.Flag("use_parallel_residual", config.parallel);
-  table.Only("qk_layernorm", false, "norms of each head's queries and keys");
+  table.Flag("qk_layernorm", config.head_norms);
   table.Probability("hidden_dropout", config.dropout);
   DescribeTokens(table, config);
   DescribeRotary(table, config.rotary, config.HeadDim(), config.positions, /*partial=*/true);
@@ -66,11 +68,14 @@ class StableLmLayer {
         feed_forward_(scope / "mlp", {.model = config.model, .ffn = config.ffn, .activation = config.activation}) {
     if (!config.parallel)
       feed_forward_norm_.emplace(scope / "post_attention_layernorm", config.model, config.norm_epsilon);
+    if (config.head_norms)
+      head_norms_.emplace(scope / "self_attn", config.heads, config.KeyHeads(), config.HeadDim(), config.norm_epsilon);
   }
 
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const {
     const Tensor normed = attention_norm_(context, x);
-    const Tensor change = attention_.Self(context, normed, texts, /*causal=*/true, {}, {.angles = &angles});
+    const QueryKeySteps steps = {.head_norms = head_norms_ ? &*head_norms_ : nullptr, .angles = &angles};
+    const Tensor change = attention_.Self(context, normed, texts, /*causal=*/true, {}, steps);
     const Tensor attended = ops::Residual(x, change);
     const Tensor input = feed_forward_norm_ ? (*feed_forward_norm_)(context, attended) : normed;
     return ops::Residual(attended, feed_forward_(context, input), context.NextDropout(dropout_));
@@ -80,6 +85,7 @@ class StableLmLayer {
   double dropout_;
   LayerNorm attention_norm_;
   MultiHeadAttention attention_;
+  std::optional<HeadLayerNorms> head_norms_;
   std::optional<LayerNorm> feed_forward_norm_;
   GatedFeedForward feed_forward_;
 };

@@ -210,8 +210,10 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
   Tensor changed = projected;  // replaces the first columns
   // The backward pass of nested views would copy.
-  if (steps.norm != nullptr || steps.angles != nullptr) changed = ops::Columns(projected, 0, width_ + key_width_);
+  if (steps.norm != nullptr || steps.head_norms != nullptr || steps.angles != nullptr)
+    changed = ops::Columns(projected, 0, width_ + key_width_);
   if (steps.norm != nullptr) changed = (*steps.norm)(context, changed);
+  if (steps.head_norms != nullptr) changed = (*steps.head_norms)(context, changed);
   if (steps.angles != nullptr) changed = ops::Rotary(changed, *steps.angles);
   const Tensor query = ops::Columns(changed, 0, width_), key = ops::Columns(changed, width_, key_width_);
   if (context.cache == nullptr)

@@ -99,6 +99,7 @@ struct MultiHeadAttentionConfig {
 /// Steps applied in this order to queries and keys between their projections and their scores.
 struct QueryKeySteps {
   const QueryKeyNorm* norm = nullptr;
+  const HeadLayerNorms* head_norms = nullptr;
   const ops::RotaryAngles* angles = nullptr;  ///< ops::Rotary
 };
 

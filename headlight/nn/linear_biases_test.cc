@@ -14,7 +14,8 @@ TEST(LinearBiasSlopes, ArePowersOfTwoOfTheHead) {
   EXPECT_THAT(LinearBiasSlopes(8),
               ElementsAre(0.5f, 0.25f, 0.125f, 0.0625f, 0.03125f, 0.015625f, 0.0078125f, 0.00390625f));
   EXPECT_THAT(LinearBiasSlopes(5), ElementsAre(0.25f, 0.0625f, 0.015625f, 0.00390625f, 0.5f));
-  EXPECT_THAT(std::vector(LinearBiasSlopes(12).begin() + 8, LinearBiasSlopes(12).end()),
+  const std::vector<float> twelve = LinearBiasSlopes(12);
+  EXPECT_THAT(std::vector(twelve.begin() + 8, twelve.end()),
               ElementsAre(FloatEq(0.70710677f), FloatEq(0.35355338f), FloatEq(0.17677669f), FloatEq(0.088388346f)));
 }
 

@@ -30,4 +30,20 @@ class HEADLIGHT_API QueryKeyNorm {
   NormGain query_gain_, key_gain_;
 };
 
+/// A LayerNorm without a bias of each head of queries and keys, with gains of its own, before they are rotated
+/// (StableLM 2 12B).
+class HEADLIGHT_API HeadLayerNorms {
+ public:
+  /// Declares q_layernorm.norms.HEAD.weight and k_layernorm.norms.HEAD.weight, [head_dim].
+  HeadLayerNorms(const Scope& scope, std::int32_t heads, std::int32_t key_heads, std::int64_t head_dim, double epsilon);
+
+  /// [tokens, (heads + key_heads) * head_dim] to the same.
+  Tensor operator()(Context& context, const Tensor& queries_and_keys) const;
+
+ private:
+  std::int64_t head_dim_;
+  double epsilon_;
+  const Parameter* gains_;
+};
+
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// What decoders with rotary positions and gates share: Llama and its descendants, mixtures of experts, OLMo 2 and
-// Gemma. Their configs have the members of LlamaConfig that are used here.
+// What decoders share: Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and Falcon. Their
+// configs have the members of LlamaConfig that are used here.
 #pragma once
 
 #include <fmt/format.h>
@@ -59,11 +59,21 @@ void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missi
   table.Probability("attention_dropout", config.attention_dropout);
 }
 
+/// The key that a file has of a setting with two names, which may not contradict each other: `key` if it has neither.
+inline const char* KeyOf(ConfigTable& table, const char* key, const char* other) {
+  if (!table.reads()) return key;
+  const Json *const given = table.json().value().Find(key), *const given_other = table.json().value().Find(other);
+  Check(given == nullptr || given_other == nullptr || *given == *given_other, "{}: contradicts {}",
+        table.json()[other].place(), key);
+  table.Harmless({other});
+  return given == nullptr && given_other != nullptr ? other : key;
+}
+
 /// The vocabulary, positions and special tokens.
 template <typename Config>
-void DescribeTokens(ConfigTable& table, Config& config) {
+void DescribeTokens(ConfigTable& table, Config& config, const char* positions_key = "max_position_embeddings") {
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
-  table.Size("max_position_embeddings", config.positions, "the number of positions");
+  table.Size(positions_key, config.positions, "the number of positions");
   if (table.reads()) {
     config.begin_id = ReadTokenId(table.json(), "bos_token_id", config.begin_id, config.vocabulary);
     config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
@@ -121,64 +131,106 @@ inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> f
   }
 }
 
-/// A decoder of layers that all have the same rotary positions, with a norm after the last: the class that OLMo 2 and
-/// StableLM derive from. `residual_layers` as in InitialiseAsGpt.
+/// The names of a decoder's parts in a checkpoint; `scope` is that of all but the output, and empty in some files.
+struct DecoderNames {
+  std::string scope = "model", tokens = "embed_tokens", layers = "layers", norm = "norm", output = "lm_head";
+};
+
+/// That are a family's own, or those of Llama.
+template <typename Config>
+DecoderNames NamesOf(const Config& config) {
+  if constexpr (requires { config.names; })
+    return config.names;
+  else
+    return {.scope = config.scope};
+}
+
+/// What decoders have in common: the tokens' table, layers with a norm after the last, and the output, which may be the
+/// tokens' table.
 template <typename Config, typename Layer, typename Norm>
-class RotaryDecoder : public LanguageModel {
+class DecoderStack : public LanguageModel {
  public:
-  RotaryDecoder(const Config& config, int residual_layers)
-      : LanguageModel(DType::float32), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
-    limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
-    const Scope root(parameters_), model = root / config.scope;
-    tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
-                    /*scores=*/config.tie_output);
-    for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
-    final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
-    output_ = config.tie_output ? &tokens_->table()
-                                : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, residual_layers, {"o_proj", "down_proj", "w2"});
-  }
-
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
-    const std::vector<std::int32_t> first_positions = BeginPass(context, texts, /*memory=*/nullptr, layers_.size());
-    CheckLengths(texts, first_positions, limits_.positions);
-    Tensor hidden = (*tokens_)(context, ids);
-    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
-    for (const Layer& layer : layers_) hidden = layer(context, hidden, texts, angles);
-    return (*final_norm_)(context, hidden);
-  }
-
   void Save(const std::string& folder, Compute compute) const override {
     SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
   }
 
  protected:
   const Config& config() const { return config_; }
+  /// `residual_layers` and `outputs` as in InitialiseAsGpt; `norm_options` follow the last norm's epsilon.
+  template <typename... NormOptions>
+  DecoderStack(const Config& config, int residual_layers, std::initializer_list<const char*> outputs,
+               NormOptions... norm_options)
+      : LanguageModel(DType::float32), config_(Checked(config)) {
+    limits_ = {config.vocabulary, config.positions, config.end_id, config.begin_id};
+    const DecoderNames names = NamesOf(config);
+    const Scope root(parameters_), model = root / names.scope;
+    tokens_.emplace(model / names.tokens, config.vocabulary, config.model, Initialisation::Normal(0.02),
+                    /*scores=*/config.tie_output);
+    for (int layer = 0; layer < config.layers; ++layer)
+      layers_.emplace_back(model / names.layers / layer, config, layer);
+    final_norm_.emplace(model / names.norm, config.model, config.norm_epsilon, norm_options...);
+    output_ = config.tie_output ? &tokens_->table()
+                                : &root.DeclareMatrix({names.output + ".weight"}, {config.vocabulary, config.model});
+    InitialiseAsGpt(parameters_, residual_layers, outputs);
+  }
+
   Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
- private:
   Config config_;
-  RotaryPositions rotary_;
   std::optional<TokenEmbedding> tokens_;
   std::deque<Layer> layers_;
   std::optional<Norm> final_norm_;
 };
+
+/// The last matrices of a layer with a gate.
+inline constexpr std::initializer_list<const char*> kGatedOutputs = {"o_proj", "down_proj"};
+
+/// A decoder of layers that all have the same rotary positions: the class that OLMo 2 and StableLM derive from.
+template <typename Config, typename Layer, typename Norm>
+class RotaryDecoder : public DecoderStack<Config, Layer, Norm> {
+ public:
+  RotaryDecoder(const Config& config, int residual_layers)
+      : DecoderStack<Config, Layer, Norm>(config, residual_layers, kGatedOutputs),
+        rotary_(config.rotary.Of(config.HeadDim())) {
+    this->limits_.positions = config.rotary.LongestText(config.positions);
+  }
+
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
+    const std::vector<std::int32_t> first_positions =
+        BeginPass(context, texts, /*memory=*/nullptr, this->layers_.size());
+    CheckLengths(texts, first_positions, this->limits_.positions);
+    Tensor hidden = (*this->tokens_)(context, ids);
+    const ops::RotaryAngles angles = rotary_.Angles(texts, first_positions, hidden.dtype());
+    for (const Layer& layer : this->layers_) hidden = layer(context, hidden, texts, angles);
+    return (*this->final_norm_)(context, hidden);
+  }
+
+ private:
+  RotaryPositions rotary_;
+};
+
+/// A folder's model M. Besides its parameters the file may have tensors of each layer that end in `unused`.
+template <typename M, typename Config>
+std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions& options, const Config& config,
+                               std::initializer_list<const char*> unused) {
+  auto model = std::make_unique<M>(config);
+  const DecoderNames names = NamesOf(config);
+  const std::string scope = Prefix(names.scope);
+  OtherTensors others = {.unused = {scope + "rotary_emb.inv_freq"}};  // frequencies, which the base says
+  for (int layer = 0; layer < config.layers; ++layer)
+    for (const char* name : unused)
+      others.unused.push_back(fmt::format("{}{}.{}.{}", scope, names.layers, layer, name));
+  if (config.tie_output) others.tied = {{names.output + ".weight", scope + names.tokens + ".weight"}};
+  LoadWeights(files, options, model->parameters(), others);
+  return model;
+}
 
 /// A folder's model M, whose `config` has what its missing keys mean.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadRotaryDecoder(const ModelFolder& files, const LoadModelOptions& options, Config config = {}) {
   ReadConfig(files.config, config, options.dropout);
   config.scope = ScopeIn(files.weights, config.scope);
-  const std::string scope = Prefix(config.scope);
-  auto model = std::make_unique<M>(config);
-  // The angles' frequencies, which the base says.
-  std::vector<std::string> unused = {scope + "rotary_emb.inv_freq"};
-  for (int layer = 0; layer < config.layers; ++layer)
-    unused.push_back(fmt::format("{}layers.{}.self_attn.rotary_emb.inv_freq", scope, layer));
-  std::vector<std::pair<std::string, std::string>> tied;
-  if (config.tie_output) tied = {{"lm_head.weight", scope + "embed_tokens.weight"}};
-  LoadWeights(files, options, model->parameters(), {.tied = std::move(tied), .unused = std::move(unused)});
-  return model;
+  return LoadDecoder<M>(files, options, config, {"self_attn.rotary_emb.inv_freq"});
 }
 
 }  // namespace headlight

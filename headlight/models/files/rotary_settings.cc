@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kLargestBase = 1e12, kLargestFactor = 1e6;
+constexpr double kLargestFactor = 1e6;
 constexpr ConfigName<RotaryKind> kKinds[] = {{"default", RotaryKind::unscaled}, {"linear", RotaryKind::linear},
                                              {"dynamic", RotaryKind::dynamic},  {"llama3", RotaryKind::llama3},
                                              {"yarn", RotaryKind::yarn},        {"longrope", RotaryKind::longrope},
@@ -52,10 +52,11 @@ void ReadLongRope(const JsonView& given, RotarySettings& settings) {
 
 // `first` is what the keys outside say, `whole` the whole configuration.
 RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySettings settings, std::int64_t positions) {
-  settings.base = given.Get("rope_theta", settings.base).Number(1, kLargestBase);
+  settings.base = given.Get("rope_theta", settings.base).Number(1, kLargestRotaryBase);
   settings.rotated = given.Get("partial_rotary_factor", settings.rotated).Number(0, 1);
   for (const char* key : {"type", "rope_type"})
     if (given[key].present()) settings.kind = ConfigTable::Named<RotaryKind>(given[key], kKinds);
+  if (settings.kind == RotaryKind::yarn && settings.yarn_is_longrope) settings.kind = RotaryKind::longrope;
   if (settings.kind == RotaryKind::llama3 || settings.kind == RotaryKind::yarn ||
       settings.kind == RotaryKind::longrope) {
     // That of the whole configuration, or its default, comes first.
@@ -83,7 +84,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
 
 void Read(const JsonView& json, RotarySettings& settings, std::int64_t positions) {
   const JsonView newer = json["rope_parameters"], older = json["rope_scaling"];
-  settings.base = json.Get("rope_theta", settings.base).Number(1, kLargestBase);
+  settings.base = json.Get("rope_theta", settings.base).Number(1, kLargestRotaryBase);
   settings.rotated = json.Get("partial_rotary_factor", settings.rotated).Number(0, 1);
   const RotarySettings first = settings;
   if (newer.present()) settings = ReadKind(newer, json, first, positions);
@@ -144,8 +145,8 @@ double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_
 
 // The rules between settings.
 void CheckRotary(ConfigTable& table, const RotarySettings& settings, std::int64_t head_dim) {
-  table.Rule(settings.base >= 1 && settings.base <= kLargestBase,
-             "the base of rotary positions must be from 1 to {}, not {}", kLargestBase, settings.base);
+  table.Rule(settings.base >= 1 && settings.base <= kLargestRotaryBase,
+             "the base of rotary positions must be from 1 to {}, not {}", kLargestRotaryBase, settings.base);
   const std::int64_t rotated = Rotated(settings, head_dim);
   table.Rule(settings.rotated > 0 && settings.rotated <= 1 && rotated >= 2 && rotated % 2 == 0,
              "rotary positions turn pairs: {} of the {} numbers of a head are not pairs", rotated, head_dim);
@@ -215,8 +216,8 @@ void DescribeRotaryOfLayers(ConfigTable& table, RotarySettings& full, RotarySett
   if (table.reads()) {
     const JsonView& json = table.json();
     const JsonView newer = json["rope_parameters"], older = json["rope_scaling"];
-    full.base = json.Get("rope_theta", full.base).Number(1, kLargestBase);
-    sliding.base = json.Get("rope_local_base_freq", sliding.base).Number(1, kLargestBase);
+    full.base = json.Get("rope_theta", full.base).Number(1, kLargestRotaryBase);
+    sliding.base = json.Get("rope_local_base_freq", sliding.base).Number(1, kLargestRotaryBase);
     if (newer.present()) {
       if (newer[kFullAttention].present()) full = ReadKind(newer[kFullAttention], json, full, positions);
       if (newer[kSlidingAttention].present()) sliding = ReadKind(newer[kSlidingAttention], json, sliding, positions);

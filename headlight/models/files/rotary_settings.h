@@ -18,6 +18,8 @@ namespace headlight {
 /// (Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024).
 enum class RotaryKind { unscaled, linear, dynamic, llama3, yarn, longrope };
 
+inline constexpr double kLargestRotaryBase = 1e12;
+
 struct RotarySettings {
   double base = 10000;
   RotaryKind kind = RotaryKind::unscaled;
@@ -29,6 +31,7 @@ struct RotarySettings {
   bool whole_pairs = true;           // yarn: the ramp begins and ends at a pair
   double attention_factor = 1;       // yarn and longrope: of all cosines and sines
   std::int64_t first_positions = 0;  // llama3, yarn and longrope: of the texts that the model was first trained on
+  bool yarn_is_longrope = false;     // in Phi-3's files, which named it before YaRN was in Transformers
   std::vector<double> short_factors = {}, long_factors = {};  // longrope: of each pair, up to those positions and above
 
   RotaryPositions Of(std::int64_t head_dim) const;
