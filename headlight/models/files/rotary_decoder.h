@@ -182,8 +182,8 @@ class DecoderStack : public LanguageModel {
   std::optional<Norm> final_norm_;
 };
 
-/// The last matrices of a layer with a gate.
-inline constexpr std::initializer_list<const char*> kGatedOutputs = {"o_proj", "down_proj"};
+/// The last matrices of the sublayers of layers with gates, and of Mixtral's experts.
+inline constexpr std::initializer_list<const char*> kGatedOutputs = {"o_proj", "down_proj", "w2"};
 
 /// A decoder of layers that all have the same rotary positions: the class that OLMo 2 and StableLM derive from.
 template <typename Config, typename Layer, typename Norm>
