@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "headlight/ops/arithmetic.h"
-#include "headlight/ops/projection_cross_entropy.h"
 #include "headlight/ops/routing.h"
 
 namespace headlight {
@@ -32,9 +31,9 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
     AppendRows(batch.labels, batch.target, labels);
   };
   const auto loss = [&model](Context& context, const TokenBatch& batch, double smoothing, double scale, double r_drop) {
-    return ops::ProjectionCrossEntropy(model.Decode(context, batch.target_inputs, batch.target),
-                                       model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing,
-                                       scale, batch.twice ? r_drop : 0, model.logit_cap());
+    const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target);
+    return OutputLoss(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels, smoothing, scale,
+                      batch.twice ? r_drop : 0, model.logit_cap());
   };
   const auto training_loss = [&model, loss, smoothing = options.label_smoothing, r_drop = options.r_drop](
                                  Context& context, const TrainingPart& part, double scale) {

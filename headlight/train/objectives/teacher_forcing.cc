@@ -10,6 +10,7 @@
 #include "headlight/ops/cross_entropy.h"
 #include "headlight/ops/linear.h"
 #include "headlight/ops/projection_cross_entropy.h"
+#include "headlight/ops/soft_cap.h"
 #include "headlight/ops/soft_cross_entropy.h"
 #include "headlight/train/objectives/token_task.h"
 #include "headlight/train/shared_pass.h"
@@ -52,20 +53,24 @@ Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const To
 Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
                          const TokenBatch& batch, double label_smoothing, double scale, double r_drop) {
   const Tensor hidden = model.Decode(context, batch.target_inputs, batch.target, memory);
-  const Tensor bias = model.OutputBias(context);
-  if (!batch.twice) r_drop = 0;
+  return OutputLoss(hidden, model.OutputWeight(context), model.OutputBias(context), batch.labels, label_smoothing,
+                    scale, batch.twice ? r_drop : 0);
+}
+
+Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor& bias,
+                  std::span<const std::int32_t> labels, double label_smoothing, double scale, double r_drop,
+                  double logit_cap) {
   if (bias.empty() || bias.node() == nullptr)
-    return ops::ProjectionCrossEntropy(hidden, model.OutputWeight(context), bias, batch.labels, label_smoothing, scale,
-                                       r_drop);
-  Ensure(r_drop == 0, "R-Drop does not support a trained output bias");
+    return ops::ProjectionCrossEntropy(hidden, weight, bias, labels, label_smoothing, scale, r_drop, logit_cap);
+  Check(r_drop == 0, "R-Drop does not support a trained output bias");
   // With a trained bias, the logits are stored.
-  const Tensor logits = ops::Linear(hidden, model.OutputWeight(context), bias);
-  if (label_smoothing == 0) return ops::CrossEntropy(logits, batch.labels, scale);
+  const Tensor logits = ops::SoftCap(ops::Linear(hidden, weight, bias), logit_cap);
+  if (label_smoothing == 0) return ops::CrossEntropy(logits, labels, scale);
   const Tensor targets = Tensor::Empty(logits.shape(), logits.dtype());
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     targets.Fill(label_smoothing / static_cast<double>(logits.columns()));
-    for (std::size_t row = 0; row < batch.labels.size(); ++row)
-      targets.matrix<T>().row(static_cast<std::int64_t>(row))[batch.labels[row]] += static_cast<T>(1 - label_smoothing);
+    for (std::size_t row = 0; row < labels.size(); ++row)
+      targets.matrix<T>().row(static_cast<std::int64_t>(row))[labels[row]] += static_cast<T>(1 - label_smoothing);
   });
   return ops::SoftCrossEntropy(logits, targets, scale);
 }
