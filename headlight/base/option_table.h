@@ -47,9 +47,9 @@ class HEADLIGHT_API OptionTarget {
 /// One option or positional argument. Functions return the option itself, so that calls can be chained.
 class HEADLIGHT_API Option {
  public:
-  /// `names`: "--top-k", several names separated by commas, or an argument's name without dashes. It is the option's name
-  /// in every front end: a flag, or a key of a file of options without its first dashes. Messages of the library name the
-  /// variable instead, as in "`top_k` must be ...", and front ends write their own name for it.
+  /// `names`: "--top-k", several names separated by commas, or an argument's name without dashes. It is the option's
+  /// name in every front end: a flag, or a key of a file of options without its first dashes. Messages of the library
+  /// name the variable instead, as in "`top_k` must be ...", and front ends write their own name for it.
   Option(std::string_view names, OptionTarget target, std::string description);
   Option(const Option&) = delete;
 

@@ -19,8 +19,8 @@ struct RotaryAngles {
   kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 };
 
-/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, the two features of
-/// pair i are rotated by angle i of the token. Throws Error if shapes do not fit.
+/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, the two features
+/// of pair i are rotated by angle i of the token. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Rotary(const Tensor& x, const RotaryAngles& angles);
 
 }  // namespace headlight::ops

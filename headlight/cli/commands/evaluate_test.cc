@@ -189,8 +189,7 @@ TEST_F(EvaluateTest, BleuPrintsOtherMetricsAndSentences) {
 TEST_F(EvaluateTest, BleuRefusesTextsThatDoNotFit) {
   EXPECT_THAT(RefusalOf({"bleu", "--reference", reference}, "one\n"), HasSubstr("3"));
   EXPECT_THAT(RefusalOf({"bleu", "--reference", Write("empty", "")}, ""), HasSubstr("no hypothesis"));
-  EXPECT_THAT(RefusalOf({"bleu", "--reference", reference}, "a\nb\xff\nc\n"),
-              HasSubstr("line 2: byte 1"));
+  EXPECT_THAT(RefusalOf({"bleu", "--reference", reference}, "a\nb\xff\nc\n"), HasSubstr("line 2: byte 1"));
   EXPECT_THAT(RefusalOf({"bleu", "--reference", folder.File("none")}), HasSubstr("none: cannot open"));
   EXPECT_THAT(RefusalOf({"bleu"}), HasSubstr("headlight bleu needs --reference"));
 }
