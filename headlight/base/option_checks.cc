@@ -120,7 +120,12 @@ OptionCheck ExistingFolder() {
 }
 
 OptionCheck ExistingModel() {
-  return [](const std::string& path) -> std::string { return IsGguf(path) ? "" : ExistingFolder()(path); };
+  return [](const std::string& path) -> std::string {
+    std::error_code ignored;
+    const bool is_file = std::filesystem::is_regular_file(path, ignored);
+    Check(!is_file || IsGguf(path), "{}: is neither a folder nor a GGUF file", path);
+    return is_file ? "" : ExistingFolder()(path);
+  };
 }
 
 std::string Alternatives(const std::vector<std::string>& words) {

@@ -11,6 +11,7 @@
 
 #include "headlight/base/export.h"
 #include "headlight/base/matrix.h"
+#include "headlight/kernels/block_rows.h"
 #include "headlight/kernels/blocks.h"
 
 namespace headlight::kernels {
@@ -26,22 +27,8 @@ HEADLIGHT_API void PackBlockPanel(GgufType type, std::int64_t depth, std::span<c
 HEADLIGHT_API void UnpackBlockColumn(GgufType type, std::int64_t depth, const std::byte* panel, std::int64_t column,
                                      float* numbers);
 
-inline constexpr std::int64_t kBlockRun = 32;  // numbers of the left-hand side that share a scale
-inline constexpr std::int64_t kSumRun = 16;    // and a sum
-
-/// Rows of the left-hand side, x = scale * value. The depth is a multiple of kBlockRun.
-struct BlockRows {
-  const std::int8_t* values = nullptr;  // [rows, depth]
-  const std::int32_t* sums = nullptr;   // [rows, depth / kSumRun], of the values
-  const float* scales = nullptr;        // [rows, depth / kBlockRun]
-  std::int64_t rows = 0, depth = 0;
-};
 /// Rounds rows. A run with a number that is not finite has a scale of NaN.
 HEADLIGHT_API void QuantizeBlockRows(Matrix<const float> x, std::int8_t* values, std::int32_t* sums, float* scales);
-
-/// c = a * panel + bias, for the columns of one panel, with relu if requested. `bias` may be null.
-using BlockProduct = void (*)(const BlockRows& a, const std::byte* panel, Matrix<float> c, const float* bias,
-                              bool relu);
 
 /// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.
 struct BlockPath {

@@ -8,7 +8,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/block_panel.h"
-#include "headlight/kernels/block_product.h"
+#include "headlight/kernels/block_rows.h"
 
 namespace headlight::kernels {
 

@@ -28,7 +28,7 @@ TEST(Rotary, Gradients) {
     for (const auto pairs : {kernels::RotaryPairs::halves, kernels::RotaryPairs::adjacent}) {
       const RotaryAngles angles{.cosines = RandomTensor({3, half}, 1),
                                 .sines = RandomTensor({3, half}, 2),
-                                .places = {0, 2, 1, 2},
+                                .indices = {0, 2, 1, 2},
                                 .pairs = pairs};
       const auto whole = [&](const Inputs& in) { return Rotary(in[0], angles); };
       EXPECT_EQ(CheckGradients(whole, {RandomTensor({4, 4 * half}, 3)}), "") << half;

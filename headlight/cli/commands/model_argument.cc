@@ -11,8 +11,8 @@
 namespace headlight {
 
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description) {
-  const auto check = [folder = ExistingFolder()](const std::string& given) {
-    return IsNpz(given) ? std::string() : folder(given);
+  const auto check = [model = ExistingModel()](const std::string& given) {
+    return IsNpz(given) ? std::string() : model(given);
   };
   return command.Add("DIR", path, description).Required().Model(check);
 }
@@ -24,7 +24,7 @@ std::string ModelFolderOf(const std::string& given) {
     if (std::string folder = CachedFolder(cache, given); !folder.empty()) return folder;
   if (is_name)
     Fail("{}: no such folder, and no such model in the cache; `headlight pull {}` downloads a model", given, given);
-  Fail("{}: no such folder; a model is a folder, and `headlight pull ORG/NAME` downloads one", given);
+  Fail("{}: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one", given);
 }
 
 }  // namespace headlight

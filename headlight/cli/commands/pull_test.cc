@@ -57,7 +57,7 @@ TEST_F(PullCommand, DownloadsWhatEveryCommandThenFinds) {
   EXPECT_EQ(Pulled(), folder.File("home/hub/models--org--tiny/snapshots/") + commit);
   EXPECT_EQ(Translation("org/tiny"), Translation(model));
   // A copy is a folder of files, without links into the cache.
-  MustRun({"convert", "org/tiny", "copy", "--compute", "int8"});
+  MustRun({"convert", "org/tiny", "--out", "copy", "--compute", "int8"});
   for (const auto& entry : fs::directory_iterator("copy")) EXPECT_FALSE(entry.is_symlink()) << entry.path();
   // A folder of that name comes first.
   fs::create_directories("org");

@@ -143,12 +143,11 @@ TEST_F(TextInputsTest, PairsGiveTheirSource) {
                         "'de, en'"));
   EXPECT_EQ(Run({"summarize", bart, "FILE"}, Write("news.csv", "id,article,highlights\n1,Two men,A man\n")).out,
             Run({"summarize", bart, "FILE"}, Write("lines", "Two men\n")).out);
-  const Outcome scored = Run(
-      {"evaluate", model, "--source", "FILE", "--reference", "FILE", "--source-column", "de", "--target-column", "en"},
-      translation);
+  const Outcome scored =
+      Run({"evaluate", model, "FILE", "--reference", "FILE", "--source-column", "de", "--target-column", "en"},
+          translation);
   EXPECT_THAT(scored.out, HasSubstr("BLEU"));
-  EXPECT_EQ(scored.out,
-            Run({"evaluate", model, "--source", "FILE", "--reference", Write("en", "c\n")}, Write("de", "a b\n")).out);
+  EXPECT_EQ(scored.out, Run({"evaluate", model, "FILE", "--reference", Write("en", "c\n")}, Write("de", "a b\n")).out);
   EXPECT_THAT(Run({"bleu", "--reference", "FILE", "--text-column", "en"}, translation, "c\n").out, HasSubstr("BLEU"));
   const std::vector<std::string> bleu = {"bleu", "--reference", "FILE", "--metric", "chrf"};
   const std::string expected = Run(bleu, Write("lines", "a dog\nc\n"), "a dog\nd\n").out;

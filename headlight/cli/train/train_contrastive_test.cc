@@ -92,9 +92,9 @@ TEST_F(TrainContrastive, RefusesLongTextsOrTruncatesThem) {
   std::string lines = "1 2\t1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9\n";
   for (int i = 0; i < 16; ++i) lines += fmt::format("{} dogs\t{} cats\n", i, i);
   WriteFile(texts, lines);
-  command = {"train",          "contrastive", "--train",     texts, "--valid",      texts, "--tokenizer", tokens,
-             "--architecture", "bert",        "--model-dim", "12",  "--heads",      "2",   "--layers",    "1",
-             "--steps",        "1",           "--positions", "16",  "--batch-size", "4",   "--out",       out + "3"};
+  command = {"train",    "contrastive", "--train",     texts, "--valid",      texts, "--tokenizer", tokens,
+             "--family", "bert",        "--model-dim", "12",  "--heads",      "2",   "--layers",    "1",
+             "--steps",  "1",           "--positions", "16",  "--batch-size", "4",   "--out",       out + "3"};
   EXPECT_THAT(RunProgram(command).err,
               testing::ContainsRegex("texts.tsv:1: [0-9]+ tokens, of which the model reads 16 at once; --truncate "
                                      "leaves out its end"));
