@@ -104,7 +104,7 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
   }
 }
 
-// Images of three colours, more than validations compute at once, two of three with a near miss, which may be
+// Images of three colours, more than validations compute at once, two of three with a hard negative, which may be
 // another's text; some have one text.
 ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
   std::string lines;

@@ -71,7 +71,7 @@ void AddRecords(const std::string& path, Records records, TextCollector& collect
     if (record->value().Find("near_misses") != nullptr) {
       const JsonView given = (*record)["near_misses"];
       misses = OneOrMore(given);
-      Check(misses.size() == texts.size(), "{}: there are {} near misses of {} texts", given.place(), misses.size(),
+      Check(misses.size() == texts.size(), "{}: there are {} hard negatives of {} texts", given.place(), misses.size(),
             texts.size());
       for (const std::string& miss : misses)
         Check(miss.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", given.place());

@@ -85,7 +85,7 @@ TEST_F(ImageTexts, WithNearMisses) {
   others.near_misses[1][1] = "z z";
   EXPECT_NE(ImageTextSet(others, FirstByte).hash(), set.hash());
   EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": [\"y\", \"z\"]}\n"),
-            "b.jsonl:1: key 'near_misses': there are 2 near misses of 1 texts");
+            "b.jsonl:1: key 'near_misses': there are 2 hard negatives of 1 texts");
   EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": \" \"}\n"),
             "b.jsonl:1: key 'near_misses': the text is empty");
 }

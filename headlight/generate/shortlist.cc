@@ -30,7 +30,7 @@ Shortlist LoadShortlist(const std::string& path, std::uint64_t tokenizer_hash, s
   const Safetensors file(path);
   const auto made_for = file.metadata().find(kTokenizer);
   Check(made_for != file.metadata().end() && made_for->second == std::to_string(tokenizer_hash),
-        "{}: is not a shortlist for this model's tokenizer; `headlight shortlist` makes it anew", path);
+        "{}: is not a shortlist for this model's tokenizer; `headlight shortlist` makes one", path);
   const auto read = [&](const char* name) {
     const StoredTensor& tensor = file.At(name);
     Check(tensor.type == StoredType::i32 && tensor.shape.rank() == 1, "{}: {} is not a list of I32", path, name);

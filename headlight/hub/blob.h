@@ -29,7 +29,7 @@ class IncompleteBlob {
   ~IncompleteBlob();
 
   std::uint64_t done() const { return done_; }
-  // Adds bytes at the end, or with offset 0 begins anew.
+  // Adds bytes at the end, or with offset 0 begins again.
   void Write(std::uint64_t offset, std::string_view bytes);
   // Whether the bytes have that hash: a SHA-256 or, of 40 digits, git's. True for a name that is neither.
   bool HasHash(const std::string& hash) const;

@@ -38,7 +38,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   ~HttpClient();
 
-  // Gets the body's bytes, the first of which is at `offset` in it. An offset of 0 after others begins anew.
+  // Gets the body's bytes, the first of which is at `offset` in it. An offset of 0 after others begins again.
   using Receive = std::function<void(std::uint64_t offset, std::string_view bytes)>;
 
   // Sends the request, again after failures that may pass, and returns the reply with status 200 or 206, or of a `head`

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-/// `train` and `valid` are two files each, the source's text and the target's, plain or gzip: line by line a pair. Or
+/// `train` and `valid` are two files each, the source text and the target text, plain or gzip, aligned line by line. Or
 /// each is one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base, the paper's, or multi30k

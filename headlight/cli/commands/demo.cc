@@ -116,7 +116,7 @@ void Run(const Options& options) {
   for (std::size_t i = 0; i < 8; ++i)
     WriteResult(fmt::format("{}\n  {}{}\n", test[i].german, translations[i],
                             translations[i] == test[i].english ? "" : "   (right: " + test[i].english + ")"));
-  WriteResult(fmt::format("{} of {} sentences it never saw are translated exactly right: {:.1f}%\n", right, test.size(),
+  WriteResult(fmt::format("{} of {} held-out sentences are translated exactly right: {:.1f}%\n", right, test.size(),
                           100.0 * static_cast<double>(right) / static_cast<double>(test.size())));
 
   const SentencePair& moved = *WithMovedVerb(test, translations);

@@ -7,7 +7,7 @@
 namespace headlight {
 
 // Fills out/ with drawings, the model that learned from them in so many steps, and the attention of its heads over one
-// of them, as a page and an image. Prints how many drawings that it never saw it names.
+// of them, as a page and an image. Prints how many held-out drawings it names.
 void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed);
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ class Option;
 
 namespace headlight {
 
-// Part `index`, from 1, of `count` parts of neighbours, whose outputs one after another are those of all.
+// Part `index`, from 1, of `count` parts of neighbours. Their concatenated outputs equal the full run's.
 struct Shard {
   std::int64_t index = 1, count = 1;
 
