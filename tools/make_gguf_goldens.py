@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/blocks.gguf: a tensor of random bytes of each block type, next to its values in F32.
+"""Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes of each block type next to its values in F32, and
+headlight/text/tokenizers/testdata/gguf_{gpt2,llama}.gguf, the vocabularies of two tokenizer.json files there.
 
     python tools/make_gguf_goldens.py    (needs the package gguf)
 """
 
+import json
 import pathlib
+import re
 
 import gguf
 import numpy as np
 
+TOKENIZERS = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "text" / "tokenizers" / "testdata"
 OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "io" / "testdata" / "blocks.gguf"
 TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
 # The first bytes of the half-precision scales in a block.
@@ -18,7 +22,38 @@ HALVES = {
 }
 
 
+def write_vocabulary(name, family, kind):
+    file = json.loads((TOKENIZERS / f"family_{family}.json").read_text())
+    model = file["model"]
+    tokens = sorted(model["vocab"], key=model["vocab"].get)
+    special = {token["content"] for token in file["added_tokens"]} | {"</s>", "<s>", "<pad>"}
+    types = [2 if token == model["unk_token"] else 3 if token in special else 6 if re.fullmatch("<0x..>", token) else 1
+             for token in tokens]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    writer = gguf.GGUFWriter(TOKENIZERS / f"gguf_{name}.gguf", "test")
+    writer.add_tokenizer_model(kind)
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    if kind == "llama":
+        ranks = {}
+        for rank, merge in enumerate(merges):
+            ranks.setdefault(merge.replace(" ", ""), -float(rank))
+        writer.add_token_scores([ranks.get(token, -1000.0) for token in tokens])
+        writer.add_bos_token_id(tokens.index("</s>"))
+    else:
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_merges(merges)
+        writer.add_eos_token_id(tokens.index("<|endoftext|>"))
+        writer.add_add_eos_token(True)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def main():
+    write_vocabulary("gpt2", "gpt2", "gpt2")
+    write_vocabulary("llama", "byte_fallback", "llama")
     random = np.random.default_rng(7)
     writer = gguf.GGUFWriter(OUT, "test")
     writer.add_uint8("number.u8", 200)

@@ -137,7 +137,6 @@ constexpr Instead kInstead[] = {
     {"run", "generate", "use \"generate\", \"translate\" or another task"},
     {"serve", "generate", "there is no server: the C++ library answers many requests (docs/8_library.md)"},
     {"download", "pull", "use \"pull\""},
-    {"download", "convert", "a model is a folder in Hugging Face's layout, downloaded by other means"},
     {"quantize", "convert", "use \"convert\" --compute int8 or int4"},
     {"perplexity", "score", "use \"score\" or \"evaluate\""},
     {"finetune", "train", "use \"train\" TASK --from DIR"},

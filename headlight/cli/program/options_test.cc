@@ -211,13 +211,12 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
 }
 
 TEST_F(Options, NamesInMessagesCannotControlATerminal) {
-  EXPECT_EQ(
-      RefusalOf({"info",
-                 "a\x1b[31m\xe2\x80\xae"
-                 "b\xc2\x9b\xff"
-                 "c"}),
-      "headlight: a\\x1b[31m\\u202eb\\x9b\\xffc: no such folder; a model is a folder, and `headlight pull ORG/NAME` "
-      "downloads one\n");
+  EXPECT_EQ(RefusalOf({"info",
+                       "a\x1b[31m\xe2\x80\xae"
+                       "b\xc2\x9b\xff"
+                       "c"}),
+            "headlight: a\\x1b[31m\\u202eb\\x9b\\xffc: no such folder; a model is a folder or a GGUF file, and "
+            "`headlight pull ORG/NAME` downloads one\n");
 }
 
 TEST(OptionsFile, ErrorsNameFileAndLine) {
