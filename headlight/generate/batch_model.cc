@@ -33,11 +33,11 @@ BatchModel::BatchModel(const LanguageModel* of_language, const ConditionalDecode
                        kernels::CacheType cache_type, const Shortlist* shortlist)
     : tokens(of_language != nullptr ? OutputOf(*of_language) : OutputOf(*of_decoder), shortlist),
       cache(cache_type),
-      language(of_language),
-      decoder(of_decoder) {
-  vocabulary = language != nullptr ? language->limits().vocabulary : decoder->limits().target_vocabulary;
-  positions = language != nullptr ? language->limits().positions : decoder->limits().positions;
-  if (const auto* const drawing = dynamic_cast<const TextToImageModel*>(language)) {
+      language_(of_language),
+      decoder_(of_decoder) {
+  vocabulary_ = language_ != nullptr ? language_->limits().vocabulary : decoder_->limits().target_vocabulary;
+  positions = language_ != nullptr ? language_->limits().positions : decoder_->limits().positions;
+  if (const auto* const drawing = dynamic_cast<const TextToImageModel*>(language_)) {
     whole_prompts = drawing->drawing().encodes_text;
     if (!whole_prompts) alone_from = drawing->drawing().prompt;
   }
@@ -48,7 +48,7 @@ BatchModel::BatchModel(const LanguageModel* of_language, const ConditionalDecode
 }
 
 bool BatchModel::has_draft() const {
-  return (language != nullptr ? language->parameters() : decoder->parameters()).have_draft();
+  return (language_ != nullptr ? language_->parameters() : decoder_->parameters()).have_draft();
 }
 
 void BatchModel::CheckRequest(const DecodingRequest& request) const {
@@ -59,7 +59,7 @@ void BatchModel::CheckRequest(const DecodingRequest& request) const {
     Check(!prompt.empty() && std::cmp_less_equal(prompt.size(), positions),
           "a prompt must have from 1 to {} tokens, not {}", positions, prompt.size());
     for (const std::int32_t id : prompt)
-      Check(id >= 0 && id < vocabulary, "the token {} is outside the vocabulary of {}", id, vocabulary);
+      Check(id >= 0 && id < vocabulary_, "the token {} is outside the vocabulary of {}", id, vocabulary_);
   };
   check_prompt(request.prompt);
   if (!request.unguided.empty()) check_prompt(request.unguided);
@@ -67,32 +67,32 @@ void BatchModel::CheckRequest(const DecodingRequest& request) const {
   Check(request.min_new_tokens >= 0, "`min_new_tokens` must be at least 0, not {}", request.min_new_tokens);
   Check(!request.on_token || options.beam_size == 1,
         "`on_token` is for a `beam_size` of 1: no token of a beam is final");
-  Check(language == nullptr || language->logit_cap() == 0 || options.guidance == 1,
+  Check(language_ == nullptr || language_->logit_cap() == 0 || options.guidance == 1,
         "`guidance` is for models without a cap of their logits");
-  Check(language == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
-  Ensure((language == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
+  Check(language_ == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
+  Ensure((language_ == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
   Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32 &&
                                    request.memory.rows() >= 1),
         "a memory must be float32 states [tokens, model] of at least 1 token, not {} of shape {}",
         Name(request.memory.dtype()), ToString(request.memory.shape()));
   Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist is of a source's tokens");
   for (const std::int32_t id : request.source)
-    Check(!tokens.has_shortlist() || (id >= 0 && id < decoder->limits().source_vocabulary),
+    Check(!tokens.has_shortlist() || (id >= 0 && id < decoder_->limits().source_vocabulary),
           "the source's token {} is outside its vocabulary", id);
 }
 
 Tensor BatchModel::NoSource(std::int64_t width) {
-  Tensor& states = no_source[width];
+  Tensor& states = no_source_[width];
   if (states.empty()) states = Tensor::Zeros({1, width});
   return states;
 }
 
 void BatchModel::RecordAttention(std::size_t texts, bool wanted) {
-  attention.assign(texts, {});
+  attention_.assign(texts, {});
   context.hooks.attention = {};
   if (wanted)
     context.hooks.attention = [this](const LayerAttention& seen) {
-      if (!context.draft) attention[static_cast<std::size_t>(seen.sentence)] = RowsOf(seen.weights);
+      if (!context.draft) attention_[static_cast<std::size_t>(seen.sentence)] = RowsOf(seen.weights);
     };
 }
 
@@ -120,7 +120,7 @@ Tensor BatchModel::Read(const Pass& pass) {
     if (search->options().attention && which == 0) {
       std::vector<AttentionRow>& rows = search->beams[beam].attention;
       for (std::int32_t token = 0; token < count; ++token)  // those of a text that is read again are known
-        if (cached.read + token >= std::ssize(rows)) rows.push_back(attention[i][static_cast<std::size_t>(token)]);
+        if (cached.read + token >= std::ssize(rows)) rows.push_back(attention_[i][static_cast<std::size_t>(token)]);
     }
     cached.read += count;
   }
@@ -128,7 +128,7 @@ Tensor BatchModel::Read(const Pass& pass) {
 }
 
 Tensor BatchModel::Decode(std::span<const std::int32_t> ids, const Sequences& texts) {
-  return language != nullptr ? language->Decode(context, ids, texts) : decoder->Decode(context, ids, texts, {});
+  return language_ != nullptr ? language_->Decode(context, ids, texts) : decoder_->Decode(context, ids, texts, {});
 }
 
 BatchModel::Drafts BatchModel::Draft(const Search& search, std::int32_t most) {
@@ -148,7 +148,7 @@ BatchModel::Drafts BatchModel::Draft(const Search& search, std::int32_t most) {
   context.draft = false;
   cache.Shorten(text, before);
   const kernels::TopLogits<float> likeliest = read(ids);
-  return {std::move(ids), likeliest, std::move(attention.front()), before};
+  return {std::move(ids), likeliest, std::move(attention_.front()), before};
 }
 
 }  // namespace headlight

@@ -25,7 +25,7 @@ struct BatchModel {
              const Shortlist* shortlist);
   BatchModel(const BatchModel&) = delete;
 
-  bool has_memories() const { return decoder != nullptr; }
+  bool has_memories() const { return decoder_ != nullptr; }
   // True if the model has a copy of its weights for speculative decoding.
   bool has_draft() const;
 
@@ -60,11 +60,11 @@ struct BatchModel {
   // Records the attention of each text of the next passes without a draft.
   void RecordAttention(std::size_t texts, bool wanted);
 
-  const LanguageModel* language;
-  const ConditionalDecoder* decoder;
-  std::int64_t vocabulary = 0;
-  std::map<std::int64_t, Tensor> no_source;          // of each width
-  std::vector<std::vector<AttentionRow>> attention;  // of the last pass, of each of its texts
+  const LanguageModel* language_;
+  const ConditionalDecoder* decoder_;
+  std::int64_t vocabulary_ = 0;
+  std::map<std::int64_t, Tensor> no_source_;          // of each width
+  std::vector<std::vector<AttentionRow>> attention_;  // of the last pass, of each of its texts
 };
 
 }  // namespace headlight

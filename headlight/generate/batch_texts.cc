@@ -13,9 +13,9 @@ constexpr std::int32_t kWorthSharing = 16;
 }  // namespace
 
 BatchTexts::BatchTexts(BatchModel& of_model, std::int64_t tokens_of_pass, std::int64_t most_cached)
-    : model(of_model), cache(of_model.cache), pass_tokens(tokens_of_pass), cached_tokens(most_cached) {
-  Check(pass_tokens >= 1, "`pass_tokens` must be at least 1, not {}", pass_tokens);
-  Check(cached_tokens >= 0, "`cached_tokens` must be at least 0, not {}", cached_tokens);
+    : model_(of_model), cache_(of_model.cache), pass_tokens_(tokens_of_pass), cached_tokens_(most_cached) {
+  Check(pass_tokens_ >= 1, "`pass_tokens` must be at least 1, not {}", pass_tokens_);
+  Check(cached_tokens_ >= 0, "`cached_tokens` must be at least 0, not {}", cached_tokens_);
 }
 
 const Tensor& BatchTexts::StatesOf(const Search& search, std::size_t which) {
@@ -24,7 +24,7 @@ const Tensor& BatchTexts::StatesOf(const Search& search, std::size_t which) {
 
 std::int32_t BatchTexts::MemoryOf(const Search& search, std::size_t which) const {
   const Tensor& states = StatesOf(search, which);
-  if (search.memory[which] >= 0 || !model.has_memories()) return search.memory[which];
+  if (search.memory[which] >= 0 || !model_.has_memories()) return search.memory[which];
   for (const auto& other : searches)
     for (std::size_t i = 0; i < other->prompts(); ++i)
       if (other->memory[i] >= 0 && StatesOf(*other, i).data<float>() == states.data<float>() &&
@@ -36,7 +36,7 @@ std::int32_t BatchTexts::MemoryOf(const Search& search, std::size_t which) const
 BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const {
   Beginning best;
   // Attention needs the pass of every token whose rows it does not have.
-  if (model.whole_prompts || (search.options().attention && search.length == 1)) return best;
+  if (model_.whole_prompts || (search.options().attention && search.length == 1)) return best;
   const std::int32_t memory = MemoryOf(search, which);
   for (const auto& other : searches) {
     if (other->damaged) continue;
@@ -65,26 +65,26 @@ void BatchTexts::Join(Search& search) {
       const Beginning known = LongestBeginning(search, beam, which);
       if (known.later >= known.tokens + kWorthSharing) continue;
       KeepMemory(search, which);
-      search.cached[beam][which] = known.text < 0 ? CachedBeam{cache.AddText(search.memory[which]), 0}
-                                                  : CachedBeam{cache.CopyText(known.text, known.tokens), known.tokens};
+      search.cached[beam][which] = known.text < 0 ? CachedBeam{cache_.AddText(search.memory[which]), 0}
+                                                  : CachedBeam{cache_.CopyText(known.text, known.tokens), known.tokens};
       search.joined = true;
     }
 }
 
 void BatchTexts::KeepMemory(Search& search, std::size_t which) {
   std::int32_t& memory = search.memory[which];
-  if (memory >= 0 || !model.has_memories()) return;
+  if (memory >= 0 || !model_.has_memories()) return;
   memory = MemoryOf(search, which);
   if (memory < 0)
-    memory = cache.AddMemory(StatesOf(search, which));
+    memory = cache_.AddMemory(StatesOf(search, which));
   else
-    cache.ShareMemory(memory);
+    cache_.ShareMemory(memory);
 }
 
 void BatchTexts::LeaveCache(Search& search) {
   for (auto& beam : search.cached)
     for (CachedBeam& cached : beam) {
-      if (cached.text >= 0) cache.RemoveText(cached.text);
+      if (cached.text >= 0) cache_.RemoveText(cached.text);
       cached = {};
     }
   search.joined = false;
@@ -93,20 +93,20 @@ void BatchTexts::LeaveCache(Search& search) {
 void BatchTexts::Drop(Search& search) {
   LeaveCache(search);
   for (const std::int32_t memory : search.memory)
-    if (memory >= 0) cache.RemoveMemory(memory);
+    if (memory >= 0) cache_.RemoveMemory(memory);
   std::erase_if(searches, [&](const auto& one) { return one.get() == &search; });
 }
 
 Pass BatchTexts::NextPass() {
   const auto joined = [&] { return std::ranges::count_if(searches, [](const auto& one) { return one->joined; }); };
-  std::int64_t wanted = cache.used();
+  std::int64_t wanted = cache_.used();
   for (const auto& search : searches) wanted += search->joined ? search->unread() : 0;
   bool full = false;
   for (const auto& search : searches) {
     if (!search->joined) {
       wanted +=
-          (model.whole_prompts ? search->unread() : search->distinct()) + std::ssize(search->beams) * kWorthSharing;
-      full = full || (cached_tokens > 0 && wanted > cached_tokens && joined() > 0);
+          (model_.whole_prompts ? search->unread() : search->distinct()) + std::ssize(search->beams) * kWorthSharing;
+      full = full || (cached_tokens_ > 0 && wanted > cached_tokens_ && joined() > 0);
       if (full) continue;
     }
     Join(*search);
@@ -117,7 +117,7 @@ Pass BatchTexts::NextPass() {
     for (const Part& part : pass) sum += part.count;
     return sum;
   };
-  while (cached_tokens > 0 && cache.used() + read() > cached_tokens && joined() > 1) {
+  while (cached_tokens_ > 0 && cache_.used() + read() > cached_tokens_ && joined() > 1) {
     LeaveCache(**std::ranges::find_if(searches.rbegin(), searches.rend(), [](const auto& one) { return one->joined; }));
     ++evictions;
     pass = Parts();
@@ -128,21 +128,21 @@ Pass BatchTexts::NextPass() {
 Pass BatchTexts::Parts() const {
   constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those progress among many others
   Pass pass;
-  std::int64_t left = pass_tokens;
+  std::int64_t left = pass_tokens_;
   for (const auto& search : searches)
     if (search->joined && search->IsRunning())
       for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
         for (std::size_t which = 0; which < search->prompts(); ++which, --left)
           pass.push_back({search.get(), beam, which, 1});
-  left = std::max(left, std::min(fewest, pass_tokens));
+  left = std::max(left, std::min(fewest, pass_tokens_));
   for (const auto& search : searches) {
     if (!search->joined || search->IsRunning()) continue;
     // The last tokens of all its beams are read in one pass, whose states the search needs together.
-    bool completes = model.whole_prompts || search->unread() <= left;
+    bool completes = model_.whole_prompts || search->unread() <= left;
     for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
       for (std::size_t which = 0; which < search->prompts(); ++which)
         completes = completes && search->cached[beam][which].text >= 0 &&
-                    (search->unread(beam, which) == 1 || search->tokens(beam, which) <= model.alone_from);
+                    (search->unread(beam, which) == 1 || search->tokens(beam, which) <= model_.alone_from);
     for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
       for (std::size_t which = 0; which < search->prompts(); ++which) {
         std::int64_t count = search->unread(beam, which);
@@ -150,8 +150,8 @@ Pass BatchTexts::Parts() const {
         if (search->cached[beam][which].text < 0) continue;
         if (!completes) {
           count = std::min(count - 1, left);
-          if (count > 0 && read + count > model.alone_from)
-            count = read < model.alone_from ? model.alone_from - read : 1;
+          if (count > 0 && read + count > model_.alone_from)
+            count = read < model_.alone_from ? model_.alone_from - read : 1;
         }
         if (count <= 0) continue;
         pass.push_back({search.get(), beam, which, static_cast<std::int32_t>(count)});

@@ -41,9 +41,9 @@ struct BatchTexts {
   // The next token of every text that is read, then chunks of the others.
   Pass Parts() const;
 
-  BatchModel& model;
-  DecoderCache& cache;
-  std::int64_t pass_tokens, cached_tokens;
+  BatchModel& model_;
+  DecoderCache& cache_;
+  std::int64_t pass_tokens_, cached_tokens_;
 };
 
 }  // namespace headlight
