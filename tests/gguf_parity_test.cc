@@ -41,6 +41,29 @@ TEST_P(GgufParity, HasTheLogitsOfTheFolder) {
   EXPECT_LT(Deviation(LogitsOf(file, golden, {.purpose = LoadFor::computing}), expected), 1e-6);
 }
 
+const std::string kBlocks = kData + "gguf_blocks/llama.gguf";
+
+TEST(GgufBlocks, AreComputedAsTheyAreStored) {
+  const std::vector<std::int32_t> ids = {3, 17, 39, 5, 2, 8};
+  const Sequences texts = {{0, 4}, {4, 2}};
+  const auto logits = [&](const LanguageModel& model, std::span<const std::int32_t> of_texts, const Sequences& where) {
+    Context context;
+    return model.Logits(context, model.Decode(context, of_texts, where)).ToVector<float>();
+  };
+  const auto exact = LoadDecoder(kBlocks), blocks = LoadDecoder(kBlocks, {.purpose = LoadFor::computing});
+  int in_blocks = 0;
+  for (const Parameter& parameter : blocks->parameters().all())
+    in_blocks += parameter.packed.columns() > 0 && parameter.packed.compute() == Compute::blocks ? 1 : 0;
+  EXPECT_EQ(in_blocks, 4);  // the table, the output projection, gate with up, down; query, key and value share a panel
+  const std::vector<float> expected = logits(*exact, ids, texts), together = logits(*blocks, ids, texts);
+  const double deviation =
+      Deviation(Numbers(together.begin(), together.end()), Numbers(expected.begin(), expected.end()));
+  EXPECT_GT(deviation, 1e-6);  // the left-hand sides are rounded to 8 bits
+  EXPECT_LT(deviation, 0.02);
+  const std::vector<float> alone = logits(*blocks, std::span(ids).last(2), {{0, 2}});
+  EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));
+}
+
 std::vector<std::string> Files() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(kData + "gguf")) names.push_back(entry.path().stem());

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/testdata/gguf/NAME.gguf for models of tests/testdata/decoders, as llama.cpp's converter would.
+"""Writes tests/testdata/gguf/NAME.gguf for models of tests/testdata/decoders, as llama.cpp's converter would, and
+tests/testdata/gguf_blocks/llama.gguf, a random model in block types.
 
     python tools/make_gguf_models.py    (needs the packages gguf, numpy, safetensors and torch)
 
@@ -133,7 +134,38 @@ def convert(folder):
     writer.close()
 
 
+def write_blocks():
+    """A random Llama in block types. Those of gate and up differ, and those of query, key and value, whose rows are fused."""
+    random = np.random.default_rng(3)
+    writer = gguf.GGUFWriter(ROOT / "gguf_blocks" / "llama.gguf", "llama")
+    writer.add_block_count(1)
+    writer.add_embedding_length(32)
+    writer.add_feed_forward_length(64)
+    writer.add_head_count(2)
+    writer.add_head_count_kv(1)
+    writer.add_context_length(24)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_eos_token_id(2)
+    tensors = {
+        "token_embd": ("Q8_0", 40, 32), "blk.0.attn_q": ("Q8_0", 32, 32), "blk.0.attn_k": ("Q4_1", 16, 32),
+        "blk.0.attn_v": ("Q5_0", 16, 32), "blk.0.attn_output": ("Q5_1", 32, 32), "blk.0.ffn_gate": ("Q4_0", 64, 32),
+        "blk.0.ffn_up": ("Q8_0", 64, 32), "blk.0.ffn_down": ("Q5_0", 32, 64),
+    }
+    for name, (kind, rows, columns) in tensors.items():
+        numbers = random.normal(0, 0.3, (rows, columns)).astype(np.float32)
+        kind = gguf.GGMLQuantizationType[kind]
+        writer.add_tensor(name + ".weight", gguf.quants.quantize(numbers, kind), raw_dtype=kind)
+    for name in ("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"):
+        writer.add_tensor(name + ".weight", random.normal(1, 0.1, 32).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def main():
+    (ROOT / "gguf_blocks").mkdir(exist_ok=True)
+    write_blocks()
     (ROOT / "gguf").mkdir(exist_ok=True)
     for name in ("llama_grouped_tied", "llama_biases", "llama_scaled", "llama_yarn", "qwen2", "qwen3", "smollm3", "granite",
                  "olmo2", "phi3", "stablelm", "stablelm_parallel", "gemma", "gemma2", "gemma3"):

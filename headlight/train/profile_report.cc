@@ -46,7 +46,8 @@ MachineRates MeasureMachine(Compute compute) {
   constexpr std::int64_t size = 1024;
   const Tensor a = Tensor::Zeros({4 * size, size}), b = Tensor::Zeros({size, size}),
                c = Tensor::Empty({4 * size, size});
-  kernels::PackedMatrix<float> packed(size, size, compute);
+  // Products with blocks sum 8-bit integers, too.
+  kernels::PackedMatrix<float> packed(size, size, compute == Compute::blocks ? Compute::int8 : compute);
   packed.Pack(b.matrix<float>(), false);
   const double product = Fastest(8, [&] { kernels::Gemm<float>(a.matrix<float>(), packed, c.matrix<float>()); });
 

@@ -181,6 +181,10 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
   EXPECT_EQ(line["prompt"].Items().size(), 5U);
   EXPECT_EQ(line["text"].Items().size(), 4U);  // the first comes of reading
   EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--new-tokens", "40"}), HasSubstr("40 positions"));
+  EXPECT_EQ(Bench({"generate", HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf_blocks/llama.gguf", "--prompt-length", "5",
+                   "--new-tokens", "3", "--repetitions", "1"})["compute"]
+                .String(),
+            "blocks");
 }
 
 TEST_F(BenchTest, TrainsOnText) {
