@@ -93,8 +93,8 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
       shown = static_cast<std::size_t>(i);
     }
   }
-  WriteResult(fmt::format("A ViT trained on drawings names {} of {} held-out shapes: {:.1f}%\n", right,
-                          test.size(), 100.0 * static_cast<double>(right) / static_cast<double>(test.size())));
+  WriteResult(fmt::format("A ViT trained on drawings names {} of {} held-out shapes: {:.1f}%\n", right, test.size(),
+                          100.0 * static_cast<double>(right) / static_cast<double>(test.size())));
 
   const std::string star = out + "/star.png", page = out + "/attention.html", sheet = out + "/attention.png";
   WritePng(star, images[shown]);
