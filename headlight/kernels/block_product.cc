@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "headlight/base/error.h"
 #include "headlight/kernels/block_tiles.h"
@@ -73,13 +74,14 @@ int LevelOf(const BlockLayout& layout, std::uint8_t code) {
 
 template <BlockLayout layout>
 void PlainProduct(const BlockRows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu) {
-  std::array<float, kPanelColumns> sums{};
-  for (std::int64_t row = 0; row < a.rows; ++row) {
-    const std::int8_t* const left = a.values + row * a.depth;
-    for (std::int64_t column = 0; column < c.columns; ++column) {
-      float sum = 0;
-      for (std::int64_t run = 0; run < a.depth / layout.run; ++run) {
-        const Block block = BlockAt(layout, panel, run, column);
+  std::vector<float> sums(static_cast<std::size_t>(a.rows));
+  for (std::int64_t column = 0; column < c.columns; ++column) {
+    std::ranges::fill(sums, 0.0F);
+    for (std::int64_t run = 0; run < a.depth / layout.run; ++run) {
+      const Block block = BlockAt(layout, panel, run, column);
+      for (std::int64_t row = 0; row < a.rows; ++row) {
+        const std::int8_t* const left = a.values + row * a.depth;
+        float& sum = sums[static_cast<std::size_t>(row)];
         for (int group = 0; group < layout.run / layout.group; ++group) {
           const std::int64_t k = run * layout.run + group * layout.group;
           std::int32_t exact = 0;
@@ -94,9 +96,10 @@ void PlainProduct(const BlockRows& a, const std::byte* panel, Matrix<float> c, c
                            scale * static_cast<float>(GroupSum(a, row, k, layout.group)), sum);
         }
       }
-      sums[static_cast<std::size_t>(column)] = sum;
     }
-    FinishRow(sums.data(), c.columns, bias, relu, c.row(row));
+    for (std::int64_t row = 0; row < a.rows; ++row)
+      FinishRow(&sums[static_cast<std::size_t>(row)], 1, bias == nullptr ? nullptr : bias + column, relu,
+                c.row(row) + column);
   }
 }
 
