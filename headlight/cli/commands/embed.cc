@@ -234,8 +234,8 @@ void MergeIndexes(const Options& options) {
 }
 
 void EmbedImages(const Options& options) {
-  // Of an index a folder may be gone, whose images are then removed; otherwise images are listed before anything is
-  // loaded.
+  // A folder of an index may be missing, and its images are then removed. Otherwise images are listed before the model
+  // is loaded.
   const bool updates = !options.index.empty() && HasIndex(options.index);
   std::vector<ImageSource> sources;
   if (!updates) sources = ListInputImages(options.inputs);

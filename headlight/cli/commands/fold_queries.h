@@ -15,7 +15,7 @@ struct FoldCommandOptions {
   std::vector<std::string> models;      // folders, or .npz files
   std::string sequence;                 // of one query, or
   std::vector<std::string> alignments;  // its alignments, or
-  std::string database;                 // that is searched where there is no alignment
+  std::string database;                 // searched if there is no alignment
   std::vector<std::string> templates;   // structures, aligned to the query by
   std::string template_alignment;       // this file, or else by their sequences
   std::string file, alignment_folder;   // a FASTA file, and a folder with NAME.a3m or NAME.sto of these

@@ -80,7 +80,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
   const std::int64_t most =
       positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
   std::string text = prompt;
-  // What is left may have other tokens, and more.
+  // The shortened text may be tokenized differently, and longer.
   for (std::int64_t cut = most; cut > 0 && std::ssize(encoding.ids) > most; --cut) {
     text.erase(0, static_cast<std::size_t>(encoding.spans[encoding.ids.size() - static_cast<std::size_t>(cut)].begin));
     encoding = generator.tokenizer().Encode(text);

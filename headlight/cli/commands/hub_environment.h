@@ -1,4 +1,4 @@
-// What the environment says about a hub, by the variables of Python's huggingface_hub.
+// The settings of a hub in the environment variables of Python's huggingface_hub.
 #pragma once
 
 #include <string>

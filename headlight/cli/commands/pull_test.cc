@@ -110,7 +110,7 @@ TEST_F(PullCommand, RefusesUnfitOptions) {
   EXPECT_TRUE(storage.Requests().empty());
 }
 
-// That every option for a model's folder takes the model's name.
+// Every option for a model's folder takes the model's name.
 TEST(ModelOptions, AreMarked) {
   const std::set<std::string> names = {"DIR",    "--from",    "--tokenizer", "--detector",
                                        "--rank", "--against", "--vae",       "--model"};

@@ -75,7 +75,7 @@ std::string Filled(std::string_view text) {
   return at > 0 ? filled + "\n" : filled;
 }
 
-// Of the commands, `all` or the common ones; those without a group are among the last group's.
+// The entries of all commands or of the common ones. Commands without a group are in the last one.
 std::string CommandEntries(const Command& command, bool all) {
   const std::vector<const Command*> commands = CommandsOf(command);
   std::string entries;

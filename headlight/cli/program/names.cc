@@ -60,7 +60,7 @@ constexpr Alias kAliases[] = {
     {"--output", "--out"},
 };
 
-// What to use instead of a name that a command does not have but that is a former one or one that people try.
+// The replacement of a name that a command lacks: a former name, or one that people try.
 struct Instead {
   std::string_view name, present;  // `present`: the option or command that the message is about
   std::string_view advice = {};    // empty: the option has been renamed

@@ -18,7 +18,7 @@ struct CommandGroup {
 };
 std::span<const CommandGroup> CommandGroups();
 
-/// Whether the short help of a command shows the option.
+/// Returns true if the short help of a command shows the option.
 bool IsCommon(const Option& option);
 
 /// The name in the command's table: of an alias such as --lr, or of a name with underscores such as --beam_size. A name
