@@ -66,7 +66,8 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
   anneal("--first-kl-weight", options.first_kl_weight, NumberFrom(0), "Its first weight [0.1; with logit-laplace 0]");
   anneal("--kl-batches", options.kl_batches, AtLeast(1),
          "Batches until it is at the last [3000; with logit-laplace 500]");
-  table.Add("--flip", codes.flip, "Mirror half of the images, left to right, chosen again in each epoch").Group("Training");
+  table.Add("--flip", codes.flip, "Mirror half of the images, left to right, chosen again in each epoch")
+      .Group("Training");
 }
 
 TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserver& observer) {

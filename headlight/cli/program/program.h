@@ -18,8 +18,8 @@ std::unique_ptr<Command> MakeProgram();
 // Throws Error if the program runs on several ranks and the command cannot.
 void CheckRanks(const Command& command);
 
-// The exit code of the command that ended with this exception, whose error is printed as one line. 1: an internal error;
-// 2: a mistake of the user, of a file or of the system; 128 + N: the signal N.
+// The exit code of the command that ended with this exception, whose error is printed as one line. 1: an internal
+// error; 2: a mistake of the user, of a file or of the system; 128 + N: the signal N.
 int ExitCodeOf(const Command& command, const std::exception_ptr& end);
 
 }  // namespace headlight
