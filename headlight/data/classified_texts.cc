@@ -168,7 +168,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,
-          "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end", text.place,
+          "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", text.place,
           encoding.ids.size(), longest);
     if (Truncate(encoding, longest, tokenizer.cut_at())) ++read.truncated;
     Check(!encoding.ids.empty(), "{}: the text has no tokens", text.place);

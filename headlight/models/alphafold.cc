@@ -105,7 +105,7 @@ void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
 }
 
 void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
-  Check(features.templates.empty() || templates_, "{}: {} templates, where this model reads none", parameters_.source(),
+  Check(features.templates.empty() || templates_, "{}: {} templates, and this model reads none", parameters_.source(),
         features.templates.size());
   const auto residues = std::ssize(features.types);
   for (const TemplateFeatures& one : features.templates) {

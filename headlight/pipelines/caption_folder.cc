@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int32_t kUsualLength = 20;  // Transformers' number of new tokens
 
-// Of generation_config.json, or without that file of config.json and its part for the texts.
+// Reads generation_config.json; without that file, reads config.json and its section for the text decoder.
 void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   const ConditionalDecoder::Limits& limits = folder.model->limits();
   std::vector<JsonView> sources = {files.generation_config};
@@ -31,7 +31,7 @@ void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
     if (!json.present()) continue;
     settings = ReadTranslationSettings(json, settings, limits, GenerationKind::caption);
   }
-  // config.json's start and end are in the limits, and a BLIP always takes those.
+  // The limits already have config.json's start and end tokens. A BLIP always uses those.
   if (!own_file || files.config.Get("model_type", "").String() == "blip") {
     settings.decoding.prefix.clear();
     settings.decoding.search.end_ids.clear();
@@ -71,23 +71,23 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
     decoding.max_new_tokens = 0;
     Check(decoding.max_length >= 1, "`max_length` must be at least 1, not {}", decoding.max_length);
   }
-  // The folder's, for other lengths.
+  // A folder's min_length may exceed the max_length that the caller gives.
   decoding.min_length = std::min(decoding.min_length, decoding.max_length != 0 ? decoding.max_length : positions);
   if (options.min_length) decoding.min_new_tokens = 0;
   decoding.min_length = options.min_length.value_or(decoding.min_length);
   decoding.cancelled = options.cancelled;
   DecodingOptions checked = decoding;
-  if (checked.search.sample) checked.search.n_best = 1;  // samples are entries of their own
-  Decode(*folder.model, Memory{}, checked);              // refuses impossible options
+  if (checked.search.sample) checked.search.n_best = 1;  // samples are separate entries
+  Decode(*folder.model, Memory{}, checked);              // rejects impossible options
   return decoding;
 }
 
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which) {
-  // Samples are decoded as entries of their own, which share their memory, each with a random stream.
+  // Each sample is decoded as a separate entry with its own random stream; the samples of an image share its memory.
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
-  constexpr std::size_t at_once = 256;  // entries, whose keys and values are held, however many are drawn
+  constexpr std::size_t at_once = 256;  // entries, which bounds the memory of keys and values
   std::vector<std::vector<Hypothesis>> found;
   for (std::size_t begin = 0, count = memory.sentences.size() * samples; begin < count; begin += at_once) {
     Memory entries{memory.rows, {}};
@@ -105,7 +105,7 @@ std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder
     for (const Hypothesis& hypothesis : found[i]) {
       ImageCaption& caption = captions[i / samples].emplace_back();
       std::vector<std::int32_t> ids = hypothesis.ids;
-      // Another start or end than the model's own may be text, as in Transformers.
+      // If the start token is not the model's usual one, it may be text, as in Transformers.
       if (const std::int32_t start = decoding.prefix.front(); start != folder.model->limits().start_id)
         ids.insert(ids.begin(), start);
       if (hypothesis.end >= 0 && hypothesis.end != folder.model->limits().end_id) ids.push_back(hypothesis.end);

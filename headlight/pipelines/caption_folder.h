@@ -1,5 +1,5 @@
-// Shared by the tasks that write about images: a model with its preparation of images and its tokenizer, and what
-// it writes from a memory.
+// Shared by the pipelines that write text about images: a model with its image processor and tokenizer, and decoding
+// from encoded images.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-// A use of these models, with its name in words.
+// A task of these models, with its name for messages.
 struct CaptionUse {
   bool CaptionModel::Uses::*has;
   const char* name;
@@ -35,16 +35,16 @@ struct CaptionFolder {
   DecodingOptions decoding;  // the folder's settings
 };
 
-// Throws Error where the folder does not hold a model of that use, how its images are prepared and its tokenizer, and
-// for options that such models do not have.
+// Throws Error if the folder has no model for that use, no image processor or no tokenizer, and for options that such
+// models do not have.
 CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& options, const CaptionUse& use);
 
-// The folder's settings and the options', with options.prompt as the beginning of every text. Throws Error for
-// impossible ones, naming them.
+// The folder's settings, overridden by `options`; options.prompt begins every text. Throws Error naming an impossible
+// option.
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options);
 
-// The texts from each entry of the memory, options.n_best of each. `which`: the place of each among all of the call,
-// for the streams of random numbers.
+// Writes options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole call,
+// which selects its random stream.
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which);

@@ -23,8 +23,8 @@ struct Contact {
   float score = 0;  ///< the probability that they touch (their CB within 8 A), 0 to 1
 };
 
-/// The pairs that are at least `separation` residues apart, the highest score first, as many as there are residues.
-/// `probabilities`: [residues, residues] in float32. Throws Error for another shape, and for a `separation` below 1.
+/// The pairs that are at least `separation` residues apart, highest score first; at most as many as there are residues.
+/// `probabilities`: [residues, residues] in float32. Throws Error for another shape, and if `separation` is below 1.
 HEADLIGHT_API std::vector<Contact> BestContacts(const Tensor& probabilities, std::int64_t separation = 6);
 
 /// Immutable and cheap to copy; every method may be called from many threads at once.
@@ -34,14 +34,15 @@ class HEADLIGHT_API ContactPredictor {
   /// not supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The best contacts of a protein, as BestContacts. `letters`: its residues, in one-letter codes. Throws Error that
-  /// begins with `name` if there are no letters, more than the model reads, or one that is not in its vocabulary.
+  /// The most probable contacts of a protein, as BestContacts selects them. `letters`: its residues, in one-letter
+  /// codes. Throws Error that begins with `name` if there are no letters, too many for the model, or one that is not in
+  /// its vocabulary.
   std::vector<Contact> Predict(std::string_view letters, std::int64_t separation = 6,
                                const std::string& name = "the sequence") const {
     return BestContacts(Scores(letters, name), separation);
   }
 
-  /// The probabilities that residues touch, [residues, residues] in float32. Throws Error as Predict.
+  /// The probability of contact of each pair of residues, [residues, residues] in float32. Throws Error as Predict.
   Tensor Scores(std::string_view letters, const std::string& name = "the sequence") const;
 
  private:

@@ -17,7 +17,7 @@ std::vector<std::vector<std::int64_t>> PairsOf(const std::vector<Contact>& conta
   return pairs;
 }
 
-TEST(BestContacts, AreAsManyAsResiduesAndTheBestFirst) {
+TEST(BestContacts, BestFirstAndAtMostOnePerResidue) {
   const Tensor probabilities =
       Tensor::From<float>({1, 0.9F, 0.2F, 0.7F, 0.9F, 1, 0.3F, 0.2F, 0.2F, 0.3F, 1, 0.1F, 0.7F, 0.2F, 0.1F, 1}, {4, 4});
   EXPECT_EQ(PairsOf(BestContacts(probabilities, 1)),
@@ -29,7 +29,7 @@ TEST(BestContacts, AreAsManyAsResiduesAndTheBestFirst) {
   EXPECT_THAT(ErrorOf([] { BestContacts(Tensor::Zeros({2, 3})); }), HasSubstr("are not residues x residues"));
 }
 
-TEST(ContactPredictor, GivesTheBestOfItsScores) {
+TEST(ContactPredictor, PredictsTheBestContactsOfItsScores) {
   const TemporaryFolder folder;
   SaveTinyEsm(folder.path());
   const ContactPredictor predictor = ContactPredictor::Load(folder.path());

@@ -1,4 +1,4 @@
-// Damaged settings: every message about a file of a folder names it.
+// Damaged settings: every error about a file of a folder names that file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ Action CopyOf(const std::string& folder, const std::map<std::string, std::string
   };
 }
 
-// The vocabulary of a tokenizer.json as older folders have it.
+// The vocabulary of a tokenizer.json as a separate file, as in older folders.
 void SaveOlderTokenizer(const std::string& to, const std::string& family) {
   const JsonView file = ReadJson(kTokenizers + "family_" + family + ".json");
   Json vocabulary = file["model"]["vocab"].value();
@@ -130,7 +130,7 @@ std::vector<Case> Cases() {
   };
 }
 
-// Where values stand in a JSON file: names and indices.
+// The path of a value in a JSON file: names and indices.
 using Path = std::vector<std::string>;
 
 void AddPaths(const Json& json, const Path& path, std::vector<Path>& paths) {
@@ -166,8 +166,8 @@ class DamagedFiles : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(, DamagedFiles, testing::Range(std::size_t{0}, Cases().size()),
                          [](const auto& which) { return Cases()[which.param].name; });
 
-// Uses the folder with changes to its JSON files, at most `most` of each. Every error must name a file of the folder.
-// Returns the number of errors.
+// Loads and runs the folder with changes to its JSON files, at most `most` changes per file. Every error must name a
+// file of the folder. Returns the number of errors.
 std::size_t CheckChanges(const std::string& path, const std::vector<std::string>& files, std::size_t most,
                          const Action& use) {
   std::map<std::string, std::string> unnamed;
@@ -176,7 +176,7 @@ std::size_t CheckChanges(const std::string& path, const std::vector<std::string>
     WriteFile(file, text);
     const std::string error = ErrorOf([&] { use(path); });
     refused += error.empty() ? 0 : 1;
-    // Or the text that the settings leave no room for.
+    // Other errors are about the text, such as too many tokens for the changed settings.
     if (!error.empty() && error.find(path + "/") == std::string::npos && !error.starts_with("text 1: "))
       unnamed.emplace(error.substr(0, 40), file + " " + what + ": " + error);
   };
@@ -189,7 +189,8 @@ std::size_t CheckChanges(const std::string& path, const std::vector<std::string>
     check(file, "[]", "an array");
     std::vector<Path> paths;
     AddPaths(json, {}, paths);
-    // Every so many of the pairs of a place and a value; the number of values does not divide the step.
+    // Every step-th pair of a path and a value. The number of values does not divide the step, so that all values
+    // occur.
     const std::size_t pairs = paths.size() * std::size(values);
     std::size_t step = pairs / most + 1;
     if (step % std::size(values) == 0) ++step;
@@ -221,7 +222,7 @@ TEST_P(DamagedFiles, AreNamed) {
   EXPECT_GT(CheckChanges(path, files, 60, one.use), 10U);
 }
 
-// Of every family.
+// The configurations of all families.
 TEST(DamagedConfigurations, AreNamed) {
   std::size_t folders = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData)) {

@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-// Of the keys and values of a sequence that fills the model's positions.
+// Bytes of keys and values of a sequence that fills the model's positions.
 std::int64_t BytesOfSequence(const LanguageModel& model, std::span<const std::int32_t> prompt) {
   DecoderCache cache;
   Context context;
@@ -27,7 +27,7 @@ std::int64_t BytesOfSequence(const LanguageModel& model, std::span<const std::in
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options) {
   if (wanted.prompts.empty()) return {};
-  // Keys and values of about 256 MB: more images at once are hardly faster.
+  // Keys and values of about 256 MB; generating more images at once is hardly faster.
   constexpr std::int64_t most = 64, memory = 1 << 28;
   const std::int64_t bytes_each = BytesOfSequence(model, wanted.prompts.front()) * (options.guidance == 1 ? 1 : 2);
   const std::int64_t at_once = std::clamp<std::int64_t>(memory / bytes_each, 1, most);
@@ -56,7 +56,7 @@ std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, co
     generation.batch_tokens = (end - begin) * std::ssize(*begin);
     for (std::vector<Hypothesis>& best : Generate(model, std::vector(begin, end), generation)) {
       std::vector<std::int32_t>& ids = drawn.emplace_back(std::move(best.front().ids));
-      Ensure(std::ssize(ids) == wanted.count, "{} tokens were drawn, not {}", ids.size(), wanted.count);
+      Ensure(std::ssize(ids) == wanted.count, "{} tokens were sampled, not {}", ids.size(), wanted.count);
     }
     begin = end;
   }

@@ -1,4 +1,4 @@
-// The tokens of images, drawn after the prompts of models that write them.
+// Samples the tokens of images after the prompts of text-to-image models.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace headlight {
 
 struct TokensToDraw {
-  std::vector<std::vector<std::int32_t>> prompts;  // of one length
-  std::vector<std::int32_t> unguided = {};         // the prompt without a text, for guidance
-  std::int64_t count = 0;                          // of new tokens after each
-  std::optional<std::int32_t> never = {};          // a token that the model scores and that is not drawn
+  std::vector<std::vector<std::int32_t>> prompts;  // all of the same length
+  std::vector<std::int32_t> unguided = {};         // the prompt without a text, for classifier-free guidance
+  std::int64_t count = 0;                          // new tokens after each prompt
+  std::optional<std::int32_t> never = {};          // a token with a logit that must not be sampled
 };
 
-// `count` tokens after each prompt. As many images are drawn at once as their cache allows. Throws Error for
-// impossible options, naming them.
+// Samples `count` tokens after each prompt. The cache limits how many images are sampled at once. Throws Error naming
+// an impossible option.
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options);
 

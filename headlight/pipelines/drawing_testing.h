@@ -1,4 +1,4 @@
-// A model that draws, for tests: tiny and untrained.
+// A tiny, untrained text-to-image model for tests.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-// Saves a DALL-E into `folder`, which exists, with its tokenizer and its coder: images of 8 x 8 pixels in 4 x 4 of 6
-// codes, from texts of at most 12 tokens.
+// Saves a DALL-E with its tokenizer and discrete VAE into `folder`, which must exist. Images have 8 x 8 pixels and 4 x
+// 4 codes out of 6; texts have at most 12 tokens.
 inline void SaveTinyDalle(const std::string& folder) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                              folder + "/tokenizer.json");

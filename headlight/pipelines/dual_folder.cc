@@ -23,11 +23,11 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options,
 
 namespace {
 
-// A text for the eyes of one who looks: whole.
+// Reads a whole text for inspection; throws Error if it is too long.
 WholeTexts::Read ReadWhole(const DualFolder& loaded, std::string_view text) {
   loaded.model->CheckTexts();
   WholeTexts::Read read = (*loaded.texts)(text);
-  Check(read.cut == 0, "the text: {} tokens, of which the model reads {} at once", std::ssize(read.ids) + read.cut,
+  Check(read.cut == 0, "the text has {} tokens, and the model reads at most {}", std::ssize(read.ids) + read.cut,
         loaded.texts->longest);
   return read;
 }

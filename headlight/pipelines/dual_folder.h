@@ -1,5 +1,5 @@
-// Shared by the tasks of models of two towers: a model with its tokenizer and its preparation of images, as far as it
-// has the towers, and vectors in batches.
+// Shared by the pipelines of dual encoders: a model with a tokenizer, an image processor or both, depending on its
+// towers, and embedding in batches.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,20 @@ namespace headlight {
 
 struct DualFolder {
   std::unique_ptr<const DualEncoder> model;
-  std::optional<WholeTexts> texts;          // where it has a tower for them
-  std::optional<ImageProcessor> processor;  // likewise for images
+  std::optional<WholeTexts> texts;          // if the model has a text tower
+  std::optional<ImageProcessor> processor;  // if the model has an image tower
 };
 
-// Throws Error where the folder does not hold such a model, or its tokenizer has more tokens than the model, and for
-// options that encoders do not have.
+// Throws Error if the folder has no such model or its tokenizer has more tokens than the model, and for options that
+// encoders do not have.
 HEADLIGHT_API DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
                                         LoadFor purpose = LoadFor::computing);
 
-// The attention of the texts' tower for a text. Throws Error where the model has none, and where the text is longer
-// than it reads.
+// The text tower's attention for a text. Throws Error if the model has no text tower or the text is too long.
 AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text);
 
-// Which patches move the score of an image and a text (inspect/relevance.h), of a folder loaded for everything. Throws
-// Error likewise, and where the model lacks a tower.
+// The relevance of each patch for the similarity of an image and a text (inspect/relevance.h). The folder must be
+// loaded with both towers. Throws Error if the model lacks a tower or the text is too long.
 AttentionRecord ImageRelevanceOf(const DualFolder& loaded, const Image& image, std::string_view text);
 
 }  // namespace headlight

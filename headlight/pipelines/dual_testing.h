@@ -1,4 +1,4 @@
-// Models of two towers for tests: tiny and untrained, with the tokenizers in text/tokenizers/testdata.
+// Tiny, untrained dual encoders for tests, with the tokenizers in text/tokenizers/testdata.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-// Sizes of both towers, which differ.
+// Sizes that differ between the two towers.
 template <typename Config>
 Config TinyDualConfig(std::int64_t vocabulary, std::int64_t positions) {
   Config config;
@@ -30,8 +30,8 @@ Config TinyDualConfig(std::int64_t vocabulary, std::int64_t positions) {
   return config;
 }
 
-// Saves a CLIP into `folder`, which exists. It reads images of 8 x 8 pixels, of which the longer sides are cut, and
-// texts of at most `positions` tokens.
+// Saves a CLIP into `folder`, which must exist. It reads images of 8 x 8 pixels, centre-cropped, and texts of at most
+// `positions` tokens.
 inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_clip.json",
                              folder + "/tokenizer.json", std::filesystem::copy_options::overwrite_existing);
@@ -47,7 +47,7 @@ inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20,
             R"("crop_size": {"height": 8, "width": 8}})");
 }
 
-// A SigLIP likewise, whose texts are filled up.
+// Saves a SigLIP, which pads its texts, into `folder`, which must exist.
 inline void SaveTinySiglip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/spm_t5.model",
                              folder + "/spiece.model", std::filesystem::copy_options::overwrite_existing);

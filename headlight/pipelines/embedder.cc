@@ -29,7 +29,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   const bool of_residues = options.pooling != EmbedPooling::folder;
   const PipelineTokenizer& tokenizer = state_->loaded.tokenizer;
   const std::string prompt = of_residues ? "" : state_->reading.PromptOf(options.purpose, options.prompt_name);
-  std::int64_t prompt_tokens = 0;  // with those that are put before it
+  std::int64_t prompt_tokens = 0;  // including special tokens before the prompt
   if (!prompt.empty() && !state_->reading.pools_prompt) {
     const std::vector<std::int32_t> ids = tokenizer.Encode(prompt, {.read_special = false}).ids;
     prompt_tokens = std::ssize(ids) - (!ids.empty() && tokenizer.IsSpecial(ids.back()) ? 1 : 0);
@@ -44,11 +44,11 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
     Check(std::ssize(encoding.ids) > prompt_tokens, "{}: it has no tokens", NameOf(options.name_of, i));
     if (of_residues) CheckResidues(state_->loaded, texts[i], encoding, NameOf(options.name_of, i));
     if (!Truncate(encoding, longest(), tokenizer.cut_at())) continue;
-    Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end",
+    Check(options.truncate, "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end",
           NameOf(options.name_of, i), tokens, longest());
     result.truncated.push_back(static_cast<std::int64_t>(i));
   }
-  std::vector<std::int64_t> first;  // each text's first row of the vectors
+  std::vector<std::int64_t> first;  // first row of each text in the vectors
   std::int64_t rows = 0;
   for (const Encoding& encoding : encodings) {
     first.push_back(rows);
@@ -59,7 +59,7 @@ Embeddings Embedder::Embed(std::span<const std::string> texts, const EmbedOption
   EncodeInBatches(*state_->loaded.model, encodings, options.batch_tokens,
                   [&](Context&, const Tensor& hidden, const Sequences& sentences, std::span<const std::size_t> which) {
                     for (std::size_t i = 0; i < which.size(); ++i) {
-                      // Residues stand between <cls> and <eos>.
+                      // The residues are between <cls> and <eos>.
                       const Tensor states = of_residues
                                                 ? hidden.ViewRows(sentences[i].begin + 1, sentences[i].length - 2)
                                                 : hidden.ViewRows(sentences[i].begin, sentences[i].length);

@@ -1,4 +1,4 @@
-// Sentence embeddings: vectors of texts that are near one another where the texts mean the same.
+// Sentence embeddings: vectors that are close if the texts have a similar meaning.
 //   const Embedder embedder = Embedder::Load("all-MiniLM-L6-v2");
 //   std::vector<float> vector = embedder.Embed("A dog runs.");
 //   Tensor vectors = embedder.Embed({"A dog runs.", "A cat sleeps."}).vectors;  // [2, dimension]
@@ -20,17 +20,18 @@
 namespace headlight {
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend
-/// on what it is embedded with.
+/// on the other texts of a call.
 class HEADLIGHT_API Embedder {
  public:
-  /// A folder of any text encoder, plain or of sentence-transformers, whose `modules.json` gives the pooling and what
-  /// follows; without that file a vector is the mean of the tokens' states. Throws Error naming the file and what
-  /// is wrong with it or not supported, and where the processor has no instructions for `compute`.
+  /// Loads the folder of any text encoder, plain or of sentence-transformers. `modules.json` gives the pooling and the
+  /// modules after it; without that file, a vector is the mean of the tokens' states. Throws Error that names the file
+  /// and what is wrong with it or not supported, and if the processor cannot compute in `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Throws Error naming the text where one is not UTF-8, has no tokens, or is too long and not to be truncated, for a
-  /// name of a prompt that the model does not have, and with another pooling than the folder's where a residue's letter
-  /// is not a token of its own, as ESM's are.
+  /// The vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension]. Throws Error
+  /// that names the text if it is not UTF-8, has no tokens, or is too long and `truncate` is not set. Throws Error for
+  /// an unknown prompt name. Other poolings than the folder's are errors unless each residue is one token, as in an
+  /// ESM.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);

@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Written by tools/make_bert_goldens.py.
+// Made by tools/make_bert_goldens.py.
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
 std::vector<std::string> Texts() {
@@ -50,7 +50,7 @@ TEST(Embedder, EqualsSentenceTransformers) {
   }
 }
 
-// A copy of the folder, where these files have other texts; none removes a file.
+// A copy of the folder with these files replaced; a file without a text is removed.
 std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, std::optional<std::string>>>& files) {
   auto folder = std::make_unique<TemporaryFolder>();
   std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);
@@ -62,7 +62,7 @@ std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, s
   return folder;
 }
 
-// Written by tools/make_pooling_goldens.py.
+// Made by tools/make_pooling_goldens.py.
 TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   const JsonView golden = ReadJson(kFolder + "/poolings.json");
   const std::vector<std::string> texts = golden["texts"].Strings();
@@ -91,7 +91,7 @@ TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   expect(R"({"pooling_mode": "mean"})", golden["prompt"].value().Line(), golden["prompted"]);
 }
 
-// The vector of a text from a copy of the folder with these files.
+// The vector of a text from a copy of the folder with these files replaced.
 std::vector<float> VectorWith(const std::vector<std::pair<std::string, std::optional<std::string>>>& files,
                               const std::string& text, const EmbedOptions& options = {}) {
   return Embedder::Load(With(files)->path()).Embed(text, options);
@@ -152,7 +152,7 @@ TEST(Embedder, ChoosesAPrompt) {
     EXPECT_EQ(Embedder::Load(topic->path()).Embed("dog", {.purpose = purpose}), green);
 }
 
-TEST(Embedder, TruncatesAndComparesAsItsFilesSay) {
+TEST(Embedder, TruncatesAndComparesByItsConfig) {
   const std::vector<float> whole = VectorWith({}, "Two dogs.");
   const auto folder = With({{kSettings, R"({"truncate_dim": 4, "similarity_fn_name": "euclidean"})"}});
   const Embedder embedder = Embedder::Load(folder->path());
@@ -194,7 +194,7 @@ TEST(Embedder, AppliesDenseAndLayerNorm) {
                    {Stored("norm.weight", gain), Stored("norm.bias", bias)});
   const Embedder embedder = Embedder::Load(folder->path());
   EXPECT_EQ(embedder.dimension(), 2);
-  const float sign = pooled[0] > pooled[1] ? 1 : -1;  // two numbers are 1 and -1 after a LayerNorm
+  const float sign = pooled[0] > pooled[1] ? 1 : -1;  // LayerNorm maps two numbers to 1 and -1
   const std::vector<float> normed = embedder.Embed("dog");
   EXPECT_NEAR(normed[0], 2 * sign + 0.5, 1e-2);
   EXPECT_NEAR(normed[1], -2 * sign + 0.5, 1e-2);
@@ -217,7 +217,7 @@ TEST(Embedder, AppliesDenseAndLayerNorm) {
               HasSubstr("2_Dense: holds neither model.safetensors"));
 }
 
-TEST(Embedder, ReadsATransformerInAFolderOfItsOwn) {
+TEST(Embedder, ReadsATransformerInASubfolder) {
   const auto folder = With({{"modules.json", R"([{"type": "x.models.Transformer", "path": "0_Transformer"},
                                                  {"type": "x.models.Pooling", "path": "1_Pooling"}])"}});
   const std::vector<float> expected = VectorWith({{"modules.json", kPoolingOnly}}, "Two dogs.");

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The indices of equal encodings, group by group.
+// Groups the indices of equal encodings.
 std::vector<std::vector<std::size_t>> EqualEncodings(std::span<const Encoding* const> encodings) {
   const auto less = [](const Encoding* a, const Encoding* b) {
     return a->ids != b->ids ? a->ids < b->ids : a->type_ids < b->type_ids;
@@ -35,8 +35,8 @@ std::vector<std::vector<std::size_t>> EqualEncodings(std::span<const Encoding* c
 }  // namespace
 
 EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options, std::optional<NeededHead> head) {
-  Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder chooses no words", folder);
-  Check(!options.draft, "{}: draft is for a Translator or a Generator: an encoder writes no text", folder);
+  Check(!options.shortlist, "{}: shortlist is for a Translator: an encoder has no output vocabulary", folder);
+  Check(!options.draft, "{}: draft is for a Translator or a TextGenerator: an encoder generates no text", folder);
   auto model = LoadModel<TextEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   if (head && !(model->heads().*head->has)) {
     const std::vector<std::string> names = model->head_names();
@@ -76,7 +76,7 @@ void CheckText(std::string_view text, const TextName& name, std::size_t index) {
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name, std::string_view advice) {
   Check(!encoding.ids.empty(), "{}: it has no tokens", name);
   const std::int64_t longest = model.limits().positions;
-  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, of which the model reads {} at once{}", name,
+  Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, and the model reads at most {}{}", name,
         encoding.ids.size(), longest, advice);
 }
 
@@ -121,7 +121,7 @@ void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> 
       types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
       lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
     }
-    // A model that does not tell texts apart has one type for all, whatever the tokenizer says.
+    // A model with one token type gets type 0 for every token, whatever the tokenizer gives.
     if (!model.reads_types()) types.clear();
     const Sequences texts = PackedSequences(lengths);
     Context context;

@@ -1,4 +1,4 @@
-// Encoder tasks against Transformers' pipelines; tools/make_encoder_goldens.py describes the folders.
+// Encoder pipelines compared with those of Transformers; tools/make_encoder_goldens.py describes the folders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(TextClassifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { TextClassifier::Load(kFolders + "tag"); }), HasSubstr("head for classes of texts"));
 }
 
-TEST(TextClassifier, NamesThePoolerThatIsMissing) {
+TEST(TextClassifier, NamesAMissingPooler) {
   const TemporaryFolder folder;
   std::filesystem::copy(kFolders + "classify", folder.path());
   const Safetensors weights(kFolders + "classify/model.safetensors");
@@ -113,9 +113,9 @@ TEST(TextClassifier, NamesThePoolerThatIsMissing) {
               HasSubstr("model.safetensors: there is no 'bert.pooler.dense.weight'"));
 }
 
-// Without token_type_ids in model_input_names a second text has the type 0, too. If a folder does not list them, the
-// class of its tokenizer in Transformers 5.24 does.
-TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
+// Without token_type_ids in model_input_names, a second text has type 0 too. If a folder does not list them, the
+// tokenizer's class in Transformers 5.24 decides.
+TEST(TextClassifier, OmitsTokenTypesThatTheTokenizerDoesNotGive) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   std::filesystem::copy(kFolders + "classify", path, std::filesystem::copy_options::recursive);
@@ -127,7 +127,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
   const std::vector<float> with = scores(R"("input_ids", "token_type_ids", "attention_mask")");
   const std::vector<float> without = scores(R"("input_ids", "attention_mask")");
   EXPECT_NE(without, with);
-  // Where the folder does not say, the class of its tokenizer does.
+  // If the folder does not list them, the tokenizer's class decides.
   const auto scores_of_class = [&](const char* name) {
     WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"tokenizer_class": "{}"}})", name));
     return TextClassifier::Load(path).Scores(pair).ToVector<float>();
@@ -140,7 +140,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
         "PreTrainedTokenizer", "PythonBackend", "RobertaTokenizerFast", "MPNetTokenizerFast", "FunnelTokenizerFast",
         "SplinterTokenizer", "RetriBertTokenizer", "RealmTokenizer", "DPRReaderTokenizer"})
     EXPECT_EQ(scores_of_class(name), without) << name;
-  // A class in config.json counts if tokenizer_config.json has none, and without any that of the type of the model.
+  // A tokenizer class in config.json counts if tokenizer_config.json has none. Without either, the model type decides.
   std::filesystem::remove(path + "/tokenizer_config.json");
   const auto loaded = [&] { return TextClassifier::Load(path).Scores(pair).ToVector<float>(); };
   EXPECT_EQ(loaded(), with);
@@ -151,7 +151,7 @@ TEST(TextClassifier, LeavesOutTypesThatTheTokenizerDoesNotGive) {
   EXPECT_EQ(scores_of_class("BertTokenizer"), with);
 }
 
-TEST(EncoderTasks, TakeListsAndRefuseWhatTheyDoNotHave) {
+TEST(EncoderTasks, TakeListsAndRefuseUnsupportedInput) {
   EXPECT_EQ(TextClassifier::Load(kFolders + "classify").Classify({{"dog"}, {"A dog.", "Two men."}}).size(), 2U);
   EXPECT_EQ(TokenClassifier::Load(kFolders + "tag").Tag({"A dog.", "Two men."}).size(), 2U);
   EXPECT_EQ(MaskFiller::Load(kFolders + "fill_mask").Fill({"A <mask>."}, {.top_k = 2})[0][0].size(), 2U);
@@ -178,7 +178,7 @@ void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
   }
 }
 
-// With each aggregation, and with labels of BIOES.
+// With each aggregation strategy, and with BIOES labels.
 TEST(TokenClassifier, EqualsTransformersPipeline) {
   const JsonView golden = Golden("tag");
   const std::vector<std::string> texts = Strings(golden["texts"]);
@@ -211,7 +211,7 @@ TEST(TokenClassifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "answer"); }), HasSubstr("head for classes of tokens"));
 }
 
-// Tokens alone, and long texts in windows (tools/make_pipeline_goldens.py).
+// Labels per token, and long texts in windows (tools/make_pipeline_goldens.py).
 TEST(TokenClassifier, EqualsTransformersPipelineInTokensAndWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   const JsonView golden = ReadJson(kFolders + "tag/pipelines.json");
@@ -231,7 +231,7 @@ TEST(TokenClassifier, EqualsTransformersPipelineInTokensAndWindows) {
   }
 }
 
-TEST(TokenClassifier, GivesTheBestLabelsOfTokens) {
+TEST(TokenClassifier, ReturnsTopKLabelsPerToken) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   const std::string text = "Two men, two dögs.";
   const std::vector<NamedSpan> best = tagger.Tag(text, {.top_k = 1, .aggregation = TagAggregation::none});
@@ -259,7 +259,7 @@ TEST(TokenClassifier, GivesTheBestLabelsOfTokens) {
   EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
 }
 
-// The model reads 24 tokens, [CLS] and [SEP] with them: a long text is 22 of them, then others.
+// The model reads 24 tokens, including [CLS] and [SEP]. A long text has these 22 tokens followed by others.
 TEST(TokenClassifier, ReadsLongTextsInWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   std::string first, text;
@@ -318,7 +318,7 @@ TEST(QuestionAnswerer, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
 }
 
-// Several answers, windows of other sizes and parts of words (tools/make_pipeline_goldens.py).
+// Several answers, windows of other sizes and spans of partial words (tools/make_pipeline_goldens.py).
 TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
   const QuestionAnswerer answerer = QuestionAnswerer::Load(kFolders + "answer");
   const JsonView golden = ReadJson(kFolders + "answer/pipelines.json");
@@ -354,7 +354,7 @@ TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
   EXPECT_THAT(refused({.max_input_length = 12, .stride = 11}), HasSubstr("`stride` is 11"));
 }
 
-TEST(EncoderFolder, DividesAndTruncatesTexts) {
+TEST(EncoderFolder, SplitsAndTruncatesTexts) {
   const auto part = [](const Encoding& encoding) { return encoding.ids; };
   Encoding encoding{
       {101, 1, 102, 2, 3, 4, 5, 6, 103}, {0, 0, 0, 1, 1, 1, 1, 1, 1}, {-1, 0, -1, 1, 1, 1, 1, 1, -1}, {}, {}};
@@ -369,7 +369,7 @@ TEST(EncoderFolder, DividesAndTruncatesTexts) {
   EXPECT_EQ(windows[1].first, 3);
   EXPECT_EQ(windows[1].count, 3);
   EXPECT_EQ(SlidingWindows(encoding, 1, 9, 1).size(), 1U);
-  EXPECT_EQ(SlidingWindows(encoding, 1, 5, 99).size(), 5U);  // room for one
+  EXPECT_EQ(SlidingWindows(encoding, 1, 5, 99).size(), 5U);  // space for one token of the context
   EXPECT_THAT(ErrorOf([&] { SlidingWindows(encoding, 1, 4, 0); }), HasSubstr("the model reads 4 tokens"));
 
   EXPECT_FALSE(Truncate(encoding, 9));

@@ -24,7 +24,7 @@ struct TextJob final : EngineJobOf<GeneratedText> {
       : call(generator, Buffered(queue, std::move(options))) {}
   void Finish() override { results = std::move(call.Results(found).front()); }
 
-  // on_text keeps its pieces for the waiter.
+  // on_text collects pieces for the thread that waits.
   GenerateOptions Buffered(EngineQueue& queue, GenerateOptions options) {
     if (options.on_text)
       options.on_text = [this, &queue](std::size_t text, std::string_view piece) {
@@ -46,7 +46,7 @@ struct TranslationJob final : EngineJobOf<Translation> {
   }
 
   TranslationCall call;
-  std::vector<std::vector<std::int32_t>> prompts;  // of each sequence
+  std::vector<std::vector<std::int32_t>> prompts;  // of each sequence of the job
 };
 
 std::int64_t BytesOf(std::initializer_list<const std::vector<std::string>*> lists) {
@@ -65,7 +65,7 @@ std::int64_t BytesOf(const DecodingRequest& request) {
          BytesOf(request.source);
 }
 
-// The most tokens that a sequence may have in the cache.
+// The largest number of tokens that a sequence may have in the cache.
 std::int64_t MostCached(const DecodingRequest& request, std::int64_t positions) {
   const auto of = [&](std::int64_t prompt) {
     const std::int64_t longest = std::min(prompt + request.max_new_tokens - 1, positions);
@@ -97,7 +97,7 @@ struct Engine::State {
                                                        TranslationCall::ShortlistOf(*translator));
   }
 
-  // Queues the job that `make` makes of a request of so many bytes.
+  // Reserves `bytes` of queue space, makes a job of the request and queues it.
   template <typename Job, typename Request>
   std::shared_ptr<Job> Enter(const Request& request, std::int64_t bytes, const auto& make) {
     const auto begin = EngineClock::now();
@@ -122,9 +122,9 @@ struct Engine::State {
     return job;
   }
 
-  const std::optional<TextGenerator> generator;  // one of the two
+  const std::optional<TextGenerator> generator;  // one of these two is set
   const std::optional<Translator> translator;
-  const std::shared_ptr<EngineQueue> queue;  // which tickets share
+  const std::shared_ptr<EngineQueue> queue;  // shared with tickets
   const std::int64_t positions, cached_tokens;
   EngineWorker worker;
 };

@@ -19,7 +19,7 @@ void EngineQueue::End(EngineJob& job, std::exception_ptr error) {
   const auto found = std::ranges::find(waiting, &job, [](const auto& one) { return one.get(); });
   if (found != waiting.end()) {
     waiting_bytes -= job.bytes;
-    waiting.erase(found);  // the caller has another reference
+    waiting.erase(found);  // the caller keeps a reference
   }
   job.changed.notify_all();
 }

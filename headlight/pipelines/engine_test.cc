@@ -1,4 +1,4 @@
-// Each result of an Engine is that of the same request alone, whatever many threads submit, cancel and wait for.
+// Results of an Engine equal those of the same request by itself, while many threads submit, cancel and wait.
 // ThreadSanitizer runs these tests too.
 #include "headlight/pipelines/engine.h"
 
@@ -25,7 +25,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// All that a result has, to the last bit.
+// All fields of a result, to the last bit.
 std::string Described(const GeneratedText& text) {
   return fmt::format("{} {} {} {} {:a}", text.text, static_cast<int>(text.finish_reason), text.prompt_tokens,
                      text.tokens, text.log_probability);
@@ -52,7 +52,7 @@ std::string Alone(const Translator& translator, const TranslationRequest& reques
   return Described(translator.TranslateBatch({request.text}, request.options).front());
 }
 
-// A request and its result alone.
+// A request and its result by itself.
 template <typename Request>
 struct Case {
   Request request;
@@ -104,7 +104,7 @@ std::vector<Case<TranslationRequest>> TranslationCases(const Translator& transla
   return cases;
 }
 
-// What a client wants besides the result.
+// Streamed pieces of text, by index of the text.
 struct Streamed {
   std::map<std::size_t, std::string> texts;
 };
@@ -123,7 +123,7 @@ struct Outcome {
   std::atomic<int> finished = 0, differing = 0, cancelled = 0, timed_out = 0, full = 0;
 };
 
-// So many threads each submit random ones of the cases, cancel some and expect the other results to be those alone.
+// Each thread submits random cases, cancels some, and expects the other results to equal those of single calls.
 template <typename Request>
 void RunClients(Engine& engine, const std::vector<Case<Request>>& cases, int threads, int requests, Outcome& outcome,
                 const std::function<void(Request&)>& defect = {}) {
@@ -181,7 +181,7 @@ void RunClients(Engine& engine, const std::vector<Case<Request>>& cases, int thr
   for (std::thread& one : clients) one.join();
 }
 
-// Waits until the condition holds, which it must do soon.
+// Waits until the condition holds, and fails if that takes too long.
 void Await(const std::function<bool()>& holds) {
   for (int i = 0; i < 20'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(holds());
@@ -194,7 +194,7 @@ void ExpectIdle(const Engine& engine) {
   Await([&] { return engine.Statistics().cached_tokens == 0; });
 }
 
-TEST(EngineClients, GetTheTextsOfTheirPromptsAlone) {
+TEST(EngineClients, GetTheTextsOfSingleCalls) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path());
   const TextGenerator generator = TextGenerator::Load(folder.path());
@@ -212,7 +212,7 @@ TEST(EngineClients, GetTheTextsOfTheirPromptsAlone) {
   }
 }
 
-TEST(EngineClients, GetTheTranslationsOfTheirTextsAlone) {
+TEST(EngineClients, GetTheTranslationsOfSingleCalls) {
   const TemporaryFolder folder;
   SaveTinyModel(folder.path());
   const Translator translator = Translator::Load(folder.path());
@@ -229,8 +229,8 @@ TEST(EngineClients, GetTheTranslationsOfTheirTextsAlone) {
   }
 }
 
-// As by an engine that gives each request the random stream of its arrival.
-TEST(EngineClients, FindAStreamThatDependsOnTheOrder) {
+// The check must detect an engine that numbers random streams by arrival.
+TEST(EngineClients, DetectRandomStreamsThatDependOnTheOrder) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path());
   const TextGenerator generator = TextGenerator::Load(folder.path());
@@ -243,7 +243,7 @@ TEST(EngineClients, FindAStreamThatDependsOnTheOrder) {
   EXPECT_GT(outcome.differing, 0);
 }
 
-// With a model that reads and writes so many tokens that a text outlasts the test.
+// A model with so many positions that a text takes longer than the test.
 class EngineTest : public testing::Test {
  protected:
   static constexpr std::int32_t kPositions = 100'000;
@@ -271,7 +271,7 @@ class EngineTest : public testing::Test {
   const TextGenerator generator_;
 };
 
-TEST_F(EngineTest, RefusesWhatTheQueueCannotHold) {
+TEST_F(EngineTest, RefusesRequestsThatExceedTheQueue) {
   Engine engine(generator_, {.max_waiting = 2, .max_running = 1});
   const auto endless = Occupy(engine);
   auto first = engine.Submit(Short("one")), second = engine.Submit(Short("two"));
@@ -290,7 +290,7 @@ TEST_F(EngineTest, RefusesWhatTheQueueCannotHold) {
   ExpectIdle(engine);
 }
 
-TEST_F(EngineTest, BoundsTheBytesThatWait) {
+TEST_F(EngineTest, BoundsTheBytesOfWaitingRequests) {
   Engine engine(generator_, {.max_waiting_bytes = 3000, .max_running = 1});
   const auto endless = Occupy(engine);
   try {
@@ -320,7 +320,7 @@ TEST_F(EngineTest, CancelsAtEveryPoint) {
   std::thread waiter([&] { EXPECT_THROW(running.Wait(), Cancelled); });
   running.Cancel();
   waiter.join();
-  // A prompt of many passes.
+  // A prompt that takes many forward passes.
   TextRequest long_prompt = Endless();
   long_prompt.ids.assign(50'000, 7);
   long_prompt.options.max_new_tokens = long_prompt.options.min_new_tokens = 1;
@@ -337,7 +337,7 @@ TEST_F(EngineTest, CancelsAtEveryPoint) {
   ExpectIdle(engine);
 }
 
-TEST_F(EngineTest, EndsWhatIsLate) {
+TEST_F(EngineTest, EndsRequestsAtTheirTimeout) {
   Engine engine(generator_, {.max_running = 1});
   TextRequest late = Endless();
   late.timeout = 100ms;
@@ -348,7 +348,7 @@ TEST_F(EngineTest, EndsWhatIsLate) {
   EXPECT_THROW(waiting.Wait(), TimedOut);
   EXPECT_THROW(running.Wait(), TimedOut);
   late.timeout = 20ms;
-  auto forgotten = engine.Submit(late);  // for which nobody waits
+  auto forgotten = engine.Submit(late);  // nobody waits for this one
   ExpectGood(engine);
   ExpectIdle(engine);
   EXPECT_THROW(forgotten.Wait(), TimedOut);
@@ -433,7 +433,7 @@ TEST_F(EngineTest, CountsTokens) {
   ExpectIdle(engine);
 }
 
-TEST(Engine, ANaNReachesItsOwnRequestOnly) {
+TEST(Engine, ANaNEndsOnlyItsOwnRequest) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path());
   {
@@ -444,7 +444,7 @@ TEST(Engine, ANaNReachesItsOwnRequestOnly) {
       const Safetensors file(path);
       for (const auto& [name, tensor] : file.tensors()) {
         const Tensor& value = values.emplace_back(file.Read(name));
-        if (name.ends_with("wpe.weight")) value.ViewRows(20, 20).Fill(NAN);  // what longer texts read
+        if (name.ends_with("wpe.weight")) value.ViewRows(20, 20).Fill(NAN);  // only longer texts use these positions
         stored.push_back(Stored(name, value));
       }
     }

@@ -15,7 +15,8 @@ namespace headlight {
 
 namespace {
 
-constexpr std::int64_t kSourceTokens = 512;  // encoded between two passes at most, so that these are not held up
+constexpr std::int64_t kSourceTokens =
+    512;  // encoded between two decoding steps at most, so that running requests are not delayed
 
 }  // namespace
 
@@ -52,7 +53,7 @@ void EngineWorker::Work() {
   for (bool goes_on = true; goes_on;) {
     try {
       goes_on = Round();
-    } catch (...) {  // such as for lack of memory: the batch is lost, and with it all that runs
+    } catch (...) {  // such as for lack of memory: all requests in the batch are lost
       const std::lock_guard lock(queue_.mutex);
       for (const auto& job : queue_.running) queue_.End(*job, std::current_exception());
       queue_.running.clear();
@@ -65,7 +66,7 @@ void EngineWorker::Work() {
 }
 
 bool EngineWorker::Round() {
-  std::vector<std::int64_t> left;  // ids of the batch whose requests have ended
+  std::vector<std::int64_t> left;  // batch ids of ended requests
   std::vector<Entry> joining;
   {
     std::unique_lock lock(queue_.mutex);
@@ -112,7 +113,7 @@ void EngineWorker::EndLate() {
 }
 
 std::vector<EngineWorker::Entry> EngineWorker::Joining(std::int64_t in_batch) {
-  std::int64_t sources = 0, tokens = 0;  // tokens of sources in the batch, and of new ones
+  std::int64_t sources = 0, tokens = 0;  // source tokens in the batch, and of the joining sequences
   for (const auto& [id, entry] : entries_)
     if (!entry.job->ended) sources += entry.source_tokens;
   std::vector<Entry> joining;
@@ -142,7 +143,7 @@ void EngineWorker::Join(const std::vector<Entry>& joining) {
   if (encoder_ != nullptr) Encode(joining);
   for (const Entry& entry : joining) {
     DecodingRequest& request = entry.job->sequences[entry.sequence];
-    if (encoder_ != nullptr && request.memory.empty()) continue;  // its source has failed
+    if (encoder_ != nullptr && request.memory.empty()) continue;  // encoding its source failed
     try {
       entries_.emplace(batch_->Add(std::move(request)), entry);
     } catch (const Error&) {
@@ -199,7 +200,8 @@ void EngineWorker::EncodeTogether(const std::vector<std::span<const Entry>>& sou
   std::int64_t row = 0;
   for (const std::span<const Entry> same : sources) {
     const std::int64_t rows = std::ssize(source(same));
-    encoded_ = {source(same), states.ViewRows(row, rows).Clone()};  // which does not keep the others' states
+    encoded_ = {source(same),
+                states.ViewRows(row, rows).Clone()};  // a copy, so that the states of other sources are freed
     ShareEncoded(same);
     row += rows;
   }

@@ -1,4 +1,4 @@
-// The thread of an Engine: requests join its batch, which it runs pass by pass, and get what they were decoded to.
+// The thread of an Engine: it adds requests to its batch, runs the batch step by step, and hands out the results.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class EngineWorker {
  public:
   using MakeBatch = std::function<std::unique_ptr<DecodingBatch>()>;
 
-  // `encoder` encodes the sources of requests; null for a language model. The batch has at most `cached_tokens` of
-  // them. The queue and the encoder must outlive the worker.
+  // `encoder` encodes the sources of requests; null for a language model. The batch has at most `cached_tokens` source
+  // tokens. The queue and the encoder must outlive the worker.
   EngineWorker(EngineQueue& queue, MakeBatch make_batch, const EncoderDecoder* encoder, std::int64_t cached_tokens);
-  // Ends every request with Cancelled, and waits for the pass that is running.
+  // Ends every request with Cancelled, and waits for the current forward pass.
   ~EngineWorker();
   EngineWorker(const EngineWorker&) = delete;
 
  private:
-  // A sequence that joins the batch, or is in it.
+  // A sequence that is in the batch or about to join it.
   struct Entry {
     std::shared_ptr<EngineJob> job;
     std::size_t sequence = 0;
@@ -37,19 +37,19 @@ class EngineWorker {
   void Work();
   // Waits for work and runs one pass. Returns false if the engine stops.
   bool Round();
-  // Ends requests whose time is over. With the mutex locked.
+  // Ends requests that have timed out. The mutex must be locked.
   void EndLate();
-  // The next sequences for which the batch has room. With the mutex locked.
+  // The next sequences that fit in the batch. The mutex must be locked.
   std::vector<Entry> Joining(std::int64_t in_batch);
-  // Encodes the sources of the sequences, and takes these into the batch.
+  // Encodes the sources of the sequences, and adds the sequences to the batch.
   void Join(const std::vector<Entry>& joining);
-  // Ends the request with the exception that is being handled.
+  // Ends the request with the current exception.
   void EndFailed(EngineJob& job);
-  // Gives each sequence its source's states. Those with the source of the one before share them.
+  // Sets each sequence's encoder states. Neighbours with the same source share them.
   void Encode(std::span<const Entry> joining);
-  // Gives sequences of the source that was encoded last its states.
+  // Sets the sequences' encoder states to those of the last encoded source, which is theirs.
   void ShareEncoded(std::span<const Entry> same) const;
-  // Encodes the common source of each group in one pass.
+  // Encodes the common source of each group in one forward pass.
   void EncodeTogether(const std::vector<std::span<const Entry>>& sources);
 
   EngineQueue& queue_;
@@ -57,11 +57,11 @@ class EngineWorker {
   const EncoderDecoder* const encoder_;
   const std::int64_t cached_tokens_;
   std::unique_ptr<DecodingBatch> batch_;   // null after it has failed
-  std::map<std::int64_t, Entry> entries_;  // by the batch's id
+  std::map<std::int64_t, Entry> entries_;  // by id in the batch
   struct {
     std::vector<std::int32_t> ids;
     Tensor states;
-  } encoded_;  // the last source
+  } encoded_;  // the last encoded source
   std::thread thread_;
 };
 

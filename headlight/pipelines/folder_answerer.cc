@@ -24,7 +24,7 @@ std::int32_t AnswerLength(std::int64_t max_length, std::int64_t most) {
   return static_cast<std::int32_t>(max_length);
 }
 
-// One that is given of the options that only models that find answers have, or "".
+// The name of an option that is set and needs a model that finds answers, or "".
 std::string_view FindingOptionOf(const FolderAnswererOptions& options) {
   if (options.always) return "always";
   if (!options.align_words) return "align_words";
@@ -94,7 +94,7 @@ FolderAnswerer LoadWriting(const std::string& folder, const FolderAnswererOption
 FolderAnswerer LoadLooking(const std::string& folder, const FolderAnswererOptions& options) {
   Check(options.detector.empty(), "`detector` is for models that read regions; this one reads the whole image");
   const std::string_view other = FindingOptionOf(options);
-  Check(other.empty(), "`{}` is for models that find an answer or none; this one writes one always", other);
+  Check(other.empty(), "`{}` is for models that find an answer or none; this one always writes one", other);
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(folder, options.load);
   CaptionOptions ask;
   if (options.max_length) ask.max_length = AnswerLength(*options.max_length, answerer.model().limits().positions);
@@ -117,12 +117,12 @@ FolderAnswerer LoadLooking(const std::string& folder, const FolderAnswererOption
 
 FolderAnswerer LoadChoosing(const std::string& folder, const FolderAnswererOptions& options) {
   const std::string_view other = options.max_length ? "max_length" : FindingOptionOf(options);
-  Check(other.empty(), "`{}` is for models that read passages; this one chooses one of the answers it knows", other);
+  Check(other.empty(), "`{}` is for models that read passages; this one chooses from a fixed set of answers", other);
   const RegionAnswerer answerer = RegionAnswerer::Load(folder, options.load);
   Check(answerer.reads_boxes() || options.detector.empty(),
         "`detector` is for models that read regions; this one reads the whole image");
   Check(!answerer.reads_boxes() || !options.detector.empty(),
-        "{}: this model reads regions of an image; `detector` DIR names what finds them", folder);
+        "{}: this model reads regions of an image; `detector` DIR names a model that finds them", folder);
   std::optional<ObjectDetector> detector;
   if (!options.detector.empty()) detector = ObjectDetector::Load(options.detector);
   return {.form = AnswerForm::chosen,
@@ -164,7 +164,7 @@ struct AnsweringKind {
 constexpr AnsweringKind kAnsweringKinds[] = {{EncoderDecoder::kKind, AnswersFrom::passages, LoadWriting},
                                              {CaptionModel::kKind, AnswersFrom::images, LoadLooking},
                                              {RegionTextEncoder::kKind, AnswersFrom::images, LoadChoosing}};
-// Also of the kinds that answer no questions, which it refuses.
+// Also used for kinds that answer no questions: loading reports the error.
 constexpr AnsweringKind kFindingKind = {"", AnswersFrom::passages, LoadFinding};
 
 const AnsweringKind& AnsweringKindOf(const std::string& folder) {

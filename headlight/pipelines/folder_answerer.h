@@ -1,4 +1,4 @@
-// Answers to questions with the model of any folder that answers them, whatever it reads: passages or images.
+// Answers to questions with the model in any folder that answers questions about passages or images.
 #pragma once
 
 #include <cstddef>
@@ -17,42 +17,43 @@
 
 namespace headlight {
 
-/// What a question is about.
+/// The kind of input that a question is about.
 enum class AnswersFrom { passages, images };
-/// By the model's kind, without its weights. Kinds that answer no questions have passages, for which loading throws
-/// Error.
+/// Decided by the model's kind, without its weights. Kinds that answer no questions give `passages`; loading them
+/// throws Error.
 HEADLIGHT_API AnswersFrom AnswersFromOf(const std::string& folder);
 
-/// Load refuses an option that the model does not have.
+/// Load throws Error for an option that the model does not have.
 struct FolderAnswererOptions {
   LoadOptions load = {};
   std::string detector = {};                    ///< the folder of a detector, for a model that reads regions of images
   std::optional<std::int64_t> max_length = {};  ///< tokens of an answer, at most, unless the model chooses one
-  // Of answers that are found:
+  // For models that find answers:
   bool always = false;                                ///< never "no answer"
   std::optional<std::int64_t> top_k = {};             ///< answers to each question, 1 to 100 [1]
-  bool align_words = true;                            ///< as that of AnswerOptions, as are the two that follow
+  bool align_words = true;                            ///< this and the next two: as in AnswerOptions
   std::optional<std::int64_t> max_input_length = {};  ///< tokens of a window: of the question and a part of the passage
   std::optional<std::int64_t> stride = {};            ///< tokens that neighbouring windows share
-  /// Of a model that writes answers: leave out the end of a passage that it cannot read as a whole. `on_truncated`
-  /// receives the question's name and the tokens that the model reads.
+  /// For models that write answers: truncates a passage that is longer than the model reads. `on_truncated` receives
+  /// the question's name and the number of tokens that the model reads.
   bool truncate = false;
   std::function<void(const std::string& question, std::int64_t longest)> on_truncated = {};
 };
 
-/// How a model answers: with a part of the passage, in its own words, or with one of the answers that it knows.
+/// How a model answers: with a span of the passage, with generated text, or with one of a fixed set of answers.
 enum class AnswerForm { found, written, chosen };
 
 struct FolderAnswer {
   std::string answer;                ///< empty if none is found
-  std::optional<double> score = {};  ///< as that of AnswerSpan or VisualAnswer; none of a T5 or a BART
-  std::int32_t start = 0, end = 0;   ///< of a found one, [start, end) in characters of the passage
+  std::optional<double> score = {};  ///< as in AnswerSpan or VisualAnswer; not set for a T5 or a BART
+  std::int32_t start = 0, end = 0;   ///< of a span: [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
-  /// With `top_k` the answers that follow it, the best first; they have no further ones.
+  /// With `top_k`, the other answers, the best first; their own `further` is empty.
   std::vector<FolderAnswer> further = {};
 };
 
-/// Name a text or an image by its index, in errors. An empty one leaves the name out or, of passages, gives "text 1".
+/// Names a text or an image by its index in errors. If it is empty, errors about passages say "text 1", and errors
+/// about images have no name.
 using QuestionName = std::function<std::string(std::size_t index)>;
 
 struct FolderAnswerer {
@@ -60,7 +61,7 @@ struct FolderAnswerer {
   HEADLIGHT_API static FolderAnswerer Load(const std::string& folder, const FolderAnswererOptions& options = {});
 
   AnswerForm form = AnswerForm::found;
-  /// The best answer to each question; empty if the model reads the other.
+  /// Answers each question; the function for the other kind of input is empty.
   std::function<std::vector<FolderAnswer>(std::span<const Question> questions, const QuestionName& question_name)>
       passages = {};
   std::function<std::vector<FolderAnswer>(std::span<const Image> images, std::span<const ImageQuestion> questions,

@@ -1,4 +1,4 @@
-// Answers of folders of each kind; the program's tests have those of images.
+// Answers with folders of each kind; the tests of the program cover images.
 #include "headlight/pipelines/folder_answerer.h"
 
 #include <gmock/gmock.h>

@@ -44,7 +44,7 @@ AttentionRecord OfLanguageModel(const std::string& folder, const AttentionInput&
   return TextGenerator::Load(folder).Attention(*input.text);
 }
 
-// A rollout to a layer is made of those before it.
+// Attention rollout to a layer needs all layers before it.
 std::optional<int> OneLayer(const AttentionInput& input) {
   return input.layer && input.attention != "rollout" ? std::optional(*input.layer - 1) : std::nullopt;
 }
@@ -61,10 +61,10 @@ AttentionRecord OfImageGenerator(const std::string& folder, const AttentionInput
   return AttentionOf(*model, model->config().start_id(), LoadImageProcessor(folder), *input.image, OneLayer(input));
 }
 
-// Of what the text is drawn as, with the options of headlight draw as they are unless given.
-AttentionRecord OfDrawer(const std::string& folder, const AttentionInput& input) {
+// The attention in a text and the image generated from it, with the default options of `headlight draw`.
+AttentionRecord OfTextToImage(const std::string& folder, const AttentionInput& input) {
   const std::optional<std::string>& text = input.text;
-  Check(text.has_value(), "{}: a model that draws reads a text: give it with `text`", folder);
+  Check(text.has_value(), "{}: a text-to-image model reads a text: give it with `text`", folder);
   const TextToImage drawer = TextToImage::Load(folder);
   const GeneratedImage image = drawer.Generate(*text).front();
   const std::vector<std::int32_t> ids =
@@ -99,8 +99,8 @@ AttentionRecord OfDualEncoder(const std::string& folder, const AttentionInput& i
         folder);
   Check(!input.second, "{}: this model reads no second text", folder);
   if (input.image && input.text) {
-    Check(!input.attention, "`attention`: of an image with a text the relevance of its patches is shown");
-    Check(!input.patch, "`patch`: of an image with a text the relevance of all patches is shown");
+    Check(!input.attention, "`attention`: an image with a text shows the relevance of its patches");
+    Check(!input.patch, "`patch`: an image with a text shows the relevance of all patches");
     return ImageRelevanceOf(LoadDualFolder(folder, {}, LoadFor::everything), *input.image, *input.text);
   }
   if (input.text) return TextAttentionOf(LoadDualFolder(folder), *input.text);
@@ -111,7 +111,7 @@ AttentionRecord OfDualEncoder(const std::string& folder, const AttentionInput& i
 AttentionRecord OfCaptionModel(const std::string& folder, const AttentionInput& input) {
   Check(input.image.has_value(), "{}: a model of captions reads an image: give it with `image`", folder);
   if (input.question) {
-    Check(!input.target, "`target` is a caption, which is not shown with a `question`");
+    Check(!input.target, "`target` is a caption, and a `question` has none");
     return VisualQuestionAnswerer::Load(folder).Attention(*input.image, *input.question, OneLayer(input));
   }
   return ImageCaptioner::Load(folder).Attention(*input.image, input.target, {}, OneLayer(input));
@@ -130,7 +130,7 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const AttentionIn
   return RegionAttentionOf(LoadRegionFolder(folder), *input.image, boxes, *input.question, OneLayer(input));
 }
 
-// Which of the inputs a kind reads that not every kind does.
+// The inputs that a kind of model reads and not every kind does.
 struct Reads {
   bool image = false, text_with_image = false, target_of_image = false;
   bool question = false, detector = false, threshold = false;
@@ -150,7 +150,7 @@ constexpr KindAttention kAttention[] = {
     {DualEncoder::kKind, OfDualEncoder, {.image = true, .text_with_image = true}},
     {CaptionModel::kKind, OfCaptionModel, {.image = true, .target_of_image = true, .question = true}},
     {RegionTextEncoder::kKind, OfRegionTextEncoder, {.image = true, .question = true, .detector = true}},
-    {TextToImageModel::kKind, OfDrawer}};
+    {TextToImageModel::kKind, OfTextToImage}};
 
 }  // namespace
 
@@ -165,7 +165,7 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   if (input.layer) choice.layer = *input.layer - 1;
   const std::string_view kind = FamilyOf(OpenModelFolder(folder)).kind;
   const auto of = std::ranges::find(kAttention, kind, &KindAttention::kind);
-  Check(of != std::end(kAttention), "{}: the attention of this kind of model is not shown", folder);
+  Check(of != std::end(kAttention), "{}: the attention of this kind of model is not supported", folder);
   const Reads& reads = of->reads;
   Check(reads.image || !input.image, "{}: this model reads no image", folder);
   Check(reads.question || !input.question, "{}: `question` is for models that answer questions about images", folder);
@@ -175,7 +175,7 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   Check(reads.detector || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
   Check(reads.threshold || !input.threshold, "{}: `threshold` is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
-  if (input.patch)  // is shown first
+  if (input.patch)  // it is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);

@@ -1,4 +1,5 @@
-// What the files beside the weights say of a model: its tokenizer, its vectors of texts, the settings of its pipelines.
+// A description of a folder's files other than the weights: the tokenizer, the sentence embeddings, the settings of
+// pipelines.
 #pragma once
 
 #include <string>
@@ -11,12 +12,12 @@
 
 namespace headlight {
 
-/// The model's own description, and those of its tokenizer and of its vectors of texts. `files` are those of the folder
-/// as OpenModelFolder finds them, and `model` is theirs. Throws Error for a tokenizer that is missing or not supported.
+/// Describes the model, its tokenizer and its sentence embeddings. `files` must be the folder as returned by
+/// OpenModelFolder, and `model` the model loaded from it. Throws Error if a tokenizer is missing or not supported.
 HEADLIGHT_API Json::Object DescribeFolder(const std::string& folder, const ModelFolder& files, const Model& model);
 
-/// Reads the settings of the folder's pipelines: of generation, and of the preparation of images. Returns the errors of
-/// settings that are not supported.
+/// Reads the generation settings and the image processor's settings. Returns an error message for each setting that is
+/// not supported.
 HEADLIGHT_API std::vector<std::string> UnsupportedSettings(const ModelFolder& files, const Model& model);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The embedder of a model's folder, whatever it reads: texts, images, or both into one space.
+// The embedder for any model's folder, whether it reads texts, images, or both.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@
 
 namespace headlight {
 
-/// What the embedder of a folder reads.
+/// The inputs of a folder's embedder.
 struct EmbedderInputs {
   bool texts = false, images = false;
 };
-/// By the model's kind, without its weights. Kinds that no embedder reads have texts, for which loading throws Error.
+/// Decided by the model's kind, without its weights. Kinds that have no embedder give `texts`; loading them throws
+/// Error.
 HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
 
 struct FolderEmbedder {
   /// Throws Error naming the file and what is wrong with it or not supported.
   HEADLIGHT_API static FolderEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Empty if the model does not read them.
+  /// Empty if the model does not read this kind of input.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
   std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
   std::function<Image(const Image& image)> fit = {};  ///< with `fitted`

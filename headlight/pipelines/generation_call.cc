@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// Where the first of the stop strings begins, or npos. The first `searched` bytes are known to hold none.
+// The index of the first stop string, or npos. There is known to be none in the first `searched` bytes.
 std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop, std::size_t searched = 0) {
   std::size_t first = std::string_view::npos;
   for (const std::string& one : stop)
@@ -20,8 +20,8 @@ std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop
   return first;
 }
 
-// How much of the text is certain: no incomplete character stands at its end, and nothing that a stop string may begin
-// with.
+// The number of bytes that are final: without an incomplete character at the end, and without a possible beginning of a
+// stop string.
 std::size_t Certain(const GrowingText& growing, const std::vector<std::string>& stop) {
   constexpr std::string_view incomplete = "\xEF\xBF\xBD";
   const std::string_view text = growing.text();
@@ -45,7 +45,7 @@ GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
   ApplyChoices(options_, generation_.search);
   generation_.seed = options_.seed.value_or(0);
   CheckDraft(generator_.model(), generation_.search);
-  if (options_.max_new_tokens) {  // fewer than the folder's fewest
+  if (options_.max_new_tokens) {  // it may be below the folder's minimum
     generation_.max_new_tokens = *options_.max_new_tokens;
     generation_.min_new_tokens = std::min(generation_.min_new_tokens, std::max(0, *options_.max_new_tokens));
     generation_.max_length = 0;
@@ -55,7 +55,8 @@ GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
     generation_.min_length = 0;
   }
   Check(generation_.search.beam_size > 1 || !options_.length_penalty, "`length_penalty` is for a `beam_size` above 1");
-  // Samples are texts of their own, each with a random stream; with beams they are the hypotheses of one.
+  // With sampling, each sample is a separate text with its own random stream. With beams, the texts are hypotheses of
+  // one search.
   n_best_ = static_cast<std::size_t>(generation_.search.n_best);
   samples_ = generation_.search.sample ? n_best_ : 1;
   if (generation_.search.sample) generation_.search.n_best = 1;
@@ -104,7 +105,7 @@ void GenerationCall::Tell(std::size_t text, std::string_view written, std::size_
   told = std::max(told, certain);
 }
 
-// Returns whether the text goes on.
+// Returns whether the text continues.
 bool GenerationCall::Add(std::size_t text, std::int32_t id) {
   texts_[text].Add({&id, 1});
   const std::string_view written = texts_[text].text();
@@ -122,7 +123,7 @@ std::vector<std::vector<GeneratedText>> GenerationCall::Results(const std::vecto
       const std::size_t i = request * (n_best_ / samples_) + rank, prompt = request / samples_;
       GrowingText& text = texts_[i];
       if (!generation_.on_token) text.Add(hypothesis.ids);
-      // An end that is no special token is text, as in Transformers.
+      // An end token that is not special is part of the text, as in Transformers.
       if (hypothesis.end >= 0 && !tokenizer.IsSpecial(hypothesis.end)) text.Add({&hypothesis.end, 1});
       GeneratedText& result = results[prompt].emplace_back();
       result.text = text.text();

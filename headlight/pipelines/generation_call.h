@@ -1,4 +1,4 @@
-// What TextGenerator::Generate does before and after decoding. An Engine does the same for each of its requests.
+// The steps of TextGenerator::Generate before and after decoding, which an Engine performs for each of its requests.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@
 
 namespace headlight {
 
-// The requests refer to it: it must outlive them, at its address.
+// The requests refer to this object: it must outlive them and must not move.
 class GenerationCall {
  public:
   // Throws Error for impossible options.
   GenerationCall(TextGenerator generator, GenerateOptions options);
   GenerationCall(const GenerationCall&) = delete;
 
-  // The requests for prompts as texts or as tokens: n_best samples of each, or one. Throws Error as Generate does.
+  // The requests for prompts given as texts or as tokens: one for each sample, or one per prompt without sampling.
+  // Throws Error as Generate does.
   std::vector<DecodingRequest> Requests(std::span<const std::string> prompts);
   std::vector<DecodingRequest> Requests(std::vector<std::vector<std::int32_t>> prompts);
 
-  // The texts of each prompt, from what each request found. Calls on_text for the ends of the texts.
+  // The texts of each prompt, from the hypotheses of each request. Calls on_text with the ends of the texts.
   std::vector<std::vector<GeneratedText>> Results(const std::vector<std::vector<Hypothesis>>& found);
 
  private:
@@ -35,10 +36,10 @@ class GenerationCall {
   TextGenerator generator_;
   GenerateOptions options_;
   GenerationOptions generation_;
-  std::size_t n_best_ = 1, samples_ = 1;     // texts of a prompt, and its requests
-  std::vector<std::int64_t> prompt_tokens_;  // of each prompt
+  std::size_t n_best_ = 1, samples_ = 1;     // texts per prompt, and requests per prompt
+  std::vector<std::int64_t> prompt_tokens_;  // for each prompt
   std::vector<GrowingText> texts_;
-  std::vector<std::size_t> told_;  // bytes reported of each text
+  std::vector<std::size_t> told_;  // bytes of each text that on_text has received
 };
 
 }  // namespace headlight

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kMostTokens = 1 << 24;
-constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // what a file may say
+constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // largest length in a file
 
 constexpr unsigned kText = static_cast<unsigned>(GenerationKind::text);
 constexpr unsigned kTranslation = static_cast<unsigned>(GenerationKind::translation);
@@ -24,10 +24,10 @@ constexpr unsigned kDecoding = kTranslation | kCaption, kAll = kText | kDecoding
 struct Setting {
   const char* key;
   unsigned read;  // the kinds that implement it
-  Json usual;     // where it is not, the value besides null that changes nothing
+  Json usual;     // if not implemented: the value that has no effect, besides null
 };
 
-// The keys of GenerationConfig that can change what is written.
+// The keys of GenerationConfig that can change the output.
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> settings = {
       // Lengths.
@@ -49,7 +49,7 @@ const std::vector<Setting>& Settings() {
       {"dola_layers", 0, {}},
       {"constraints", 0, {}},
       {"force_words_ids", 0, {}},
-      // The scores, in the order in which Transformers changes them.
+      // Logits processors, in Transformers' order.
       {"guidance_scale", kAll, {}},
       {"sequence_bias", kAll, {}},
       {"encoder_repetition_penalty", kAll, {}},
@@ -73,22 +73,24 @@ const std::vector<Setting>& Settings() {
       {"eta_cutoff", kAll, {}},
       {"watermarking_config", 0, {}},
       {"renormalize_logits", kAll, {}},
-      // Tokens.
+      // Special tokens.
       {"eos_token_id", kAll, {}},
-      {"decoder_start_token_id", kAll, {}},  // which changes nothing in a text, as in Transformers
+      {"decoder_start_token_id", kAll, {}},  // does not change the text, as in Transformers
       {"token_healing", 0, false},
       {"prefix", kTranslation, ""},
   };
-  // The others change nothing here.
-  // Only the speed: use_cache, cache_implementation, cache_config, max_cache_len, compile_config, disable_compile,
-  // continuous_batching_config, low_memory, prefill_chunk_size, and those of speculative decoding, whose result is that
-  // of the model: is_assistant, num_assistant_tokens, num_assistant_tokens_schedule, assistant_confidence_threshold,
-  // assistant_early_exit, assistant_ensemble_weight, assistant_lookbehind, target_lookbehind, prompt_lookup_num_tokens,
-  // max_matching_ngram_size, speculation_type, use_mtp.
-  // Only what a Python call returns: output_attentions, output_hidden_states, output_scores, output_logits,
-  // return_dict_in_generate.
-  // pad_token_id: batches are packed. bos_token_id: begins an empty prompt. remove_invalid_values: NaN is an error.
-  // transformers_version and keys that begin with an underscore: who wrote the file.
+  // Other keys have no effect on the output:
+  // - Only on speed: use_cache, cache_implementation, cache_config, max_cache_len, compile_config, disable_compile,
+  //   continuous_batching_config, low_memory, prefill_chunk_size.
+  // - Speculative decoding, which keeps the model's result: is_assistant, num_assistant_tokens,
+  //   num_assistant_tokens_schedule, assistant_confidence_threshold, assistant_early_exit, assistant_ensemble_weight,
+  //   assistant_lookbehind, target_lookbehind, prompt_lookup_num_tokens, max_matching_ngram_size, speculation_type,
+  //   use_mtp.
+  // - Only on what a Python call returns: output_attentions, output_hidden_states, output_scores, output_logits,
+  //   return_dict_in_generate.
+  // - pad_token_id: batches are packed. bos_token_id: begins an empty prompt.
+  // - remove_invalid_values: NaN is an error.
+  // - transformers_version and keys with a leading underscore: information on the file's origin.
   return settings;
 }
 
@@ -99,7 +101,8 @@ std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabu
   return ids;
 }
 
-// forced_eos_token_id; of several tokens the first in the vocabulary, as greedy choice in Transformers takes it.
+// forced_eos_token_id. If there are several tokens, the first one in the vocabulary, as greedy decoding in Transformers
+// chooses.
 void ReadLastToken(const JsonView& json, std::int64_t vocabulary, SearchOptions& search) {
   if (!json.present()) return;
   const std::vector<std::int32_t> ids = ReadTokenIds(json, vocabulary);
@@ -115,7 +118,7 @@ void CheckGenerationSettings(const JsonView& settings, GenerationKind kind) {
     if (!found.present() || (read & static_cast<unsigned>(kind)) != 0) continue;
     const bool same =
         found.value() == usual || (usual.As<double>() != nullptr && found.Number() == *usual.As<double>());
-    Check(same, "{}: to generate with {} is not supported", found.place(), found.value().Line());
+    Check(same, "{}: generating with {} is not supported", found.place(), found.value().Line());
   }
 }
 
@@ -156,7 +159,7 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling) {
   }
 }
 
-// The padding among bad_words_ids is left to SearchOptions::writes_padding.
+// SearchOptions::writes_padding handles the padding token in bad_words_ids.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search) {
   LogitsProcessors& processors = search.processors;
   const auto size = [&](const char* name, std::int32_t& value) {
@@ -280,11 +283,12 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
     return static_cast<std::int32_t>(id.Integer(0, limits.target_vocabulary - 1));
   };
   JsonView start = json["decoder_start_token_id"];
-  // A generation_config.json without it begins with the token that begins texts, whatever config.json says.
+  // A generation_config.json without a start token begins with the BOS token, whatever config.json has.
   const bool of_model = json.value().Find("model_type") != nullptr;
   if (!start.present() && !of_model && kind == GenerationKind::translation) start = json["bos_token_id"];
   if (start.present() && start.Integer() != limits.start_id) decoding.prefix = {token(start)};
-  if (json.Get("force_bos_token_to_be_generated", false).Bool())  // of 2020; it has the last word in Transformers
+  if (json.Get("force_bos_token_to_be_generated", false)
+          .Bool())  // a setting of 2020, which has priority in Transformers
     decoding.search.first_token = token(json.Get("bos_token_id", 0));
   else if (const JsonView first = json["forced_bos_token_id"]; first.present())
     decoding.search.first_token = token(first);

@@ -1,4 +1,4 @@
-// A text that is decoded while its tokens come.
+// Decoding of a text while its tokens are generated.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,22 @@
 
 namespace headlight {
 
-// An incremental detokenizer: has the bytes that Tokenizer::Decode gives for all tokens so far, but decodes with each
-// token only a bounded tail, so that a text takes time linear in its tokens. The tail covers what decoders depend on:
-// the bytes of an incomplete character, whether a piece is the first (some drop its space), and the whole run of pieces
-// that spell bytes (<0xE2>), which are decoded together.
+// An incremental detokenizer. It gives the bytes of Tokenizer::Decode for all tokens so far, but decodes only a bounded
+// tail for each new token, so that the total time is linear. The tail covers the context that decoders depend on:
+// - the bytes of an incomplete character,
+// - whether a piece is the first one (some decoders drop its space),
+// - a whole run of byte pieces (<0xE2>), which are decoded together.
 class GrowingText {
  public:
-  // The prompt's last tokens are decoded with the text, and removed from it.
+  // The last tokens of the prompt are decoded with the text as its context, and are not part of it.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
-  // True if the text has changed: ids beyond the vocabulary of the tokenizer add no text.
+  // Returns true if the text has changed: ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // until the next Add
-  // The first byte of the text that further tokens may change, at the earliest; and that of a run of pieces that spell
-  // bytes at its end, all of which become U+FFFD where the run turns out not to be UTF-8.
+  // `stable`: the first byte that further tokens may change. `run`: the start of a run of byte pieces at the end of the
+  // text, all of which become U+FFFD if the run turns out not to be UTF-8.
   std::size_t stable() const { return std::max(kept_, begin_) - begin_; }
   std::size_t run() const { return std::max(std::min(run_, text_.size()), begin_) - begin_; }
 
@@ -38,13 +39,13 @@ class GrowingText {
   void Forget();
 
   const Tokenizer* tokenizer_;
-  std::string before_, text_;  // the prompt's; with it, all that was written
+  std::string before_, text_;  // the decoded prompt; the prompt with all generated text
   std::size_t begin_ = 0;
-  // The text is its first kept_ bytes, and what ids_ decode to but for the first skipped_ bytes.
+  // The text is its first kept_ bytes, followed by the decoded ids_ without their first skipped_ bytes.
   std::vector<std::int32_t> ids_;
   std::size_t kept_ = 0, skipped_ = 0;
-  std::size_t forget_at_;     // tokens
-  std::size_t run_ = kNoRun;  // where the pieces that spell bytes at the end begin, in text_
+  std::size_t forget_at_;     // number of tokens
+  std::size_t run_ = kNoRun;  // in text_, the start of a run of byte pieces at the end
 };
 
 }  // namespace headlight

@@ -11,7 +11,7 @@
 namespace headlight::growing_text_test {
 namespace {
 
-// Counts the tokens that are decoded.
+// Counts decoded tokens.
 struct CountingTokenizer : Tokenizer {
   explicit CountingTokenizer(PipelineTokenizer counted) : Tokenizer({}, {}), tokenizer(std::move(counted)) {}
   std::vector<std::int32_t> Encode(std::string_view text, Side side, std::vector<TextSpan>* spans) const override {
@@ -48,7 +48,7 @@ TEST_P(GrowingTextTest, EqualsDecodingAllTokens) {
       std::string stable;
       while (ids.size() < 150) {
         const auto id = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(tokenizer.size())));
-        // Pieces of a byte make characters that are incomplete or none, and runs.
+        // Byte pieces make incomplete and invalid characters, and runs.
         const std::string& piece = tokenizer.Piece(id);
         if (bytes_alone && piece.size() > 2 && !piece.starts_with("<0x") && random.Uniform() < 0.95) continue;
         ids.push_back(id);
@@ -61,7 +61,7 @@ TEST_P(GrowingTextTest, EqualsDecodingAllTokens) {
     }
 }
 
-TEST_P(GrowingTextTest, DecodesANumberOfTokensLinearInTheText) {
+TEST_P(GrowingTextTest, DecodesLinearlyManyTokens) {
   Random random(1);
   const auto decoded = [&](int tokens) {
     tokenizer.decoded = 0;
@@ -75,7 +75,7 @@ TEST_P(GrowingTextTest, DecodesANumberOfTokensLinearInTheText) {
   EXPECT_LT(decoded(8000), 30 * 8000);
 }
 
-TEST_P(GrowingTextTest, LeavesOutThePrompt) {
+TEST_P(GrowingTextTest, OmitsThePrompt) {
   const std::vector<std::int32_t> prompt = tokenizer.Encode("two dogs", Side::source, nullptr);
   const std::vector<std::int32_t> both = tokenizer.Encode("two dogs run", Side::source, nullptr);
   GrowingText growing(tokenizer, prompt);

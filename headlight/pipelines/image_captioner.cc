@@ -63,7 +63,7 @@ AttentionRecord ImageCaptioner::Attention(const Image& image, std::optional<std:
   return AttentionOf(model(), loaded_->processor, image,
                      {.inputs = inputs,
                       .labels = tokenizer().Labels(words),
-                      .special = {static_cast<int>(words.size()) - 1},  // the end
+                      .special = {static_cast<int>(words.size()) - 1},  // the end token
                       .layer = layer});
 }
 

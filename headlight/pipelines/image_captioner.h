@@ -1,4 +1,4 @@
-// Captions: what is in an image, in words.
+// Image captioning: descriptions of images.
 //   const ImageCaptioner captioner = ImageCaptioner::Load("vit-gpt2-image-captioning");
 //   const std::string text = captioner.Caption(ReadImage("cat.jpg")).text;
 //   auto best = captioner.Caption({ReadImage("cat.jpg")}, {.beam_size = 4, .n_best = 3});  // best[0][2].text
@@ -25,15 +25,15 @@ class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct CaptionFolder;
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image's captions do not depend
-/// on the other images of a call, except that its index among them is the number of its random stream.
+/// on the other images of a call; only its random stream depends on its index.
 class HEADLIGHT_API ImageCaptioner {
  public:
   /// Loads the folder of a VisionEncoderDecoder or a BLIP with its tokenizer and preprocessor_config.json. Throws Error
   /// that names the file and what is wrong with it or not supported.
   static ImageCaptioner Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The n_best captions of each image, the best first; samples are in the order in which they were drawn. Throws Error
-  /// that names the image if it has no pixels or cannot be resized, and for impossible options, naming them.
+  /// The n_best captions of each image, the best first; samples are in the order of sampling. Throws Error that names
+  /// the image if it has no pixels or cannot be resized, and naming an impossible option.
   std::vector<std::vector<ImageCaption>> Caption(std::span<const Image> images,
                                                  const CaptionOptions& options = {}) const;
   std::vector<std::vector<ImageCaption>> Caption(std::initializer_list<Image> images,
@@ -51,9 +51,9 @@ class HEADLIGHT_API ImageCaptioner {
   std::vector<std::vector<ImageCaption>> CaptionFitted(std::span<const Image> fitted,
                                                        const CaptionOptions& options = {}) const;
 
-  /// The attention of every head in every layer, or in one (from 0), for an image and a caption; without a caption, for
-  /// the model's own. The steps of the decoder are named by the tokens that they wrote. Throws Error if the caption has
-  /// no tokens, or more than the model has positions.
+  /// The attention of every head in every layer, or in one layer (from 0), for an image and a caption. Without a
+  /// caption, the model's own is used. The decoder's steps are labelled by the tokens that they generate. Throws Error
+  /// if the caption has no tokens, or more than the model's positions.
   AttentionRecord Attention(const Image& image, std::optional<std::string_view> caption = {},
                             const CaptionOptions& options = {}, std::optional<int> layer = {}) const;
 

@@ -1,4 +1,4 @@
-// The folders are described by tools/make_caption_goldens.py.
+// tools/make_caption_goldens.py describes the folders.
 #include "headlight/pipelines/image_captioner.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::vector<Image> GoldenImages(const std::string& name) {
 const std::vector<std::string> kQuestions = {"Who runs across the green meadow?", "Two men?",
                                              "What are the children playing?"};
 
-// Transformers' lengths count the start.
+// Transformers' lengths include the start token.
 CaptionOptions OptionsOf(const JsonView& expected) {
   CaptionOptions options{.prompt = expected.Get("prompt", "").String()};
   options.beam_size = options.n_best = static_cast<std::int32_t>(expected["num_beams"].Integer());
@@ -62,19 +62,19 @@ void ExpectTexts(const std::vector<std::vector<Result>>& results, const JsonView
   }
 }
 
-TEST(ImageCaptioner, WritesWhatTransformersWrites) {
+TEST(ImageCaptioner, EqualsTransformers) {
   for (const char* name : {"vit_gpt2_text", "blip_text"}) {
     SCOPED_TRACE(name);
     const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf(name));
     const std::vector<Image> images = GoldenImages(name);
     for (const JsonView& expected : ReadJson(FolderOf(name) + "/golden.json").Items())
       ExpectTexts(captioner.Caption(images, OptionsOf(expected)), expected, &ImageCaption::text);
-    // With the folder's settings, two beams.
+    // The folder's settings have two beams.
     EXPECT_EQ(captioner.Caption(images[1]).text, captioner.Caption({images[1]}, {.beam_size = 2})[0][0].text);
   }
 }
 
-TEST(VisualQuestionAnswerer, WritesWhatTransformersWrites) {
+TEST(VisualQuestionAnswerer, EqualsTransformers) {
   const std::string folder = FolderOf("blip_answers_text");
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(folder);
   const std::vector<Image> images = GoldenImages("blip_answers_text");
@@ -85,7 +85,7 @@ TEST(VisualQuestionAnswerer, WritesWhatTransformersWrites) {
 
 const std::vector<Image> kImages = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8), Pattern(3, 40), Pattern(12, 5)};
 
-// A caption is the same alone and in any batch, searched and sampled.
+// A caption is the same by itself and in any batch, with beam search and sampling.
 TEST(ImageCaptioner, IsBatchInvariant) {
   for (const char* name : {"vit_gpt2_text", "blip_text"}) {
     const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf(name));
@@ -121,7 +121,7 @@ TEST(ImageCaptioner, FitsImagesAhead) {
   for (std::size_t i = 0; i < fitted.size(); ++i) EXPECT_EQ(ahead[i][0].text, whole[i][0].text);
 }
 
-TEST(ImageCaptioner, KeepsToItsLengths) {
+TEST(ImageCaptioner, ObeysLengthLimits) {
   const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf("vit_gpt2_text"));
   for (const std::vector<ImageCaption>& captions : captioner.Caption(kImages, {.max_length = 4, .min_length = 4})) {
     EXPECT_EQ(captions[0].tokens, 4);
@@ -143,7 +143,7 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
   EXPECT_EQ(caption(R"({"max_new_tokens": 3, "min_length": 5})").tokens, 3);
   EXPECT_EQ(caption(R"({"min_length": 30})").tokens, 20);
   EXPECT_EQ(caption(R"({"max_length": 1000, "min_length": 1000})").tokens, 40);
-  // The last token that is allowed is the end.
+  // The last possible token is forced to be the end token.
   EXPECT_FALSE(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").complete);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").tokens, 3);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 5})").tokens, 4);
@@ -163,7 +163,7 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
   EXPECT_THAT(error(R"({"num_beams": 0})"), HasSubstr("num_beams"));
 }
 
-TEST(ImageCaptioner, RefusesWhatCannotBe) {
+TEST(ImageCaptioner, RefusesInvalidInput) {
   const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf("vit_gpt2_text"));
   const auto error = [&](const CaptionOptions& options) {
     return ErrorOf([&] { captioner.Caption(kImages, options); });
@@ -199,7 +199,7 @@ TEST(VisualQuestionAnswerer, IsBatchInvariant) {
   }
 }
 
-TEST(VisualQuestionAnswerer, RefusesWhatCannotBe) {
+TEST(VisualQuestionAnswerer, RefusesInvalidInput) {
   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load(FolderOf("blip_answers_text"));
   const auto error = [&](const ImageQuestion& question, const CaptionOptions& options = {}) {
     return ErrorOf([&] { answerer.Answer({&kImages[0], 1}, {&question, 1}, options); });
@@ -213,7 +213,7 @@ TEST(VisualQuestionAnswerer, RefusesWhatCannotBe) {
   EXPECT_THAT(error({0, "Two men?"}, {.prompt = "a"}), HasSubstr("a prompt is for captions"));
 }
 
-TEST(ImageCaptioner, ShowsWhereItsWordsLook) {
+TEST(ImageCaptioner, RecordsAttentionPerToken) {
   for (const char* name : {"vit_gpt2_text", "blip_text"}) {
     const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf(name));
     const AttentionRecord given = captioner.Attention(kImages[0], "two men");

@@ -22,17 +22,17 @@ namespace headlight {
 struct ImageClassifier::State {
   std::unique_ptr<const ImageGpt> generator;  // an ImageGPT with classes; or null
   ImageFolder encoder;                        // has no model if there is a generator or an embedder
-  std::optional<ImageTextEmbedder> embedder;  // of zero-shot classes,
-  Tensor classes;                             // and their vectors
+  std::optional<ImageTextEmbedder> embedder;  // for zero-shot classification,
+  Tensor classes;                             // with the vectors of the labels
   std::vector<std::string> labels;
   Problem problem = Problem::one_label;
 };
 
 namespace {
 
-constexpr std::int64_t kTokens = 4096;  // that an ImageGPT reads at once: each pixel is one
+constexpr std::int64_t kTokens = 4096;  // tokens of one batch of an ImageGPT, which has one token per pixel
 
-// The logits of images of one size: the colours of each without the start, as Transformers has it.
+// The logits of images of one size. The input is the colours of each image without the start token, as in Transformers.
 Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& processor,
                 std::span<const Image> fitted) {
   std::vector<std::int32_t> ids;

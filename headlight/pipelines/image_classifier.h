@@ -29,21 +29,21 @@ struct ClassifyImageOptions {
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-/// The classes of images that a folder's model has: none, those of a head, or any that are described by labels.
+/// The classes of a folder's model: none, those of its classification head, or any described by labels (zero-shot).
 enum class ImageClasses { none, own, described };
-/// By the model's kind, without its weights.
+/// Decided by the model's kind, without its weights.
 HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
 /// on the other images of a call.
 class HEADLIGHT_API ImageClassifier {
  public:
-  /// Loads the folder of an encoder of images or an ImageGPT with a head for classes, and its preprocessor_config.json.
+  /// Loads the folder of an image encoder or an ImageGPT with a classification head, and its preprocessor_config.json.
   /// Throws Error that names the file and what is wrong with it or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
-  /// Loads the folder of a CLIP or SigLIP for zero-shot classification by `labels`, which must differ. Each label is
-  /// written instead of "{}" in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all
-  /// labels sum to 1; for a SigLIP each is independent. Throws Error as Load and EmbedLabels.
+  /// Loads the folder of a CLIP or SigLIP for zero-shot classification with distinct `labels`. Each label replaces "{}"
+  /// in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all labels sum to 1; for a
+  /// SigLIP each is independent. Throws Error as Load and EmbedLabels.
   static ImageClassifier LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
                                       const std::vector<std::string>& templates = {"{}"},
                                       const LoadOptions& options = {});
@@ -75,7 +75,7 @@ class HEADLIGHT_API ImageClassifier {
                                                       const ClassifyImageOptions& options = {}) const;
 
   const std::vector<std::string>& labels() const;  ///< by column of Scores
-  Problem problem() const;                         ///< one label for each image, any number of labels, or a number
+  Problem problem() const;                         ///< one label per image, any number of labels, or regression
 
  private:
   struct State;

@@ -21,8 +21,8 @@
 namespace headlight {
 
 struct EmbedImageOptions {
-  /// Pixels of resized images that are encoded at once, at least 1. For a CLIP or SigLIP with patches larger than
-  /// 16 x 16 the number is raised in proportion to their area.
+  /// Pixels of resized images that are encoded at once, at least 1. For patches larger than 16 x 16, the number is
+  /// raised in proportion to the patch's area.
   std::int64_t batch_pixels = 4 * 224 * 224;
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
@@ -31,13 +31,12 @@ struct EmbedImageOptions {
 /// on the other images of a call.
 class HEADLIGHT_API ImageEmbedder {
  public:
-  /// Loads the folder of any encoder of images, with or without classes, and its preprocessor_config.json. Throws Error
+  /// Loads the folder of any image encoder, with or without classes, and its preprocessor_config.json. Throws Error
   /// that names the file and what is wrong with it or not supported.
   static ImageEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The vectors of the images, [images, dimension]: the state of the class token after the last norm, or the mean of
-  /// all states if the model has no class token. Throws Error that names the image if it has no pixels or cannot be
-  /// resized.
+  /// The vectors of the images, [images, dimension]: the state of the class token after the last norm. Without a class
+  /// token, the mean of all states is used. Throws Error that names the image if it has no pixels or cannot be resized.
   Embeddings Embed(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return Embed(std::span(images.begin(), images.size()), options);

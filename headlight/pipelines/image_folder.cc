@@ -11,8 +11,8 @@
 namespace headlight {
 
 void CheckImageOptions(const std::string& folder, const LoadOptions& options) {
-  Check(!options.shortlist, "{}: shortlist is for a Translator: a model of images chooses no words", folder);
-  Check(!options.draft, "{}: draft is for a Translator or a Generator: a model of images writes no text", folder);
+  Check(!options.shortlist, "{}: shortlist is for a Translator: an image model has no output vocabulary", folder);
+  Check(!options.draft, "{}: draft is for a Translator or a TextGenerator: an image model generates no text", folder);
 }
 
 ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
@@ -41,9 +41,10 @@ DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& 
   CheckImageOptions(folder, options);
   auto model = LoadModel<DetectionModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   ImageProcessor processor = LoadColourProcessor(folder, model->limits().channels);
-  // A box in a cropped image is none in the whole one.
+  // Boxes in a cropped image are not boxes in the whole one.
   Check(!processor.crop && processor.resize.kind != ResizeRule::Kind::cropped,
-        "{}: its preprocessor_config.json crops images, in which a detector would miss what lies outside", folder);
+        "{}: its preprocessor_config.json crops images, in which a detector would miss objects outside the crop",
+        folder);
   return {std::move(model), std::move(processor)};
 }
 

@@ -1,4 +1,4 @@
-// Shared by the tasks that read images: a model with its preparation of images, and batches of them.
+// Shared by the pipelines that read images: a model with its image processor, and batching.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ struct ImageFolder {
   ImageProcessor processor;
 };
 
-// Throws Error naming an option that models of images do not have.
+// Throws Error naming an option that image models do not have.
 void CheckImageOptions(const std::string& folder, const LoadOptions& options);
 
-// The folder's processor. Throws Error where it prepares colours of a palette or images that are smaller than a
-// patch, and where the model does not read three channels.
+// Loads the folder's image processor. Throws Error if it maps pixels to a palette, if its images are smaller than a
+// patch, and if the model does not read three channels.
 ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
-// Throws Error where the folder does not hold an encoder of coloured images and how they are prepared, and for
-// options that such encoders do not have.
+// Throws Error if the folder has no image encoder with three channels or no image processor, and for options that such
+// encoders do not have.
 HEADLIGHT_API ImageFolder LoadImageFolder(const std::string& folder, const LoadOptions& options = {});
 
 struct DetectorFolder {
@@ -38,22 +38,23 @@ struct DetectorFolder {
   ImageProcessor processor;
 };
 
-// The same of a detector. Throws Error, too, where its processor crops images.
+// Loads a detector the same way. Throws Error also if its image processor crops images.
 DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& options = {});
 
-// The name of an image in errors, by its index: "image 1" for the first, unless `name` is given.
+// Names an image in errors by its index: "image 1" for the first, unless `name` is given.
 using ImageName = std::function<std::string(std::size_t image)>;
 std::string NameOfImage(const ImageName& name, std::size_t image);
 
-// Each as the model's processor resizes and crops it. Throws Error naming the image where it has no pixels or cannot
-// be resized.
+// Resizes and crops each image with the model's image processor. Throws Error naming the image if it has no pixels or
+// cannot be resized.
 std::vector<Image> FitImages(const ImageProcessor& processor, std::span<const Image> images, const ImageName& name);
 
-// batch_pixels where patches have 16 x 16 pixels or fewer, more in proportion where they are larger: so many patches.
+// batch_pixels for patches of at most 16 x 16 pixels. For larger patches the number of pixels grows in proportion to
+// the patch, so that the number of patches stays the same.
 std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch);
 
-// Calls `compute` for images from FitImages in their order, in batches of at most `batch_pixels` pixels or of one
-// image, with their values and the index of the first.
+// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels or of one image. It
+// receives the pixel values and the index of the first image.
 using ValuesBatch = std::function<void(std::span<const Tensor> values, std::size_t first)>;
 void ForEachBatchOfValues(const ImageProcessor& processor, std::span<const Image> fitted, std::int64_t batch_pixels,
                           const ValuesBatch& compute);
@@ -65,9 +66,9 @@ HEADLIGHT_API void EncodeImages(const ImageFolder& folder, std::span<const Image
 
 std::vector<ImageSize> SizesOf(std::span<const Image> images);
 
-// Runs a detector on images in such batches. `done` receives for each image in turn what was found in its batch,
-// the first of its own rows there, and its index. Throws Error naming the image where an answer is NaN or infinite,
-// and unless there is a size for each image and `threshold` is from 0 to 1.
+// Runs a detector on images in such batches. `done` is called for each image in order with the output of its batch, the
+// first row of the image in that output, and its index. Throws Error naming the image if an output is NaN or infinite.
+// Throws Error unless there is one size per image and `threshold` is from 0 to 1.
 using ImageDetected =
     std::function<void(Context& context, const DetectedImages& found, std::int64_t row, std::size_t image)>;
 void DetectInBatches(const DetectorFolder& folder, std::span<const Image> fitted, std::span<const ImageSize> sizes,

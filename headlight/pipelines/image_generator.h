@@ -1,4 +1,4 @@
-// New images, from scratch or as the rest of given ones, by a model that generates pixel after pixel (ImageGPT): load
+// New images or completions of given ones, generated pixel by pixel (ImageGPT): load
 // a folder once, call it from any number of threads.
 //   const ImageGenerator generator = ImageGenerator::Load("imagegpt-small");
 //   std::vector<Image> images = generator.Generate({.count = 4, .temperature = 0.9, .seed = 7});
@@ -19,17 +19,17 @@
 namespace headlight {
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// others of a call, except that its index is the number of its random stream.
+/// others of a call; only its random stream depends on its index.
 class HEADLIGHT_API ImageGenerator {
  public:
   /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names
   /// the file and what is wrong with it or not supported.
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// options.count new images of the model's size. Throws Error for impossible options, naming them.
+  /// options.count new images of the model's size. Throws Error naming an impossible option.
   std::vector<Image> Generate(const TextToImageOptions& options = {}) const;
-  /// options.count completions of each image. An image is resized to the model's size and reduced to its colours; its
-  /// upper `rows` rows are kept, half of them without `rows`, and the rest is generated. Throws Error if no row is left
+  /// options.count completions of each image. An image is resized to the model's size and reduced to its colours. Its
+  /// upper `rows` rows are kept, by default half of them, and the others are generated. Throws Error if no row is left
   /// to generate, and for impossible options.
   std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
                                            const TextToImageOptions& options = {}) const;

@@ -31,7 +31,7 @@ struct ImageGeneratorTest : testing::Test {
   const TemporaryFolder folder;
 };
 
-TEST_F(ImageGeneratorTest, DrawsImagesInTheModelsColours) {
+TEST_F(ImageGeneratorTest, GeneratesImagesInTheModelsColours) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   EXPECT_EQ(generator.height(), 4);
   EXPECT_EQ(generator.width(), 6);
@@ -57,9 +57,9 @@ TEST_F(ImageGeneratorTest, DrawsImagesInTheModelsColours) {
   EXPECT_NE(images[0], images[1]);
 }
 
-TEST_F(ImageGeneratorTest, TheSameSeedDrawsTheSameImagesInAnyCallOnAnyThread) {
+TEST_F(ImageGeneratorTest, TheSameSeedGivesTheSameImagesInAnyCallOnAnyThread) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
-  const std::vector<Image> images = generator.Generate({.count = 70, .seed = 5});  // more than are drawn at once
+  const std::vector<Image> images = generator.Generate({.count = 70, .seed = 5});  // more than one batch
   EXPECT_EQ(generator.Generate({.count = 70, .seed = 5}), images);
   EXPECT_EQ(generator.Generate({.count = 3, .seed = 5}), std::vector(images.begin(), images.begin() + 3));
   EXPECT_NE(generator.Generate({.count = 3, .seed = 6}), std::vector(images.begin(), images.begin() + 3));
@@ -68,7 +68,7 @@ TEST_F(ImageGeneratorTest, TheSameSeedDrawsTheSameImagesInAnyCallOnAnyThread) {
   EXPECT_EQ(elsewhere, std::vector(images.begin(), images.begin() + 2));
 }
 
-TEST_F(ImageGeneratorTest, KeepsTheRowsThatAreGiven) {
+TEST_F(ImageGeneratorTest, KeepsGivenRows) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   Image given{.height = 4, .width = 6};
   for (int i = 0; i < 24; ++i)  // nearly red and nearly white
@@ -92,7 +92,7 @@ TEST_F(ImageGeneratorTest, KeepsTheRowsThatAreGiven) {
   EXPECT_EQ(generator.Complete({&given, 1}), generator.Complete({&given, 1}, 2));
   EXPECT_EQ(generator.Complete({&given, 1}, 0, {.count = 3, .seed = 9}).front(),
             generator.Generate({.count = 3, .seed = 9}));
-  // Of several images.
+  // Completes several images.
   Image black{.height = 4, .width = 6, .pixels = std::vector<std::uint8_t>(72)};
   const std::array<Image, 2> two = {given, black};
   const std::vector<std::vector<Image>> both = generator.Complete(two, 3, {.count = 2});
@@ -102,21 +102,21 @@ TEST_F(ImageGeneratorTest, KeepsTheRowsThatAreGiven) {
   EXPECT_EQ(At(both[1][0], 0, 0), (Pixel{0, 0, 0}));
 }
 
-// A tied output scores the start, too, which is no colour.
-TEST(ImageGenerator, NeverDrawsTheStart) {
+// With tied embeddings the start token, which is not a colour, has a logit too.
+TEST(ImageGenerator, NeverSamplesTheStartToken) {
   const TemporaryFolder folder;
   SaveTinyImageGpt(folder.path(), /*tie_output=*/true);
   for (const Image& image : ImageGenerator::Load(folder.path()).Generate({.count = 20, .temperature = 5}))
     EXPECT_EQ(std::ssize(image.pixels), 72);
 }
 
-TEST_F(ImageGeneratorTest, TopKOfOneIsTheLikeliest) {
+TEST_F(ImageGeneratorTest, TopKOfOneIsGreedy) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   EXPECT_EQ(generator.Generate({.count = 1, .top_k = 1, .seed = 1}),
             generator.Generate({.count = 1, .top_k = 1, .seed = 2}));
 }
 
-TEST_F(ImageGeneratorTest, RefusesWhatCannotBe) {
+TEST_F(ImageGeneratorTest, RefusesInvalidInput) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 0}); }), HasSubstr("`count`"));
   EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 1, .temperature = 0}); }), HasSubstr("temperature"));

@@ -11,9 +11,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kQueriesAtOnce = 16;  // a mask has a fourth of the image's rows and columns, in many channels
+constexpr std::size_t kQueriesAtOnce = 16;  // masks have a quarter of the image's rows and columns, and many channels
 
-// The candidates of the image of rows [first, first + queries), and the size of their masks.
+// The segment candidates of the image with rows [first, first + queries), and the size of their masks.
 std::vector<MaskedThing> ThingsOf(const DetectionModel& model, Context& context, const DetectedImages& found,
                                   std::int64_t first, double threshold, const std::string& name, ImageSize& size) {
   const QueryAnswers& answers = found.layers.back();
@@ -23,7 +23,8 @@ std::vector<MaskedThing> ThingsOf(const DetectionModel& model, Context& context,
   for (std::size_t query = 0; query < findings.size(); ++query) {
     const auto& [box, label, score] = findings[query];
     const float* const logits = answers.logits.matrix<float>().row(first + static_cast<std::int64_t>(query));
-    if (score <= threshold || logits[answers.logits.columns() - 1] > logits[label]) continue;  // rather nothing
+    if (score <= threshold || logits[answers.logits.columns() - 1] > logits[label])
+      continue;  // "no object" is more probable
     queries.push_back(static_cast<std::int32_t>(first) + static_cast<std::int32_t>(query));
     things.push_back({.label = label, .score = static_cast<float>(score)});
   }

@@ -36,7 +36,7 @@ class HEADLIGHT_API ImageSegmenter {
   /// is wrong with it or not supported.
   static ImageSegmenter Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The segments of each image, by their ids, and the segment of each of its own pixels. Throws Error that names the
+  /// The segments of each image, by id, and the segment of each of its original pixels. Throws Error that names the
   /// image if it has no pixels or cannot be resized.
   std::vector<Segmentation> Segment(std::span<const Image> images, const SegmentOptions& options = {}) const;
   std::vector<Segmentation> Segment(std::initializer_list<Image> images, const SegmentOptions& options = {}) const {
@@ -48,7 +48,7 @@ class HEADLIGHT_API ImageSegmenter {
   }
 
   /// Segment in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
-  /// the model, and SegmentFitted finds the segments of such images, whose original sizes are `sizes`.
+  /// the model, and SegmentFitted finds the segments of such images. `sizes` has their original sizes.
   Image Fit(const Image& image) const;
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;

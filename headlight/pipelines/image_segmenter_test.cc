@@ -17,8 +17,8 @@ using testing::HasSubstr;
 
 const std::string kDetectors = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/", kFolder = kDetectors + "detr_masks";
 
-// tools/make_detector_goldens.py
-TEST(ImageSegmenter, FindsTheSegmentsOfTransformers) {
+// Goldens are made by tools/make_detector_goldens.py.
+TEST(ImageSegmenter, EqualsTransformers) {
   const ImageSegmenter segmenter = ImageSegmenter::Load(kFolder);
   const JsonView golden = ReadJson(kFolder + "/found.json");
   std::size_t compared = 0;
@@ -40,9 +40,9 @@ TEST(ImageSegmenter, FindsTheSegmentsOfTransformers) {
   EXPECT_GE(compared, 2U);
 }
 
-TEST(ImageSegmenter, FindsTheSameInAnImageAloneAndInAnyBatch) {
+TEST(ImageSegmenter, IsBatchInvariant) {
   const std::vector<Image> images = {Pattern(50, 30), Pattern(20, 41), Pattern(33, 33), Pattern(8, 70)};
-  // So that every query is a segment where it wins a pixel.
+  // Without thresholds, every query that wins a pixel is a segment.
   const SegmentOptions all = {.threshold = 0, .rules = {.mask_threshold = 0, .overlap = 0}};
   const ImageSegmenter segmenter = ImageSegmenter::Load(kFolder);
   std::vector<Segmentation> alone;
@@ -59,7 +59,7 @@ TEST(ImageSegmenter, FindsTheSameInAnImageAloneAndInAnyBatch) {
   }
 }
 
-TEST(ImageSegmenter, RefusesWhatItCannotDo) {
+TEST(ImageSegmenter, RefusesInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { ImageSegmenter::Load(kDetectors + "detr"); }), HasSubstr("no head for masks"));
   const ImageSegmenter segmenter = ImageSegmenter::Load(kFolder);
   EXPECT_THAT(ErrorOf([&] { segmenter.Segment({Pattern(9, 9)}, {.threshold = -1}); }), HasSubstr("threshold"));

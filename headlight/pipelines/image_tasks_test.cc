@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 struct ImageTasks : testing::Test {
   ImageTasks() { SaveTinyVit(folder.path()); }
-  // The logits and the class token's state of an image.
+  // The logits and the state of the class token of one image, computed by the model directly.
   std::pair<std::vector<float>, std::vector<float>> Direct(const Image& image) const {
     const auto model = LoadModel<ImageEncoder>(folder.path());
     const ImageProcessor processor = LoadImageProcessor(folder.path());
@@ -45,7 +45,7 @@ struct ImageTasks : testing::Test {
   const std::vector<Image> images = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8), Pattern(3, 40), Pattern(12, 5)};
 };
 
-TEST_F(ImageTasks, ComputeWhatTheModelDoes) {
+TEST_F(ImageTasks, EqualTheModel) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   EXPECT_THAT(classifier.labels(), testing::ElementsAre("cat", "dog", "bird"));
   const Tensor scores = classifier.Scores(images);
@@ -65,7 +65,7 @@ TEST_F(ImageTasks, ComputeWhatTheModelDoes) {
   }
 }
 
-TEST_F(ImageTasks, GiveAnImageTheSameBitsAloneAndInAnyBatch) {
+TEST_F(ImageTasks, AreBatchInvariant) {
   const auto same = []<typename Options>(const std::vector<Image>& read, const auto& task, const auto& run, Options) {
     const std::vector<float> all = run(task, std::span(read), Options{});
     for (const std::int64_t pixels : {1, 64, 130, 1000})
@@ -87,13 +87,13 @@ TEST_F(ImageTasks, GiveAnImageTheSameBitsAloneAndInAnyBatch) {
     same(images, ImageClassifier::Load(folder.path(), {.compute = compute}), scores, ClassifyImageOptions());
     same(images, ImageEmbedder::Load(folder.path(), {.compute = compute}), vectors, EmbedImageOptions());
   }
-  // Also of sizes that differ.
+  // Also with images of different sizes.
   WriteFile(folder.File("preprocessor_config.json"),
             R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
   same({images[0], images[1], images[2], images[4]}, ImageEmbedder::Load(folder.path()), vectors, EmbedImageOptions());
 }
 
-TEST_F(ImageTasks, ComputeTheSameInTwoSteps) {
+TEST_F(ImageTasks, GiveTheSameInTwoSteps) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   std::vector<Image> fitted;
   for (const Image& image : images) fitted.push_back(classifier.Fit(image));
@@ -102,7 +102,7 @@ TEST_F(ImageTasks, ComputeTheSameInTwoSteps) {
   EXPECT_EQ(embedder.EmbedFitted({&fitted[0], 1}).vectors.ToVector<float>(), embedder.Embed(images[0]));
 }
 
-TEST_F(ImageTasks, ReadScoresAsTheProblemAsks) {
+TEST_F(ImageTasks, MakeScoresForTheProblemType) {
   const std::vector<float> logits = Direct(images[0]).first;
   SetProblem("multi_label_classification");
   EXPECT_NEAR(ImageClassifier::Load(folder.path()).Scores({images[0]}).ToVector<float>()[1],
@@ -111,8 +111,8 @@ TEST_F(ImageTasks, ReadScoresAsTheProblemAsks) {
   EXPECT_EQ(ImageClassifier::Load(folder.path()).Scores({images[0]}).ToVector<float>(), logits);
 }
 
-// Errors of what only computes name the file that its numbers are from.
-TEST_F(ImageTasks, NameTheFilesThatDisagree) {
+// Errors of wrong values name the file that has them.
+TEST_F(ImageTasks, NameInconsistentFiles) {
   const auto error = [&] { return ErrorOf([&] { ImageClassifier::Load(folder.path()); }); };
   WriteFile(folder.File("preprocessor_config.json"),
             R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 3, "width": 8}})");
@@ -132,7 +132,7 @@ TEST_F(ImageTasks, NameTheFilesThatDisagree) {
   EXPECT_THAT(error(), testing::AllOf(testing::StartsWith(path), HasSubstr("same label")));
 }
 
-TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
+TEST_F(ImageTasks, RefuseInvalidInput) {
   const ImageClassifier classifier = ImageClassifier::Load(folder.path());
   EXPECT_THAT(ErrorOf([&] { classifier.Classify({images[0], Image{}}); }), HasSubstr("image 2: 0 x 0"));
   EXPECT_THAT(ErrorOf([&] { classifier.Classify(images, {.batch_pixels = 0}); }), HasSubstr("batch_pixels"));
@@ -152,7 +152,7 @@ TEST_F(ImageTasks, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(ErrorOf([&] { ImageEmbedder::Load(folder.path()); }), HasSubstr("preprocessor_config.json"));
 }
 
-TEST(ImageGptClasses, AreThoseOfTheImagesColours) {
+TEST(ImageGptClasses, DependOnTheImagesColours) {
   const TemporaryFolder folder;
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", folder.path(),
                         std::filesystem::copy_options::recursive);

@@ -1,4 +1,4 @@
-// A model of images for tests: tiny and untrained.
+// A tiny, untrained image classifier for tests.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-// Saves a tiny, untrained ViT of the classes cat, dog and bird, or without classes, with the configuration of its
-// processor into `folder`, which exists.
+// Saves a tiny, untrained ViT with its preprocessor_config.json into `folder`, which must exist. The classes are cat,
+// dog and bird, or none.
 inline void SaveTinyVit(const std::string& folder, bool classes = true) {
   VitConfig config{.model = 16, .layers = 2, .heads = 2, .ffn = 24, .image = {8, 8}, .patch = {4, 4}};
   config.classes = classes;
   if (classes) config.labels = {"cat", "dog", "bird"};
   Vit model(config);
-  for (Parameter& parameter : model.parameters().all())  // so that images differ
+  for (Parameter& parameter : model.parameters().all())  // otherwise images give the same result
     parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);

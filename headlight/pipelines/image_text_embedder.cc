@@ -19,11 +19,11 @@ struct ImageTextEmbedder::State {
 
 namespace {
 
-constexpr std::string_view kPlace = "{}";  // of the label in a template
+constexpr std::string_view kLabelMark = "{}";  // stands for the label in a template
 
 std::string WithLabel(std::string text, std::string_view label) {
-  for (std::size_t at = text.find(kPlace); at != std::string::npos; at = text.find(kPlace, at + label.size()))
-    text.replace(at, kPlace.size(), label);
+  for (std::size_t at = text.find(kLabelMark); at != std::string::npos; at = text.find(kLabelMark, at + label.size()))
+    text.replace(at, kLabelMark.size(), label);
   return text;
 }
 
@@ -45,8 +45,8 @@ Embeddings ImageTextEmbedder::EmbedTexts(std::span<const std::string> texts, con
     WholeTexts::Read read = (*state_->loaded.texts)(texts[i]);
     Check(!read.ids.empty(), "{}: it has no tokens", NameOf(options.name_of, i));
     Check(read.cut == 0 || options.truncate,
-          "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end",
-          NameOf(options.name_of, i), std::ssize(read.ids) + read.cut, longest());
+          "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", NameOf(options.name_of, i),
+          std::ssize(read.ids) + read.cut, longest());
     if (read.cut > 0) result.truncated.push_back(static_cast<std::int64_t>(i));
     lengths.push_back(read.ids.size());
     all.push_back(std::move(read.ids));
@@ -101,7 +101,7 @@ Tensor ImageTextEmbedder::EmbedLabels(std::span<const std::string> labels,
   std::vector<std::string> texts;
   for (const std::string& label : labels)
     for (const std::string& text : templates) {
-      Check(text.find(kPlace) != std::string::npos, "the template \"{}\" has no {{}} in the place of the label", text);
+      Check(text.find(kLabelMark) != std::string::npos, "the template \"{}\" has no {{}} for the label", text);
       texts.push_back(WithLabel(text, label));
     }
   const auto name_of = [&](std::size_t text) { return fmt::format("\"{}\"", texts[text]); };

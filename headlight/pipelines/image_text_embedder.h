@@ -1,4 +1,4 @@
-// Vectors of images and of texts in one space, in which an image is near the texts that describe it: search of one by
+// Embeddings of images and texts in one space, in which images are close to texts that describe them: search of one by
 // the other, and zero-shot classification (Radford et al., "Learning Transferable Visual Models From Natural Language
 // Supervision", 2021).
 //   const ImageTextEmbedder embedder = ImageTextEmbedder::Load("clip-vit-base-patch32");
@@ -32,8 +32,8 @@ class HEADLIGHT_API ImageTextEmbedder {
   /// Throws Error that names the file and what is wrong with it or not supported.
   static ImageTextEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Vectors of length 1, [texts, dimension]. Throws Error if the model has no tower for texts, and if a text is not
-  /// UTF-8, or is too long and not to be truncated; the error names the text.
+  /// Vectors of length 1, [texts, dimension]. Throws Error if the model has no text tower. Throws Error that names the
+  /// text if it is not UTF-8, or is too long and `truncate` is not set.
   Embeddings EmbedTexts(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings EmbedTexts(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return EmbedTexts(std::span(texts.begin(), texts.size()), options);
@@ -43,8 +43,8 @@ class HEADLIGHT_API ImageTextEmbedder {
     return EmbedTexts(std::span(&text, 1), options).vectors.ToVector<float>();
   }
 
-  /// Vectors of length 1, [images, dimension]. Throws Error if the model has no tower for images, and if an image has
-  /// no pixels or cannot be resized; the error names the image.
+  /// Vectors of length 1, [images, dimension]. Throws Error if the model has no image tower. Throws Error that names
+  /// the image if it has no pixels or cannot be resized.
   Embeddings EmbedImages(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
   Embeddings EmbedImages(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return EmbedImages(std::span(images.begin(), images.size()), options);
@@ -58,23 +58,23 @@ class HEADLIGHT_API ImageTextEmbedder {
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
-  /// The vectors of labels for zero-shot classification, [labels, dimension]: the mean over all templates with the
-  /// label instead of "{}", normalized to length 1. Throws Error if there is no label or no template, if a template has
-  /// no "{}", and as EmbedTexts.
+  /// The vectors of labels for zero-shot classification, [labels, dimension]: for each label, the mean over all
+  /// templates with the label in place of "{}", normalized to length 1. Throws Error if there is no label or no
+  /// template, if a template has no "{}", and as EmbedTexts.
   Tensor EmbedLabels(std::span<const std::string> labels, std::span<const std::string> templates) const;
   Tensor EmbedLabels(std::initializer_list<std::string> labels, std::initializer_list<std::string> templates) const {
     return EmbedLabels(std::span(labels.begin(), labels.size()), std::span(templates.begin(), templates.size()));
   }
 
-  /// The probability that each of `others`, [others, dimension], fits each of `vectors`, [vectors, dimension], both of
-  /// length 1: [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is independent. Throws Error if
-  /// the model has only one tower.
+  /// The probability that each of `others`, [others, dimension], matches each of `vectors`, [vectors, dimension]; all
+  /// have length 1. Returns [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is independent.
+  /// Throws Error if the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
-  bool reads_texts() const;        ///< the model has a tower for texts
-  bool reads_images() const;       ///< the model has a tower for images
-  std::int64_t dimension() const;  ///< numbers of a vector
-  std::int64_t longest() const;    ///< tokens of a text, special ones included; 0 without a tower for texts
+  bool reads_texts() const;        ///< the model has a text tower
+  bool reads_images() const;       ///< the model has an image tower
+  std::int64_t dimension() const;  ///< length of a vector
+  std::int64_t longest() const;    ///< longest text in tokens, special tokens included; 0 without a text tower
 
  private:
   struct State;

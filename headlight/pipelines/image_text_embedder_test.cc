@@ -34,7 +34,7 @@ struct DualEmbedderTest : testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(, DualEmbedderTest, testing::Values("clip", "siglip"),
                          [](const auto& which) { return which.param; });
 
-TEST_P(DualEmbedderTest, GivesThePairsScoresOfTheModel) {
+TEST_P(DualEmbedderTest, EqualsTheModelsScoresOfPairs) {
   const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
   const Tensor vectors = embedder.EmbedImages(images).vectors, texts = embedder.EmbedTexts(kTexts).vectors;
   for (const Tensor& all : {vectors, texts})
@@ -58,7 +58,7 @@ TEST_P(DualEmbedderTest, GivesThePairsScoresOfTheModel) {
   }
 }
 
-TEST_P(DualEmbedderTest, GivesEachTheSameBitsAloneAndInAnyBatch) {
+TEST_P(DualEmbedderTest, IsBatchInvariant) {
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
     const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path(), {.compute = compute});
     const std::vector<float> texts = embedder.EmbedTexts(kTexts).vectors.ToVector<float>(),
@@ -76,7 +76,7 @@ TEST_P(DualEmbedderTest, GivesEachTheSameBitsAloneAndInAnyBatch) {
   }
 }
 
-// The mean of the templates' vectors, of length 1 again (Radford et al., 2021, section 3.1.4).
+// The mean of the templates' vectors, normalized again (Radford et al., 2021, section 3.1.4).
 TEST_P(DualEmbedderTest, AveragesTemplates) {
   const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
   const Tensor classes = embedder.EmbedLabels({"dog", "cat"}, {"a {}", "the {} and the {}."});
@@ -119,8 +119,8 @@ TEST_P(DualEmbedderTest, RefusesTextsThatAreTooLong) {
   EXPECT_THAT(ErrorOf([&] { embedder.EmbedImages({Image{}}); }), HasSubstr("image 1"));
 }
 
-// SigLIP reads what fills up a text; by what, its tokenizer says.
-TEST(ImageTextEmbedder, FillsUpWithTheTokenizersPadding) {
+// SigLIP attends to padding, so the padding token must be the tokenizer's.
+TEST(ImageTextEmbedder, PadsWithTheTokenizersPaddingToken) {
   const TemporaryFolder folder;
   SaveTinySiglip(folder.path());
   const std::vector<float> before =

@@ -24,7 +24,7 @@ TEST(LabelScores, AreSortedByScoreAndThenByLabel) {
   EXPECT_EQ(LabelScores(kScores, kLabels, Problem::one_label, 9), all);
 }
 
-TEST(LabelScores, OfRegressionsKeepTheOrderOfTheLabels) {
+TEST(LabelScores, OfRegressionKeepTheOrderOfTheLabels) {
   EXPECT_THAT(LabelScores(kScores, kLabels, Problem::number)[1],
               ElementsAre(LabelScore{"cat", 3}, LabelScore{"dog", -1}, LabelScore{"bird", 2}));
 }

@@ -1,4 +1,4 @@
-// How a model's folder is loaded, for every task.
+// How a model's folder is loaded, in every pipeline.
 //   const Translator translator = Translator::Load("opus-mt-de-en", {.compute = Compute::int8});
 #pragma once
 
@@ -8,17 +8,18 @@
 
 namespace headlight {
 
-/// An option that a task does not have is refused by its name: a Classifier has neither a shortlist nor a draft.
+/// A pipeline throws Error, naming the option, if it does not have the option: a TextClassifier has neither a shortlist
+/// nor a draft.
 struct LoadOptions {
-  /// The type of matrix products. Unless set: as the folder is stored, float32, or int8 or int4 where `headlight
-  /// convert` made it. Load throws Error where the processor does not have the type.
+  /// The type of matrix products. Default: float32, or the type in which `headlight convert` stored the folder, int8 or
+  /// int4. Load throws Error if the processor does not support the type.
   std::optional<Compute> compute = {};
-  /// Translator: restricts the output vocabulary of each text by the folder's shortlist, which `headlight shortlist`
+  /// Translator: restricts the output vocabulary of each text to the folder's shortlist, which `headlight shortlist`
   /// makes; often faster. Default: the whole vocabulary.
   bool shortlist = false;
-  /// Translator, Generator: keeps an int8 copy of the weights for speculative decoding of single texts; the same text,
-  /// sooner from a large model. Calls then need a beam_size of 1, and neither sampling nor repetition_penalty nor
-  /// no_repeat_ngram_size. Default: no copy.
+  /// Translator, TextGenerator: keeps an int8 copy of the weights as the draft for speculative decoding of single
+  /// texts. The text is the same, and large models are faster. Calls then need a beam_size of 1, and neither sampling
+  /// nor repetition_penalty nor no_repeat_ngram_size. Default: no copy.
   bool draft = false;
 };
 

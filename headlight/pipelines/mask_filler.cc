@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kMasksAtOnce = 64;  // each has a row of the vocabulary
+constexpr std::size_t kMasksAtOnce = 64;  // each needs logits over the vocabulary
 
 }  // namespace
 
@@ -26,7 +26,7 @@ MaskFiller MaskFiller::Load(const std::string& folder, const LoadOptions& option
   for (const char* mask : {"[MASK]", "<mask>"})
     if (const auto id = loaded.tokenizer.Find(mask); id && loaded.tokenizer.IsSpecial(*id))
       return MaskFiller(std::make_shared<State>(State{std::move(loaded), *id}));
-  Fail("{}: the tokenizer has no mask; known are [MASK] and <mask>", folder);
+  Fail("{}: the tokenizer has no mask token; [MASK] and <mask> are supported", folder);
 }
 
 std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::string> texts,
@@ -49,7 +49,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
   std::vector<std::vector<FilledMask>> result(texts.size());
   const auto fill = [&](Context& context, const Tensor& hidden, const Sequences& places,
                         std::span<const std::size_t> which) {
-    std::vector<std::int32_t> rows;  // of the masks
+    std::vector<std::int32_t> rows;  // row of each mask
     std::vector<std::size_t> text_of;
     for (std::size_t i = 0; i < which.size(); ++i) {
       const std::vector<std::int32_t>& ids = encodings[which[i]].ids;
@@ -59,7 +59,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
         text_of.push_back(which[i]);
       }
     }
-    // Rows of the model beyond the tokenizer's vocabulary are padding.
+    // The model's rows beyond the tokenizer's vocabulary are padding.
     std::vector<std::int32_t> order(
         static_cast<std::size_t>(std::min<std::int64_t>(vocabulary, loaded.tokenizer.size())));
     const auto best = order.begin() + std::min<std::ptrdiff_t>(options.top_k, std::ssize(order));

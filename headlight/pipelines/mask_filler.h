@@ -40,14 +40,14 @@ class HEADLIGHT_API MaskFiller {
   /// with it or not supported, and if the tokenizer has no mask token.
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The masks of each text, in order. Throws Error that names the text if it has no mask, more tokens than the model
-  /// reads, or is not UTF-8.
+  /// Predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has more
+  /// tokens than the model reads, or is not UTF-8.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
   std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
                                             const FillOptions& options = {}) const {
     return Fill(std::span(texts.begin(), texts.size()), options);
   }
-  /// The masks of one text, in order.
+  /// Predictions for the masks of one text, in order.
   std::vector<FilledMask> Fill(std::string_view text, const FillOptions& options = {}) const {
     return Fill({std::string(text)}, options).front();
   }

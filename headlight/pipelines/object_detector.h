@@ -30,13 +30,13 @@ struct DetectOptions {
 struct DetectedObject {
   std::string label;
   double score = 0;           ///< the probability of the label, 0 to 1
-  Box box;                    ///< in the image's own pixels; may reach over its edges
+  Box box;                    ///< in the image's own pixels; may extend beyond its edges
   std::int32_t label_id = 0;  ///< the label's index in labels()
   bool operator==(const DetectedObject&) const = default;
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. The objects of an image do not
-/// depend on the other images of a call: none is padded.
+/// depend on the other images of a call: images are not padded.
 class HEADLIGHT_API ObjectDetector {
  public:
   /// Loads the folder of a DETR and its preprocessor_config.json. Throws Error that names the file and what is wrong
@@ -57,7 +57,7 @@ class HEADLIGHT_API ObjectDetector {
   }
 
   /// Detect in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
-  /// the model, and DetectFitted finds the objects of such images, whose original sizes are `sizes`.
+  /// the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
   Image Fit(const Image& image) const;
   std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                                         const DetectOptions& options = {}) const;

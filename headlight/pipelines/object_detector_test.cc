@@ -25,8 +25,8 @@ struct Detectors : testing::Test {
   const std::vector<Image> images = {Pattern(50, 30), Pattern(20, 41), Pattern(33, 33), Pattern(8, 70)};
 };
 
-// tools/make_detector_goldens.py
-TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
+// Goldens are made by tools/make_detector_goldens.py.
+TEST(ObjectDetector, EqualsTransformers) {
   for (const char* name : {"detr", "detr_padded", "detr_learned"}) {
     const ObjectDetector detector = ObjectDetector::Load(FolderOf(name));
     const JsonView golden = ReadJson(FolderOf(name) + "/found.json");
@@ -38,7 +38,7 @@ TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
       const std::vector<JsonView> scores = image["scores"].Items(), labels = image["labels"].Items(),
                                   boxes = image["boxes"].Items();
       ASSERT_EQ(found.size(), scores.size()) << image.place();
-      // Transformers' are in the order of the queries.
+      // Transformers returns them in the order of the queries.
       std::vector<std::size_t> order(scores.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       std::ranges::sort(order, std::greater{}, [&](std::size_t i) { return scores[i].Number(0, 1); });
@@ -57,7 +57,7 @@ TEST(ObjectDetector, FindsTheBoxesOfTransformers) {
   }
 }
 
-TEST_F(Detectors, FindTheSameInAnImageAloneAndInAnyBatch) {
+TEST_F(Detectors, AreBatchInvariant) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     const ObjectDetector detector = ObjectDetector::Load(folder.path(), {.compute = compute});
     std::vector<std::vector<DetectedObject>> alone;
@@ -75,7 +75,7 @@ TEST_F(Detectors, FindTheSameInAnImageAloneAndInAnyBatch) {
   }
 }
 
-TEST_F(Detectors, RefuseWhatTheyCannotDo) {
+TEST_F(Detectors, RefuseInvalidInput) {
   const ObjectDetector detector = ObjectDetector::Load(folder.path());
   EXPECT_EQ(detector.Detect(std::span<const Image>()).size(), 0U);
   EXPECT_THAT(ErrorOf([&] { detector.Detect({images[0], Image{}}); }), HasSubstr("image 2: 0 x 0"));

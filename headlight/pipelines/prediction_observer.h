@@ -1,4 +1,4 @@
-// Who watches the passes of a Folder's model.
+// Hooks into the passes of a StructurePredictor's model.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct PredictionObserver {
-  ResidueHook sink;                                                  // as Hooks::residues
+  ResidueHook residues;                                              // as Hooks::residues
   std::function<void(const FoldingOutputs&, bool last)> after_pass;  // of each pass
 };
 

@@ -1,4 +1,4 @@
-// A language model of proteins for tests: tiny, untrained.
+// A tiny, untrained protein language model for tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-// Writes an ESM of 23 tokens, with heads for masked residues and for contacts, into `folder`, which is not there yet.
-// Its vocabulary lacks the residues W and C.
+// Writes an ESM of 23 tokens, with heads for masked residues and for contacts, into `folder`, which must not exist. Its
+// vocabulary lacks the residues W and C.
 inline void SaveTinyEsm(const std::string& folder) {
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/esm_masked_left", folder);
   std::string vocabulary = "<cls>\n<pad>\n<eos>\n<unk>\nL\nA\nG\n<mask>\n";
@@ -20,7 +20,7 @@ inline void SaveTinyEsm(const std::string& folder) {
   WriteFile(folder + "/tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer"})");
 }
 
-// A PDB file of a chain A of 8 residues of which the CA are known.
+// A PDB file with a chain A of 8 residues that only have CA atoms.
 inline std::string StrandAsPdb() {
   std::string text;
   for (int i = 1; i <= 8; ++i)

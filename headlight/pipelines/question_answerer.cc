@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The best answers, "no answer" among them if it is allowed: of equal scores it is the last.
+// The best answers, including "no answer" if it is allowed; it comes after answers of the same score.
 std::vector<AnswerSpan> AnswersOf(const std::string& context, FoundAnswers found, const AnswerOptions& options) {
   Ensure(!found.answers.empty(), "a context without a span");
   std::ranges::stable_sort(found.answers, std::ranges::greater(), &FoundAnswer::score);
@@ -52,7 +52,7 @@ std::vector<std::vector<AnswerSpan>> QuestionAnswerer::Answer(std::span<const Qu
         longest, positions);
   Check(stride >= 0 && stride < longest, "`stride` is {}: windows of {} tokens share 0 to {}", stride, longest,
         longest - 1);
-  // As Transformers' pipeline: spans in the same words become one answer, so more are looked for.
+  // Transformers' pipeline merges spans with the same words into one answer, so more spans are needed.
   const AnswerSearch search = {.longest = options.longest_answer,
                                .spans = options.align_words ? kMostSpans + 2 * (options.top_k - 1) : options.top_k,
                                .whole_words = options.align_words};
@@ -76,7 +76,7 @@ std::vector<std::vector<AnswerSpan>> QuestionAnswerer::Answer(std::span<const Qu
     }
   std::vector<const Encoding*> inputs;
   for (const Window* window : windows) inputs.push_back(&window->encoding);
-  std::vector<FoundAnswers> found(windows.size());  // each alone: they come in any order
+  std::vector<FoundAnswers> found(windows.size());  // by window, because batches finish in any order
   const auto look = [&](Context& context, const Tensor& hidden, const Sequences& places,
                         std::span<const std::size_t> which) {
     const Tensor logits = model.SpanLogits(context, hidden);

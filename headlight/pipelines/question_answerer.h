@@ -23,9 +23,9 @@ struct EncoderFolder;
 struct AnswerOptions {
   std::int64_t top_k = 1;            ///< answers to each question, 1 to 100; a short context may have fewer
   std::int64_t longest_answer = 15;  ///< tokens of an answer, at least 1
-  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is given, whatever its score
+  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is returned, whatever its score
   bool align_words = true;           ///< an answer begins and ends with whole words; otherwise with tokens
-  /// Tokens of a window: of the question and a part of the context [384, or as many as the model reads].
+  /// Tokens of a window, which has the question and a part of the context [384, or as many as the model reads].
   std::optional<std::int64_t> max_input_length = {};
   std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of one]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
@@ -52,11 +52,13 @@ class HEADLIGHT_API QuestionAnswerer {
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
   /// The best answers to each question, the best first; "no answer" is one of them. A span's score is the probability
-  /// that an answer begins with its first token times the probability that it ends with its last. Both are among the
-  /// tokens of the context and the first token of the input, which stands for no answer. The scores of spans in the
-  /// same words add up. A context that has more tokens with its question than a window is read in windows: the spans of
-  /// all windows count, and the lowest score of no answer. Throws Error for an option out of its range, and naming the
-  /// question if a text is not UTF-8, the context has no tokens, or the question leaves no room.
+  /// that an answer begins with its first token times the probability that it ends with its last. The probabilities are
+  /// over the tokens of the context and the first token of the input, which means no answer. The scores of spans with
+  /// the same words are added.
+  ///
+  /// If the question and context are longer than a window, the context is read in overlapping windows. The spans of all
+  /// windows count, and the lowest score of no answer. Throws Error for an option out of its range. Throws Error that
+  /// names the question if a text is not UTF-8, the context has no tokens, or the question leaves no space for it.
   std::vector<std::vector<AnswerSpan>> Answer(std::span<const Question> questions,
                                               const AnswerOptions& options = {}) const;
   std::vector<std::vector<AnswerSpan>> Answer(std::initializer_list<Question> questions,

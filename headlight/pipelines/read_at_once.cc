@@ -11,10 +11,10 @@
 namespace headlight {
 
 void CheckReadAtOnce(const Translator& translator, const std::string& text, const TranslateOptions& options,
-                     const std::string& place) {
+                     const std::string& name) {
   const std::int64_t tokens = translator.CountTokens(text, options), most = translator.model().limits().positions;
-  Check(tokens <= most, "{}: {} tokens, of which the model reads {} at once; `truncate` leaves out its end", place,
-        tokens, most);
+  Check(tokens <= most, "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", name, tokens,
+        most);
 }
 
 bool TruncateToRead(const Translator& translator, std::string& text, const TranslateOptions& options) {
@@ -22,7 +22,7 @@ bool TruncateToRead(const Translator& translator, std::string& text, const Trans
   if (tokens <= most) return false;
   std::vector<TextSpan> spans;
   translator.tokenizer().Encode(text, Side::source, &spans);
-  // What is kept may have more tokens alone than within the text.
+  // The remaining text may have more tokens by itself than within the whole text.
   std::size_t bytes = 0;
   for (std::int64_t kept = std::max<std::int64_t>(0, std::ssize(spans) - (tokens - most)); kept > 0; --kept) {
     bytes = static_cast<std::size_t>(spans[static_cast<std::size_t>(kept - 1)].end);

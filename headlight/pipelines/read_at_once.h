@@ -1,4 +1,4 @@
-// The check that a model reads the whole of a text.
+// Checks that the model reads a whole text at once.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace headlight {
 
-/// Throws Error, which begins with `place`, for a text of more tokens than the model reads: summaries of its parts
-/// would be none of the whole.
+/// Throws Error that begins with `name` if a text has more tokens than the model reads: joined summaries of its parts
+/// would not be a summary of the whole.
 HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
-                                   const TranslateOptions& options, const std::string& place);
+                                   const TranslateOptions& options, const std::string& name);
 
-/// Leaves out the end of a text of more tokens than the model reads, and returns whether it did.
+/// Truncates a text of more tokens than the model reads, and returns whether it did.
 HEADLIGHT_API bool TruncateToRead(const Translator& translator, std::string& text, const TranslateOptions& options);
 
 }  // namespace headlight

@@ -24,7 +24,7 @@ struct Mode {
   const char *key, *name;
   Pooling pooling;
 };
-// In the order in which sentence-transformers concatenates them if each has a truth of its own.
+// In the order in which sentence-transformers concatenates them in the older format.
 constexpr Mode kModes[] = {{"pooling_mode_cls_token", "cls", Pooling::first},
                            {"pooling_mode_max_tokens", "max", Pooling::most},
                            {"pooling_mode_mean_tokens", "mean", Pooling::mean},
@@ -37,7 +37,7 @@ Pooling PoolingNamed(const JsonView& name) {
   return std::ranges::find_if(kModes, [&](const Mode& mode) { return given == mode.name; })->pooling;
 }
 
-// Older files have a truth for each mode, newer ones the mode's name, or a list of names.
+// Older files have a boolean for each mode; newer ones the mode's name or a list of names.
 void ReadPooling(const JsonView& config, SentenceModules& reading) {
   std::vector<Pooling> poolings;
   for (const Mode& mode : kModes)
@@ -70,15 +70,15 @@ constexpr ConfigName<Activation> kActivations[] = {{"Identity", Activation::none
                                                    {"GELU", Activation::gelu},
                                                    {"SiLU", Activation::silu}};
 
-// A product, an activation and optionally the input again. `inputs`: the numbers of its input.
+// A linear layer, an activation and optionally a residual connection. `inputs`: the size of the input.
 VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   const JsonView config = ReadJson(folder + "/config.json");
   VectorModule dense;
   dense.kind = VectorModule::Kind::dense;
-  Check(config["in_features"].Integer(1, kLargestSize) == inputs, "{}: is not {}, the numbers of what comes before it",
-        config["in_features"].place(), inputs);
+  Check(config["in_features"].Integer(1, kLargestSize) == inputs,
+        "{}: is not {}, the size of the previous module's output", config["in_features"].place(), inputs);
   const std::int64_t outputs = config["out_features"].Integer(1, kLargestSize);
-  // A class of PyTorch: "torch.nn.modules.activation.Tanh".
+  // The name of a PyTorch class, such as "torch.nn.modules.activation.Tanh".
   const JsonView activation = config.Get("activation_function", "torch.nn.modules.activation.Tanh");
   const std::string name = activation.String();
   const auto* const known =
@@ -100,8 +100,8 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
 
 VectorModule ReadLayerNorm(const std::string& folder, std::int64_t inputs) {
   const JsonView config = ReadJson(folder + "/config.json");
-  Check(config["dimension"].Integer(1, kLargestSize) == inputs, "{}: is not {}, the numbers of what comes before it",
-        config["dimension"].place(), inputs);
+  Check(config["dimension"].Integer(1, kLargestSize) == inputs,
+        "{}: is not {}, the size of the previous module's output", config["dimension"].place(), inputs);
   config.RefuseUnread({});
   const Safetensors file = OpenWeights(folder);
   VectorModule norm;
@@ -111,7 +111,7 @@ VectorModule ReadLayerNorm(const std::string& folder, std::int64_t inputs) {
   return norm;
 }
 
-// config_sentence_transformers.json.
+// Reads config_sentence_transformers.json.
 void ReadSettings(const std::string& path, SentenceModules& reading) {
   if (!Exists(path)) return;
   const JsonView config = ReadJson(path);
@@ -133,19 +133,19 @@ void ReadSettings(const std::string& path, SentenceModules& reading) {
   }
 }
 
-// The name that it has depends on the class of the model.
+// The file's name depends on the class of the model.
 std::optional<std::string> SentenceConfig(const std::string& folder) {
   for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"})
     if (std::string path = fmt::format("{}/sentence_{}_config.json", folder, kind); Exists(path)) return path;
   return std::nullopt;
 }
 
-// max_seq_length, or the tokenizer's model_max_length, which may be 1e30 for none.
+// Reads max_seq_length, or the tokenizer's model_max_length, which is 1e30 if there is no limit.
 void ReadLongest(const std::string& folder, SentenceModules& reading) {
   if (const std::optional<std::string> path = SentenceConfig(folder)) {
     const JsonView config = ReadJson(*path);
     if (config["max_seq_length"].present()) reading.longest = config["max_seq_length"].Integer(2, 1 << 24);
-    Check(!config.Get("do_lower_case", false).Bool(), "{}: lower case besides the tokenizer's is not supported",
+    Check(!config.Get("do_lower_case", false).Bool(), "{}: lowercasing in addition to the tokenizer's is not supported",
           config["do_lower_case"].place());
   }
   const std::string tokenizer = folder + "/tokenizer_config.json";
@@ -154,7 +154,7 @@ void ReadLongest(const std::string& folder, SentenceModules& reading) {
   if (longest.present() && longest.Number(2) < 1 << 24) reading.longest = longest.Integer();
 }
 
-// One pooling of the rows from `first` on.
+// One pooling of the rows that begin at `first`.
 void Pool(Pooling pooling, const Matrix<float>& rows, std::int64_t first, float* vector) {
   const std::int64_t columns = rows.columns;
   std::copy_n(rows.row(pooling == Pooling::last ? rows.rows - 1 : first), columns, vector);
@@ -245,7 +245,7 @@ SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t mode
     const std::string own = module.Get("path", "").String(), path = folder + "/" + own;
     if (name == "Transformer") {
       Check(own.empty() || TransformerFolder(folder) != folder,
-            "{}: a Transformer in a folder of its own, {}, besides {}/config.json is not supported", module.place(),
+            "{}: a Transformer in a separate folder, {}, next to {}/config.json is not supported", module.place(),
             Quoted(own), folder);
     } else if (name == "Pooling") {
       ReadPooling(ReadJson(path + "/config.json"), reading);

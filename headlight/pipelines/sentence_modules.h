@@ -1,4 +1,5 @@
-// How a folder of sentence-transformers makes one vector of a text: modules.json and what it names.
+// The modules by which a folder of sentence-transformers computes the vector of a text: modules.json and the files it
+// names.
 #pragma once
 
 #include <cstdint>
@@ -14,48 +15,49 @@
 
 namespace headlight {
 
-// Of sentence-transformers. With n tokens: the mean; the sum over the root of n; the mean weighted by the positions
-// 1, ..., n; the first token's state; the last one's; the largest number of each column.
+// The poolings of sentence-transformers, over n tokens: the mean; the sum divided by sqrt(n); the mean weighted by the
+// positions 1, ..., n; the first token's state; the last token's state; the maximum of each column.
 enum class Pooling { mean, mean_sqrt, weighted_mean, first, last, most };
 
 // A module after the pooling.
 struct VectorModule {
   enum class Kind { dense, layer_norm, normalize };
   Kind kind = Kind::normalize;
-  Tensor weight, bias;  // dense: [outputs, inputs] and [outputs] or empty; layer_norm: [inputs] each
-  Activation activation = Activation::none;  // of dense
-  bool adds_input = false;                   // dense: the input is added to the result,
-  Tensor residual;                           // [outputs, inputs] times the input unless this is empty
+  Tensor weight, bias;  // dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
+  Activation activation = Activation::none;  // for dense
+  bool adds_input = false;                   // dense: has a residual connection,
+  Tensor residual;                           // which is multiplied by this [outputs, inputs], unless it is empty
 };
 
-// The mean of all tokens, where the folder is plain.
+// The default is that of a plain folder: the mean over all tokens.
 struct HEADLIGHT_API SentenceModules {
   bool given = false;                               // the folder has a modules.json
   std::vector<Pooling> poolings = {Pooling::mean};  // their vectors are concatenated
   bool pools_prompt = true;
   std::vector<VectorModule> modules = {};         // in this order
-  std::optional<std::int64_t> truncate_dim = {};  // of a vector, only so many numbers are kept
+  std::optional<std::int64_t> truncate_dim = {};  // vectors are truncated to this length
   std::optional<std::int64_t> longest = {};
   std::map<std::string, std::string> prompts = {};  // by name
   std::optional<std::string> default_prompt_name = {};
   Similarity similarity = Similarity::cosine;
 
   bool normalizes() const;
-  // The numbers of a vector, from those of a token's state.
+  // The length of a vector, from the length of a token's state.
   std::int64_t Dimension(std::int64_t model) const;
-  // What is put before a text. Throws Error for a name that is not among the prompts.
+  // The prompt to put before a text. Throws Error for a name that is not among the prompts.
   std::string PromptOf(EmbedAs purpose, const std::optional<std::string>& name = {}) const;
 };
 
-// Throws Error naming the file and what is wrong with it or not supported. Of a token's state with `model` numbers.
+// Reads the modules for a model with token states of length `model`. Throws Error naming the file and what is wrong
+// with it or not supported.
 HEADLIGHT_API SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t model);
 
 HEADLIGHT_API const char* Name(Pooling pooling);
-// Joined by +.
+// The names of the poolings, joined by "+".
 HEADLIGHT_API std::string Names(const std::vector<Pooling>& poolings);
 
-// The vector of a text [1, dimension] from the states of its tokens, hidden [length, model], of which the first
-// `prompt_tokens` are a prompt's, with what the tokenizer puts before it.
+// The vector of a text [1, dimension] from the states of its tokens, hidden [length, model]. The first `prompt_tokens`
+// of them are the prompt and the special tokens before it.
 Tensor VectorOf(const Tensor& hidden, const SentenceModules& reading, std::int64_t prompt_tokens);
 
 }  // namespace headlight

@@ -29,7 +29,7 @@ int Badness(std::string_view text, std::size_t at) {
   const std::string_view word_end = before;
   for (const std::string_view* mark = EndOf(before, kClosing); mark != nullptr; mark = EndOf(before, kClosing))
     before.remove_suffix(mark->size());
-  // "3.14" has no end of a sentence, but languages without spaces have none after it.
+  // "3.14" does not end a sentence, but languages without spaces have no space after the full stop.
   const bool wide = !before.empty() && static_cast<unsigned char>(before.back()) >= 0x80;
   if ((space || wide) && EndOf(before, kSentenceEnds) != nullptr) return 0;
   if ((space || wide) && EndOf(word_end, kClauseEnds) != nullptr) return 1;
@@ -40,7 +40,7 @@ bool BeginsCharacter(std::string_view text, std::size_t at) {
   return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
 }
 
-// The byte at which to cut a text of these tokens; 0: none.
+// The byte at which to cut a part; 0 if there is none.
 std::size_t BestCut(const TextPart& part) {
   const std::size_t tokens = part.tokens.size(), middle = tokens / 2;
   auto best = std::tuple(5, tokens, std::size_t{0});
@@ -50,7 +50,7 @@ std::size_t BestCut(const TextPart& part) {
     best = std::min(best, std::tuple(Badness(part.text, at), i < middle ? middle - i : i - middle, at));
   }
   if (std::get<2>(best) != 0) return std::get<2>(best);
-  // One character can be many tokens: then any place between two characters.
+  // One character can be many tokens. Then cut at any character boundary.
   for (std::size_t at = part.text.size() / 2; at < part.text.size(); ++at)
     if (at > 0 && BeginsCharacter(part.text, at)) return at;
   for (std::size_t at = part.text.size() / 2; at > 0; --at)
@@ -58,7 +58,7 @@ std::size_t BestCut(const TextPart& part) {
   return 0;
 }
 
-// Each part begins with the tokens `prefix`, which are not in the text.
+// Each part is encoded with the tokens `prefix` before it, which are not part of the text.
 void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
            std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};
@@ -86,7 +86,7 @@ std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view tex
     if (!tokens.empty()) parts.push_back({text, tokens, std::move(spans)});
     return parts;
   }
-  // The target language of a multilingual model, as in ">>fra<< Hello", belongs to every part.
+  // A multilingual model's target language, as in ">>fra<< Hello", is repeated in every part.
   const auto first = static_cast<std::size_t>(spans[0].end);
   const bool language = text.starts_with(">>") && text.substr(0, first).ends_with("<<");
   Split(tokenizer, language ? text.substr(first) : text, std::span(tokens).first(language ? 1 : 0), most, parts);

@@ -35,7 +35,7 @@ struct SplitTextTest : testing::Test {
 TEST_F(SplitTextTest, KeepsATextThatFits) { EXPECT_THAT(Split("Ein Hund.", 20), ElementsAre("Ein Hund.")); }
 
 TEST_F(SplitTextTest, PrefersSentencesToClausesToWords) {
-  // The space between two parts may be of either.
+  // The space between two parts may belong to either.
   const auto expect = [&](const std::string& first, const std::string& second) {
     const std::string space = " ";
     EXPECT_THAT(Split(first + space + second, 20),
@@ -47,7 +47,7 @@ TEST_F(SplitTextTest, PrefersSentencesToClausesToWords) {
   expect("(aaa aaa bbbbb.)", "ccc cccccc d");
 }
 
-TEST_F(SplitTextTest, DividesTextsWithoutSpaces) {
+TEST_F(SplitTextTest, SplitsTextsWithoutSpaces) {
   std::string joined;
   for (const std::string& part : Split(std::string(1000, 'a'), 7)) joined += part;
   EXPECT_EQ(joined, std::string(1000, 'a'));
@@ -74,7 +74,7 @@ TEST_F(SplitTextTest, RepeatsTheLanguageInEveryPart) {
   }
 }
 
-TEST_F(SplitTextTest, RefusesWhereNoCharacterFits) {
+TEST_F(SplitTextTest, RefusesLimitsBelowOneCharacter) {
   EXPECT_THAT(ErrorOf([&] { Split("aa", 0); }), testing::HasSubstr("reads at most 0"));
 }
 

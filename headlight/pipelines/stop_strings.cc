@@ -18,16 +18,16 @@ std::vector<std::string> ReadStopStrings(const JsonView& json) {
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode) {
   if (strings.empty()) return {};
-  // Tokens whose text a string can reach into: nearly all have a byte, and some more stand for bytes of one character
-  // or for the space that begins a text.
+  // The number of tokens that a stop string can span. Nearly all tokens have at least one byte; kMore allows for tokens
+  // that are bytes of one character or the space that begins a text.
   constexpr std::size_t kMore = 8;
   const std::size_t longest = std::ranges::max(strings, {}, &std::string::size).size();
   auto stops = [strings = std::move(strings), decode = std::move(decode), longest](std::span<const std::int32_t> ids) {
     if (ids.empty()) return false;
     const std::span<const std::int32_t> tail = ids.last(std::min(ids.size(), longest + kMore));
     const std::string before = decode(tail.first(tail.size() - 1)), text = decode(tail);
-    const auto common =
-        static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 - text.begin());  // bytes of earlier tokens
+    const auto common = static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 -
+                                                 text.begin());  // bytes that earlier tokens have
     return std::ranges::any_of(strings, [&](const std::string& one) {
       return text.find(one, common + 1 - std::min(common + 1, one.size())) != std::string::npos;
     });

@@ -1,4 +1,4 @@
-// stop_strings: texts that end with a string.
+// stop_strings: strings that end a text.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@
 
 namespace headlight {
 
-/// The string or strings that `json` gives; none if it is absent. Throws Error for an empty one.
+/// The string or strings in `json`; none if it is absent. Throws Error for an empty one.
 std::vector<std::string> ReadStopStrings(const JsonView& json);
 
-/// For SearchOptions::stops: whether the last token completes one of the strings, which may begin in any earlier token,
-/// one of a prompt too, and end within the last. `decode` gives the text of tokens. Null without strings.
+/// For SearchOptions::stops: true if the last token completes one of the strings. A string may begin in any earlier
+/// token, also of a prompt, and end within the last token. `decode` decodes tokens to text. Returns null if there are
+/// no strings.
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode);
 
-/// Special tokens are text here, as in Transformers.
+/// Special tokens count as text, as in Transformers.
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings, const PipelineTokenizer& tokenizer);
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              const std::shared_ptr<const Tokenizer>& tokenizer);

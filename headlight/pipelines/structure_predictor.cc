@@ -17,9 +17,9 @@
 namespace headlight {
 namespace {
 
-// Of a chain: the pairs of more would have indices beyond 32 bits.
+// Longest chain: the indices of more pairs would exceed 32 bits.
 constexpr std::int64_t kMostFolded = 46340;
-constexpr std::int64_t kAlphaAtom = 1;  // of atom14
+constexpr std::int64_t kAlphaAtom = 1;  // index in atom14
 
 FoldingFeatures DrawFeatures(const AlignmentTable& alignment, const AlignmentSampling& sampling, std::uint64_t seed,
                              int pass, const std::vector<TemplateFeatures>& templates) {
@@ -27,7 +27,7 @@ FoldingFeatures DrawFeatures(const AlignmentTable& alignment, const AlignmentSam
   return FeaturesForModel(FeaturesOf(alignment, DrawChoices(alignment, sampling, random)), {}, templates);
 }
 
-// The root of the mean square difference of the distances between C alphas, as OpenFold measures it.
+// The root mean square difference of the distances between C alphas, as in OpenFold.
 double ChangeOf(const Tensor& before, const Tensor& after) {
   const Matrix<float> old = before.matrix<float>(), fresh = after.matrix<float>();
   const auto distance = [](const Matrix<float>& atoms, std::int64_t i, std::int64_t j) {
@@ -83,14 +83,14 @@ PredictedStructure StructurePredictor::Predict(const AlignmentTable& alignment, 
 }
 
 PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, const PredictOptions& options,
-                                           const PredictionObserver& watch) const {
+                                           const PredictionObserver& observer) const {
   const FoldingPlan plan = model_->plan();
   const int most = 1 + options.recycles.value_or(plan.recycles);
-  Check(most >= 1 && most <= 1001, "{} passes after the first: from 0 to 1000 are possible", most - 1);
-  Check(options.tolerance >= 0, "a tolerance of {}: it is a distance in angstrom", options.tolerance);
+  Check(most >= 1 && most <= 1001, "{} passes after the first: 0 to 1000 are possible", most - 1);
+  Check(options.tolerance >= 0, "a tolerance of {}: it must be a distance in angstrom, at least 0", options.tolerance);
   const std::int64_t residues = alignment.residues();
-  Check(residues <= kMostFolded, "a chain of {} residues, where at most {} can be folded", residues, kMostFolded);
-  Check(std::ssize(options.templates) <= plan.templates, "{} templates, where {} reads {}", options.templates.size(),
+  Check(residues <= kMostFolded, "a chain of {} residues; at most {} are possible", residues, kMostFolded);
+  Check(std::ssize(options.templates) <= plan.templates, "{} templates, and {} reads {}", options.templates.size(),
         model_->parameters().source(), plan.templates == 0 ? "none" : fmt::format("at most {}", plan.templates));
   std::vector<TemplateFeatures> templates;
   for (const ProteinTemplate& one : options.templates) {
@@ -116,13 +116,13 @@ PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, cons
   FoldingOutputs outputs;
   std::vector<std::int32_t> types;
   Context context;
-  context.hooks.residues = watch.sink;
+  context.hooks.residues = observer.residues;
   while (predicted.passes < most) {
     stop();
     const bool first = predicted.passes == 0;
     const Tensor before = first ? Tensor() : outputs.structure.blocks.back().atoms;
     {
-      // Of the pass before, only what is recycled.
+      // Keep only the recycled outputs of the previous pass.
       outputs.distances = outputs.lddt = outputs.aligned_errors = outputs.letters = outputs.resolved = {};
       FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes, templates);
       features.covariation = covariation;
@@ -134,7 +134,7 @@ PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, cons
     for (const float position : atoms.ToVector<float>())
       if (!std::isfinite(position)) model_->parameters().FailNotFinite(fmt::format("pass {}", predicted.passes));
     const bool settled = !first && options.tolerance > 0 && ChangeOf(before, atoms) < options.tolerance;
-    if (watch.after_pass) watch.after_pass(outputs, settled || predicted.passes == most);
+    if (observer.after_pass) observer.after_pass(outputs, settled || predicted.passes == most);
     if (settled) break;
   }
 

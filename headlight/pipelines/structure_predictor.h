@@ -1,4 +1,4 @@
-// Structures of proteins from their sequences and alignments: load a model once, call it from any number of threads.
+// Protein structure prediction from sequences and alignments: load a model once, call it from any number of threads.
 //   const StructurePredictor predictor = StructurePredictor::Load("params_model_3_ptm.npz");
 //   const std::string path = "query.a3m";
 //   const PredictedStructure predicted = predictor.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
@@ -27,30 +27,31 @@ class FoldingModel;         // kinds/folding_model.h
 struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
-  std::uint64_t seed = 0;  ///< of the rows of the alignment that each pass samples, and of the letters that it masks
-  /// Passes after the first, rows of the alignment, and extra rows; by default as the model was made.
+  std::uint64_t seed = 0;  ///< for the alignment rows that each pass samples, and the letters that it masks
+  /// Recycling passes after the first, rows of the alignment (MSA), and extra MSA rows; by default the model's
+  /// configuration.
   std::optional<int> recycles = {};
   std::optional<std::int64_t> rows = {}, extra = {};
-  std::vector<ProteinTemplate> templates = {};  ///< of the query, as ReadTemplates of protein/templates.h reads them
-  /// No further pass if the distances between C alphas changed by less, as a root mean square in angstrom; 0: all
-  /// passes. AlphaFold-Multimer stops at 0.5.
+  std::vector<ProteinTemplate> templates = {};  ///< templates of the query, from ReadTemplates in protein/templates.h
+  /// Stops recycling if the distances between C alphas changed by less than this root mean square, in angstrom; 0: all
+  /// passes. AlphaFold-Multimer uses 0.5.
   double tolerance = 0;
-  /// Is called after each block of all passes: how many are done, of at most how many.
+  /// Is called after each block of each pass with the number of blocks done, and the largest possible number.
   std::function<void(std::int64_t done, std::int64_t most)> progress = {};
   /// Is called at the same times; if it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 
 struct PredictedStructure {
-  Structure structure;        ///< one chain, A, numbered from 1; B factors are the residues' pLDDT
-  std::vector<float> plddt;   ///< the expected lDDT of each residue, 0 to 100
-  double mean_plddt = 0;      ///< over the residues
-  Tensor errors;              ///< [residues, residues], see protein/predicted_error.h; empty: the model predicts none
-  double most_error = 0;      ///< the largest error that the model can predict, in angstrom
+  Structure structure;       ///< one chain, A, numbered from 1; B factors are the residues' pLDDT
+  std::vector<float> plddt;  ///< the expected lDDT of each residue, 0 to 100
+  double mean_plddt = 0;     ///< over the residues
+  Tensor errors;          ///< [residues, residues], see protein/predicted_error.h; empty if the model has no error head
+  double most_error = 0;  ///< the largest error that the model can predict, in angstrom
   std::optional<double> ptm;  ///< the expected TM-score, 0 to 1, if the model predicts errors
   Tensor contacts;            ///< [residues, residues]: the probability that two C betas are within 8 angstrom
   Tensor single, pair;        ///< the representations, [residues, ...] and [residues * residues, ...]
-  int passes = 0;             ///< passes that were computed
+  int passes = 0;             ///< number of passes that were computed
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. The same seed gives the same
@@ -58,17 +59,17 @@ struct PredictedStructure {
 class HEADLIGHT_API StructurePredictor {
  public:
   /// Loads a model's folder, or an .npz file of DeepMind's (docs/9_files.md). Throws Error that names the file and what
-  /// is wrong with it or not supported. Options other than `compute` are refused.
+  /// is wrong with it or not supported. Options other than `compute` are errors.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
-  /// The structure of the alignment's query. Throws Error for impossible options, naming them; for more templates than
-  /// the model reads, or those of another query; if memory cannot hold the pairs of residues; and if the model computes
-  /// values that are not finite.
+  /// The structure of the alignment's query. Throws Error naming an impossible option. Throws Error for more templates
+  /// than the model reads, for templates of another query, if memory cannot hold the pair representation, and if the
+  /// model computes values that are not finite.
   PredictedStructure Predict(const AlignmentTable& alignment, const PredictOptions& options = {}) const;
 
-  /// The way to that structure: the backbone after each block of the structure module in every pass, the predicted
-  /// errors and distances, and the attention of the last pass in all layers, or in one (from 0). Throws Error as
-  /// Predict, for a layer out of range, and for more weights than a page holds.
+  /// The steps that lead to that structure: the backbone after each block of the structure module in every pass, the
+  /// predicted errors and distances, and the attention of the last pass. The attention is that of all layers, or of one
+  /// (from 0). Throws Error as Predict, for a layer out of range, and for more attention weights than a page can hold.
   StructureRecord Look(const AlignmentTable& alignment, const PredictOptions& options = {},
                        std::optional<int> layer = {}) const;
 
@@ -76,7 +77,7 @@ class HEADLIGHT_API StructurePredictor {
 
  private:
   PredictedStructure Run(const AlignmentTable& alignment, const PredictOptions& options,
-                         const PredictionObserver& watch) const;
+                         const PredictionObserver& observer) const;
   explicit StructurePredictor(std::shared_ptr<const FoldingModel> model) : model_(std::move(model)) {}
   std::shared_ptr<const FoldingModel> model_;
 };

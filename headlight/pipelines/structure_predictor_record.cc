@@ -1,4 +1,4 @@
-// How a Folder's model comes to a structure, for pages and drawings.
+// Records how the model of a StructurePredictor arrives at a structure, for pages and plots.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAlpha = 1;  // among BackboneAtoms, N, CA, C, O, which begin atom14, too
+constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms, N, CA, C, O, and in atom14
 constexpr float kMostDistance = 22;
 
 // By ResidueAttentionKind.
@@ -41,7 +41,7 @@ std::vector<Vector3> AlphasOf(const std::vector<BackboneAtoms>& backbone) {
   return alphas;
 }
 
-// Collects what a StructureRecord has of the passes; the attentions are those of the last one.
+// Collects the contents of a StructureRecord from all passes; the attention is that of the last pass.
 class Collector {
  public:
   Collector(StructureRecord& record, std::optional<int> layer) : record_(record), layer_(layer) {}
@@ -51,7 +51,7 @@ class Collector {
     if (layer_ && layer != *layer_) return;
     const Tensor weights = look.weights.Clone();
     weights_ += weights.elements();
-    Check(weights_ <= kMostWeights, "{} weights of attention are too many for a page; choose one layer", weights_);
+    Check(weights_ <= kMostWeights, "{} attention weights are too many for a page; choose one layer", weights_);
     const std::span<const float> numbers = weights.span<float>();
     record_.attention.push_back({kTitles[static_cast<std::size_t>(look.kind)],
                                  layer,
@@ -87,7 +87,7 @@ StructureRecord StructurePredictor::Look(const AlignmentTable& alignment, const 
   Collector collector(record, layer);
   const PredictedStructure predicted =
       Run(alignment, options,
-          {.sink = [&](const ResidueLook& look) { collector.Look(look); },
+          {.residues = [&](const ResidueLook& look) { collector.Look(look); },
            .after_pass = [&](const FoldingOutputs& outputs, bool last) { collector.EndPass(outputs, last); }});
   Check(!record.attention.empty(), "{}: there is no layer {}", model_->parameters().source(), layer.value_or(0) + 1);
   record.chain = predicted.structure.chains.front();

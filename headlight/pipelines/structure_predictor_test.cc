@@ -37,8 +37,8 @@ std::vector<float> Positions(const PredictedStructure& predicted) {
   return positions;
 }
 
-// As the model does of features that are drawn by the seed and the number of the pass.
-TEST(StructurePredictor, GivesWhatTheModelDoesOfItsFeatures) {
+// The structure equals that of the model called on features sampled with the seed and the number of the pass.
+TEST(StructurePredictor, EqualsTheModelOnItsFeatures) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
   const PredictedStructure predicted = folder.Predict(table, {.seed = 3, .recycles = 2, .rows = 5, .extra = 4});
@@ -76,8 +76,8 @@ TEST(StructurePredictor, GivesWhatTheModelDoesOfItsFeatures) {
   }
 }
 
-// The last moment is the structure of Predict, and the attentions are those of the last pass.
-TEST(StructurePredictor, LooksAtHowItFolds) {
+// The last moment is the structure of Predict, and the attention weights are those of the last pass.
+TEST(StructurePredictor, RecordsTheStepsOfFolding) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
   const PredictOptions options = {.seed = 3, .recycles = 1, .rows = 5, .extra = 4};
@@ -89,7 +89,7 @@ TEST(StructurePredictor, LooksAtHowItFolds) {
   const std::vector<Residue>& residues = predicted.structure.chains.at(0).residues;
   for (std::size_t i = 0; i < residues.size(); ++i)
     EXPECT_LT(Distance(record.moments.back().backbone[i][1], residues[i].atoms[1]), 1e-3);
-  // Every moment lies on the last one: no motion brings it closer.
+  // Every moment is superposed on the last one: no rigid motion brings it closer.
   const auto alphas = [&](std::size_t moment) {
     std::vector<Vector3> all;
     for (const BackboneAtoms& atoms : record.moments[moment].backbone) all.push_back(atoms[1]);
@@ -101,7 +101,7 @@ TEST(StructurePredictor, LooksAtHowItFolds) {
   }
   EXPECT_EQ(record.errors.values, predicted.errors.ToVector<float>());
   EXPECT_EQ(record.distances.values.size(), 144U);
-  // Two blocks of the Evoformer with three attentions each, two of the structure module.
+  // Two Evoformer blocks with three attentions each, and two structure module blocks.
   ASSERT_EQ(record.attention.size(), 8U);
   EXPECT_EQ(record.attention[0].title, "Invariant point attention");
   EXPECT_EQ(record.attention[3].title, "Row attention");
@@ -115,8 +115,8 @@ TEST(StructurePredictor, LooksAtHowItFolds) {
   EXPECT_THAT(ErrorOf([&] { folder.Look(table, options, 2); }), HasSubstr("there is no layer 3"));
 }
 
-// Passes before the last one are not reported.
-TEST(StructurePredictor, TheModelReportsItsLastPassAlone) {
+// Hooks only receive the attention of the last pass.
+TEST(StructurePredictor, HooksReceiveOnlyTheLastPass) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
   Random random(1);
@@ -131,7 +131,7 @@ TEST(StructurePredictor, TheModelReportsItsLastPassAlone) {
   }
 }
 
-TEST(StructurePredictor, TheSeedDecides) {
+TEST(StructurePredictor, TheSeedDeterminesTheResult) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const auto predict = [&](std::uint64_t seed) {
     return Positions(folder.Predict(TestAlignment(), {.seed = seed, .recycles = 1, .rows = 4, .extra = 3}));
@@ -146,19 +146,19 @@ TEST(StructurePredictor, TheSeedDecides) {
   for (const auto& one : made) EXPECT_EQ(one, first);
 }
 
-TEST(StructurePredictor, FoldsASequenceAlone) {
+TEST(StructurePredictor, FoldsASingleSequence) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const PredictedStructure predicted = folder.Predict(TableOfSequence("GXA"), {.recycles = 0});
   const std::vector<Residue>& residues = predicted.structure.chains.at(0).residues;
   ASSERT_EQ(residues.size(), 3U);
   EXPECT_TRUE(residues[0].observed());
-  EXPECT_FALSE(residues[1].observed());  // of an unknown residue no atom is known
+  EXPECT_FALSE(residues[1].observed());  // no atoms of an unknown residue are predicted
   EXPECT_EQ(predicted.passes, 1);
   EXPECT_GT(predicted.mean_plddt, 0);
   EXPECT_LT(predicted.mean_plddt, 100);
 }
 
-TEST(StructurePredictor, StopsWhereTheStructureHardlyChanges) {
+TEST(StructurePredictor, StopsWhenTheStructureHardlyChanges) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const auto passes = [&](double tolerance) {
     return folder.Predict(TestAlignment(), {.recycles = 4, .tolerance = tolerance}).passes;
@@ -168,7 +168,7 @@ TEST(StructurePredictor, StopsWhereTheStructureHardlyChanges) {
   EXPECT_EQ(passes(1e-12), 5);
 }
 
-TEST(StructurePredictor, TellsItsProgressAndCanBeCancelled) {
+TEST(StructurePredictor, ReportsProgressAndCanBeCancelled) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const std::int64_t blocks = folder.model().plan().blocks;
   std::vector<std::int64_t> seen;
@@ -185,7 +185,7 @@ TEST(StructurePredictor, TellsItsProgressAndCanBeCancelled) {
   EXPECT_EQ(asked, 3);
 }
 
-TEST(StructurePredictor, TellsTheBlocksOfTemplates) {
+TEST(StructurePredictor, ReportsProgressOfTemplateBlocks) {
   const StructurePredictor folder =
       StructurePredictor::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/templates");
   const FoldingPlan plan = folder.model().plan();
@@ -206,7 +206,7 @@ TEST(StructurePredictor, TellsTheBlocksOfTemplates) {
   EXPECT_EQ(last, all);
 }
 
-TEST(StructurePredictor, RefusesWhatCannotBe) {
+TEST(StructurePredictor, RefusesInvalidInput) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const auto error_of = [&](const PredictOptions& options) {
     return ErrorOf([&] { folder.Predict(TestAlignment(), options); });

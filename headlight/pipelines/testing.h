@@ -1,4 +1,4 @@
-// A model for tests: tiny, untrained, with a tokenizer of a few sentences.
+// A tiny, untrained translation model for tests, with a tokenizer trained on a few sentences.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 6> kSentences = {
     "Ein Hund läuft über die Wiese.", "A dog runs across the meadow.",          "Zwei Kinder spielen, sie lachen.",
     "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
 
-// Saves it into `folder`, which exists. It reads at most `positions` - 1 tokens.
+// Saves it into `folder`, which must exist. It reads at most `positions` - 1 tokens.
 inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4,
                           std::int64_t ffn = 24) {
   auto sentence = kSentences.begin();
@@ -51,7 +51,7 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
   model.Save(folder);
 }
 
-// Saves a tiny, untrained GPT-2 into `folder`, which exists, with the tokenizer in
+// Saves a tiny, untrained GPT-2 into `folder`, which must exist, with the tokenizer in
 // text/tokenizers/testdata/family_NAME.json.
 inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, const std::string& tokenizer = "gpt2") {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_" + tokenizer + ".json",
@@ -64,13 +64,13 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
   config.positions = positions;
   config.end_id = 0;
   Gpt model(config);
-  for (Parameter& parameter : model.parameters().all())  // so that its words differ
+  for (Parameter& parameter : model.parameters().all())  // otherwise it repeats one token
     if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);
 }
 
-// Saves a tiny, untrained ImageGPT into `folder`, which exists, for images of 6 x 4 pixels in three colours: black,
+// Saves a tiny, untrained ImageGPT into `folder`, which must exist, for images of 6 x 4 pixels in three colours: black,
 // red and white.
 inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false) {
   ImageGptConfig config;
@@ -89,7 +89,7 @@ inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false)
             ColourProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
 }
 
-// Makes a number of every stored float32 tensor NaN, as a diverged training leaves them.
+// Sets one number of every stored float32 tensor to NaN, as after a diverged training.
 inline void DamageWeights(const std::string& folder) {
   const std::string path = folder + "/model.safetensors";
   std::vector<Tensor> values;

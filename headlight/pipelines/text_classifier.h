@@ -1,4 +1,4 @@
-// Classification of texts and of pairs of texts.
+// Classification of texts and pairs of texts.
 //   const TextClassifier classifier = TextClassifier::Load("sst2");
 //   const std::vector<LabelScore> labels = classifier.Classify("A fine film.");  // labels[0].label is the best
 //   auto best = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}, {.top_k = 1});  //
@@ -47,7 +47,7 @@ class HEADLIGHT_API TextClassifier {
   static TextClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   /// The labels of each text or pair with their scores, the highest score first (see LabelScores). Throws Error that
-  /// names the text if it is not UTF-8, has no tokens, or has more than longest() and is not to be truncated.
+  /// names the text if it is not UTF-8, has no tokens, or has more than longest() and `truncate` is not set.
   std::vector<std::vector<LabelScore>> Classify(std::span<const TextOrPair> texts,
                                                 const ClassifyOptions& options = {}) const;
   std::vector<std::vector<LabelScore>> Classify(std::initializer_list<TextOrPair> texts,
@@ -62,8 +62,8 @@ class HEADLIGHT_API TextClassifier {
   Tensor Scores(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
 
   const std::vector<std::string>& labels() const;  ///< by column of Scores
-  Problem problem() const;                         ///< one label for each text, any number of labels, or a number
-  std::int64_t longest() const;                    ///< tokens of a text, special ones included
+  Problem problem() const;                         ///< one label per text, any number of labels, or regression
+  std::int64_t longest() const;                    ///< longest text in tokens, special tokens included
 
  private:
   explicit TextClassifier(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

@@ -71,9 +71,9 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
   const bool with_end = options.with_end;
   const std::int32_t end_id = model().limits().end_id, first_id = state_->first_id;
   Check(!with_end || end_id >= 0, "the model has no token that ends a text");
-  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  Check(batch_tokens >= 1, "a batch must have at least one token, not {}", batch_tokens);
   const std::int64_t positions = model().limits().positions, most = options.max_input_length.value_or(positions);
-  Check(positions >= 2, "a model that reads one token at once tells nothing of the next");
+  Check(positions >= 2, "a model with a single position cannot score the next token");
   Check(most >= 2 && most <= positions, "`max_input_length` must be from 2 to the model's positions, {}, not {}",
         positions, most);
   const std::int64_t step = options.window_step.value_or(most / 2);
@@ -83,7 +83,7 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
   Check(!with_start || first_id >= 0, "`start_token`: the model has no first token (bos_token_id)");
   const auto window_size = static_cast<std::size_t>(most), stride = static_cast<std::size_t>(step);
   struct ScoredWindow {
-    std::size_t text, begin, scored, end;  // tokens [begin, end), of which those from `scored` on are reported
+    std::size_t text, begin, scored, end;  // tokens [begin, end); those from `scored` on are reported
   };
   std::vector<TextScore> results(texts.size());
   std::vector<std::vector<std::int32_t>> ids(texts.size());

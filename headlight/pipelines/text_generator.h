@@ -25,36 +25,36 @@ class LanguageModel;        // kinds/language_model.h
 class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
-/// Options that are not set are those of the folder's generation_config.json, under the names in brackets; where it
-/// gives none, those after "else". Its eos_token_id ends a text.
+/// Options that are not set are taken from the folder's generation_config.json, under the names in brackets. If the
+/// file has no value, the default after "else" applies. Its eos_token_id ends a text.
 struct GenerateOptions {
-  /// The search. Beams keep the beam_size best texts; 1 is greedy, or sampling.
+  /// The search. Beam search keeps the beam_size best texts; 1 is greedy search, or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
       {};  ///< texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
 
-  /// Sampling: the next token is drawn from softmax(logits / temperature), of the top_k likeliest, and of those of the
-  /// likeliest whose probabilities sum to top_p. [num_beams] does not count then.
-  std::optional<bool> sample = {};         ///< [do_sample], else whether one of the next three is set
+  /// Sampling. The next token is drawn from softmax(logits / temperature), restricted to the top_k most likely tokens,
+  /// then to the most likely ones whose probabilities sum to top_p. [num_beams] is ignored.
+  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
   std::optional<double> top_p = {};        ///< above 0 to 1, else 1
 
-  std::optional<double> repetition_penalty = {};  ///< above 1 makes tokens that were there before less likely, else 1
+  std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};                                           ///< no n-gram of this many tokens comes twice, else 0: any may
-  std::optional<std::int32_t> max_new_tokens = {};  ///< of a text, its end included, else 128
-  std::optional<std::int32_t> min_new_tokens = {};  ///< before which the end is not chosen, else 0
+      {};                                           ///< n-grams of this many tokens do not repeat, else 0: they may
+  std::optional<std::int32_t> max_new_tokens = {};  ///< new tokens of a text, its end included, else 128
+  std::optional<std::int32_t> min_new_tokens = {};  ///< new tokens of a text, at least, else 0
 
-  std::optional<std::uint64_t> seed = {};  ///< of sampling: the same seed draws the same texts, else 0
-  std::uint64_t first_stream = 0;          ///< prompt i draws from the random stream (seed, first_stream + i)
-  std::int64_t batch_tokens = 2048;        ///< of prompts, that are read at once
+  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts, else 0
+  std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
+  std::int64_t batch_tokens = 2048;        ///< prompt tokens that are processed at once
   std::vector<std::string> stop = {};      ///< a text ends before the first of these
-  /// Called between tokens; where it returns true, the call throws Cancelled.
+  /// Called between tokens; if it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
   /// Is called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end.
-  /// `text` counts the texts of all prompts: that of candidate c of prompt p is p * n_best + c.
+  /// `text` is an index into the texts of all prompts: candidate c of prompt p has the index p * n_best + c.
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
@@ -77,44 +77,44 @@ struct GeneratedText {
 struct TokenScore {
   std::int32_t id = 0;
   TextSpan span;                          ///< its bytes of the text
-  std::optional<double> log_probability;  ///< none where nothing stands before it
+  std::optional<double> log_probability;  ///< none for the first token without a start token
 };
 
 struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> tokens;
   double log_probability = 0;          ///< of all tokens that have one
-  std::int64_t scored = 0, bytes = 0;  ///< tokens that have one, and their bytes
+  std::int64_t scored = 0, bytes = 0;  ///< number of tokens that have one, and of their bytes
   double perplexity() const;           ///< exp(-log_probability / scored)
   double bits_per_byte() const;        ///< -log2(probability) / bytes
 };
 
 struct ScoreOptions {
   std::int64_t batch_tokens = 2048;  ///< tokens scored at once
-  bool with_end = false;             ///< the end token behind each text is scored, as one more token and one more byte
+  bool with_end = false;             ///< also scores the end token after each text, as one more token and one more byte
 
-  /// Tokens that are read at once, the start token included; from 2 to the model's positions [the positions].
+  /// Tokens of a window, the start token included; from 2 to the model's positions [the positions].
   std::optional<std::int64_t> max_input_length = {};
-  /// From 1 to `max_input_length` - 1: tokens from the start of a window to that of the next. A token of a later window
-  /// has at least `max_input_length` - `window_step` tokens before it [max_input_length / 2].
+  /// Tokens from the start of a window to the start of the next, from 1 to `max_input_length` - 1. A token of a later
+  /// window has a context of at least `max_input_length` - `window_step` tokens [max_input_length / 2].
   std::optional<std::int64_t> window_step = {};
-  /// Whether the model's first token is put before a text that does not begin with it. Without it, the text's own first
-  /// token has no score [if the model has one].
+  /// Whether to put the model's first token before a text that does not begin with it. Without it, the text's first
+  /// token has no score [true if the model has one].
   std::optional<bool> start_token = {};
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
-/// others of a call, except that the index of its prompt is the number of its random stream.
+/// others of a call; only its random stream depends on the index of its prompt.
 class HEADLIGHT_API TextGenerator {
  public:
   /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and what is wrong with
-  /// it or not supported, and if the processor does not have the type to compute in.
+  /// it or not supported, and if the processor does not support the compute type.
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The n_best continuations of each prompt, the best first; samples are in the order in which they were drawn. A
-  /// special token in a prompt is read as that token. An empty prompt is the model's first token. Throws Error that
-  /// names the prompt if it is not UTF-8, if it has more tokens than the model has positions, and if it is empty and
-  /// the model has no first token. Throws Error for impossible options, naming them.
+  /// The n_best continuations of each prompt, the best first; samples are in the order of sampling. A special token in
+  /// a prompt is read as that token. An empty prompt is the model's first token. Throws Error that names the prompt if
+  /// it is not UTF-8, has more tokens than the model has positions, or is empty and the model has no first token.
+  /// Throws Error naming an impossible option.
   std::vector<std::vector<GeneratedText>> Generate(std::span<const std::string> prompts,
                                                    const GenerateOptions& options = {}) const;
   std::vector<std::vector<GeneratedText>> Generate(std::initializer_list<std::string> prompts,
@@ -124,16 +124,16 @@ class HEADLIGHT_API TextGenerator {
   /// The best continuation of one prompt.
   GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
 
-  /// The number of texts for each prompt; beams may give fewer.
+  /// The number of texts for each prompt; beam search may find fewer.
   std::int32_t n_best(const GenerateOptions& options) const;
 
-  /// The log-probability of each token of each text. A text longer than the window is read in windows: each begins
-  /// `window_step` tokens after the one before it, and gives those tokens that no window before it has given. Throws
+  /// The log-probability of each token of each text. A text longer than the window is read in overlapping windows. Each
+  /// begins `window_step` tokens after the previous one and scores the tokens that no earlier window has scored. Throws
   /// Error if a text is not UTF-8 and for impossible options.
   std::vector<TextScore> Score(std::span<const std::string> texts, const ScoreOptions& options = {}) const;
 
-  /// The attention weights of every head of every layer for `text`. Throws Error where the text is not UTF-8, has
-  /// no tokens or more than the model's positions.
+  /// The attention weights of every head of every layer for `text`. Throws Error if the text is not UTF-8, or has no
+  /// tokens or more than the model's positions.
   AttentionRecord Attention(std::string_view text) const;
 
   const LanguageModel& model() const;

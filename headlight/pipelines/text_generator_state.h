@@ -1,4 +1,4 @@
-// What a TextGenerator has read from its folder.
+// The state that a TextGenerator loads from its folder.
 #pragma once
 
 #include <cstdint>

@@ -88,10 +88,10 @@ TEST_F(GeneratorTest, DefaultsToTheFoldersSettings) {
   EXPECT_EQ(generator.Generate(kPrompts[0], {.sample = false, .max_new_tokens = 5}).tokens, 5);
   EXPECT_LE(generator.Generate(kPrompts[0], {.beam_size = 3}).tokens, 3);
   WriteFile(folder.File("generation_config.json"), R"({"diversity_penalty": 0.5})");
-  EXPECT_THAT(ErrorOf([&] { TextGenerator::Load(folder.path()); }), HasSubstr("to generate with 0.5"));
+  EXPECT_THAT(ErrorOf([&] { TextGenerator::Load(folder.path()); }), HasSubstr("generating with 0.5"));
 }
 
-TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
+TEST_F(GeneratorTest, UsesTheFoldersStopStrings) {
   const std::string whole = TextGenerator::Load(folder.path()).Generate(kPrompts[0], {.max_new_tokens = 20}).text;
   const auto boundary = [&](std::size_t at) {
     while ((whole[at] & 0xC0) == 0x80) ++at;
@@ -110,7 +110,7 @@ TEST_F(GeneratorTest, KeepsTheStopStringsOfTheFolder) {
   EXPECT_EQ(generator.Generate(kPrompts[0], {.stop = {"never"}}).text, whole);
   const GeneratedText beams = generator.Generate(kPrompts[0], {.beam_size = 3});
   EXPECT_EQ(beams.finish_reason == FinishReason::stop, beams.text.find(stop) != std::string::npos);
-  // One that begins in the prompt.
+  // A stop string that begins in the prompt.
   const std::string across = kPrompts[0].substr(kPrompts[0].size() - 1) + whole.substr(0, boundary(1));
   WriteFile(folder.File("generation_config.json"), Json(Json::Object{{"stop_strings", across}}).Text());
   EXPECT_EQ(TextGenerator::Load(folder.path()).Generate(kPrompts[0]).tokens, 1);
@@ -126,7 +126,7 @@ TEST_F(GeneratorTest, CountsThePromptInTheFoldersLengths) {
   EXPECT_THAT(ErrorOf([&] { generator.Generate("A dog runs and runs and runs and runs."); }), HasSubstr("max_length"));
 }
 
-TEST_F(GeneratorTest, WritesAsManyTextsAsTheFolderSays) {
+TEST_F(GeneratorTest, UsesTheFoldersNumberOfTexts) {
   WriteFile(folder.File("generation_config.json"),
             R"({"num_beams": 3, "num_return_sequences": 2, "max_new_tokens": 5})");
   const TextGenerator generator = TextGenerator::Load(folder.path());
@@ -153,10 +153,10 @@ TEST_F(GeneratorTest, IsBatchInvariantUnderEverySetting) {
   }
 }
 
-TEST_F(GeneratorTest, SaysWhyATextEnded) {
+TEST_F(GeneratorTest, ReportsTheFinishReason) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
   const std::int64_t prompt = generator.Generate("A dog", {.max_new_tokens = 1}).prompt_tokens;
-  const auto most = static_cast<std::int32_t>(41 - prompt);  // of 40 positions; the last token is not read
+  const auto most = static_cast<std::int32_t>(41 - prompt);  // of 40 positions; the last token is not an input
   const GeneratedText full = generator.Generate("A dog", {.max_new_tokens = most + 1});
   ASSERT_EQ(full.tokens, most);
   EXPECT_EQ(full.finish_reason, FinishReason::positions);
@@ -164,7 +164,7 @@ TEST_F(GeneratorTest, SaysWhyATextEnded) {
   EXPECT_EQ(generator.Generate("A dog", {.max_new_tokens = 3}).finish_reason, FinishReason::length);
 }
 
-TEST_F(GeneratorTest, WritesSeveralTextsForAPrompt) {
+TEST_F(GeneratorTest, GeneratesSeveralTextsPerPrompt) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
   GenerateOptions draws{.n_best = 3, .temperature = 3, .max_new_tokens = 8, .seed = 2};
   std::map<std::size_t, std::string> pieces;
@@ -204,7 +204,7 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
   EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(score.tokens.size())), 1e-9);
   EXPECT_NEAR(score.bits_per_byte(), -sum / std::log(2) / bytes, 1e-9);
 
-  // Longer than the model's 40 positions: every token once, whatever it is batched with.
+  // Longer than the model's 40 positions: every token is scored once, and its score does not depend on the batch.
   for (int i = 0; i < 3; ++i) text += text;
   const std::vector<std::string> texts = {"dog", text, ""};
   const std::vector<TextScore> long_ones = generator.Score(texts);
@@ -217,8 +217,8 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
     EXPECT_EQ(score.tokens[i].log_probability, long_ones[1].tokens[i].log_probability);
 }
 
-// tools/make_score_goldens.py.
-TEST(TextGenerator, ScoresInWindowsAsTransformers) {
+// Goldens are made by tools/make_score_goldens.py.
+TEST(TextGenerator, ScoresInWindowsLikeTransformers) {
   const TemporaryFolder folder;
   for (const char* file : {"config.json", "model.safetensors"})
     std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2/" + std::string(file), folder.File(file));
@@ -290,7 +290,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(ErrorOf([&] { drafting.Generate(kPrompts, {.beam_size = 2}); }),
               HasSubstr("`draft` is for greedy choice"));
   EXPECT_THAT(refusal("a", {.max_new_tokens = 3, .min_new_tokens = 4}), HasSubstr("`min_new_tokens` must be from 0"));
-  EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which is switched off"));
+  EXPECT_THAT(refusal("a", {.sample = false, .top_k = 3}), HasSubstr("which is off"));
   EXPECT_THAT(refusal("a", {.beam_size = 2, .n_best = 3}), HasSubstr("`n_best` must be from 1"));
   EXPECT_THAT(ErrorOf([&] { TextGenerator::Load(folder.path(), {.shortlist = true}); }),
               HasSubstr("shortlist is for a Translator"));
@@ -312,7 +312,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.tokens.front().span.end);
 }
 
-// Random words, of which many are bytes of incomplete characters.
+// Random tokens, many of them bytes of incomplete characters.
 TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
   for (const char* kind : {"gpt2", "roberta", "gpt1", "t5", "byte_fallback", "bert_cased"}) {
     const TemporaryFolder folder;
@@ -331,7 +331,7 @@ TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
   }
 }
 
-// This decoder drops the space in front of a text's first word.
+// This decoder drops the space before a text's first word.
 TEST(TextGenerator, KeepsTheSpaceBetweenPromptAndText) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path(), 40, "gpt1");

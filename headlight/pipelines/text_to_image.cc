@@ -19,11 +19,11 @@
 namespace headlight {
 
 std::vector<std::int32_t> DrawingIds(const PipelineTokenizer& tokenizer, std::string_view text, std::int32_t positions,
-                                     const std::string& place) {
-  CheckUtf8(text, place);
+                                     const std::string& name) {
+  CheckUtf8(text, name);
   std::vector<std::int32_t> ids = tokenizer.Encode(text, {.add_special = false, .read_special = false}).ids;
-  Check(!ids.empty(), "{}: the text has no tokens", place);
-  Check(std::ssize(ids) <= positions, "{}: the text has {} tokens, and the model reads at most {}", place, ids.size(),
+  Check(!ids.empty(), "{}: the text has no tokens", name);
+  Check(std::ssize(ids) <= positions, "{}: the text has {} tokens, and the model reads at most {}", name, ids.size(),
         positions);
   return ids;
 }
@@ -38,7 +38,7 @@ TextToImage TextToImage::Load(const std::string& folder, const LoadOptions& opti
   Check(!options.shortlist && !options.draft, "{}: shortlist and draft are for models that write text", folder);
   auto model = LoadModel<TextToImageModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const std::string coder_folder = folder + "/vae";
-  // The codes of an image, and its colours, hardly bear the rounding of weights, and are computed once an image.
+  // The discrete VAE runs once per image, and rounded weights would change its codes and colours.
   auto coder = LoadModel<ImageCoder>(coder_folder, {.purpose = LoadFor::computing});
   const TextToImageModel::Drawing& drawing = model->drawing();
   const ImageCoder::Limits& limits = coder->limits();

@@ -1,4 +1,4 @@
-// Images from texts by a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
+// Text-to-image generation with a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
 //   const TextToImage generator = TextToImage::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
 //   std::vector<GeneratedImage> images = generator.Generate(text, {.count = 8, .temperature = 0.9, .seed = 7});
@@ -34,18 +34,18 @@ struct GeneratedImage {
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// others of a call, except that its index is the number of its random stream.
+/// others of a call; only its random stream depends on its index.
 class HEADLIGHT_API TextToImage {
  public:
-  /// Loads the folder of a DALL-E with its tokenizer, and the discrete VAE in its folder `vae`. Throws Error that names
-  /// the file and what is wrong with it or not supported. Options other than `compute` are refused.
+  /// Loads the folder of a DALL-E or DALL-E mini with its tokenizer, and the discrete VAE in its folder `vae`. Throws
+  /// Error that names the file and what is wrong with it or not supported. Options other than `compute` are errors.
   static TextToImage Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Throws Error that begins with `name` if the text is empty, is not UTF-8, or has more tokens than the model reads.
   void CheckText(const std::string& text, const std::string& name) const;
 
-  /// options.count images of each text, in the order in which they were sampled. Throws Error as CheckText, and for
-  /// impossible options, naming them.
+  /// options.count images of each text, in the order of sampling. Throws Error as CheckText, and naming an impossible
+  /// option.
   std::vector<std::vector<GeneratedImage>> Generate(std::span<const std::string> texts,
                                                     const TextToImageOptions& options = {}) const;
   std::vector<std::vector<GeneratedImage>> Generate(std::initializer_list<std::string> texts,
@@ -64,7 +64,7 @@ class HEADLIGHT_API TextToImage {
 
   /// The codes of an image, which is resized and cropped to a square; [rows, columns].
   std::vector<std::int32_t> Encode(const Image& image) const;
-  /// The image of such codes. Throws Error for another number of codes, and for codes that the model does not have.
+  /// The image with these codes. Throws Error for another number of codes, and for codes that the model does not have.
   Image Decode(std::span<const std::int32_t> codes) const;
 
   std::int64_t side() const;  ///< height and width of every image, in pixels
@@ -84,15 +84,15 @@ class HEADLIGHT_API TextToImage {
   std::shared_ptr<const State> state_;
 };
 
-/// One of several images, and how well it fits their text.
+/// The index of an image, and how well it fits its text.
 struct RankedImage {
   std::size_t image = 0;  ///< its index among the images
   float score = 0;        ///< the cosine of its vector and the text's
 };
 
-/// Sorts the images of one text by a CLIP or SigLIP, the best first (Ramesh et al., "Zero-Shot Text-to-Image
-/// Generation", 2021, section 2.6); of equal scores the earlier image is first. Throws Error if `ranker` lacks a tower,
-/// and if the text has more tokens than it reads.
+/// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot
+/// Text-to-Image Generation", 2021, section 2.6). Images with the same score keep their order. Throws Error if `ranker`
+/// lacks a tower, and if the text has more tokens than it reads.
 HEADLIGHT_API std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
                                                   std::span<const GeneratedImage> images);
 

@@ -1,4 +1,4 @@
-// How a model generates images token by token: pixels (pipelines/image_generator.h) or codes
+// Options for generating images token by token: pixels (pipelines/image_generator.h) or codes
 // (pipelines/text_to_image.h).
 #pragma once
 
@@ -7,21 +7,21 @@
 
 namespace headlight {
 
-/// Each token is sampled from softmax(logits / temperature): from the top_k most likely tokens, and from the most
-/// likely ones whose probabilities sum to top_p.
+/// Each token is sampled from softmax(logits / temperature), restricted to the top_k most likely tokens, then to the
+/// most likely ones whose probabilities sum to top_p.
 struct TextToImageOptions {
   std::int64_t count = 1;  ///< images of each text, at least 1; of an ImageGenerator, images in all or of each image
   double temperature = 1;  ///< above 0
   std::int32_t top_k = 0;  ///< 0: all tokens
   double top_p = 1;        ///< above 0, at most 1
   /// The scale of classifier-free guidance, from 0, for a model that was also trained on images without their texts. At
-  /// 1 logits are the model's; above 1 images follow the text more closely and vary less.
+  /// 1 the logits are the model's. Above 1, images follow the text more closely and vary less.
   double guidance = 1;
   std::uint64_t seed = 0;          ///< the same seed gives the same images
   std::uint64_t first_stream = 0;  ///< image i of a call is sampled from the random stream (seed, first_stream + i)
   /// Is called between tokens; if it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  /// Is called with the number of tokens that have been generated, and of all.
+  /// Is called with the number of generated tokens, and the number of all tokens.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
 };
 

@@ -1,4 +1,4 @@
-// A text as decoders of drawings read it, in training and in use.
+// The text input of text-to-image models, in training and inference.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-// The ids of a text alone, without special tokens. Throws Error that begins with `place` for a text that is not UTF-8,
-// has no token, or has more than the model reads.
+// The ids of a text without special tokens. Throws Error that begins with `name` if the text is not UTF-8, has no
+// tokens, or has more than the model reads.
 HEADLIGHT_API std::vector<std::int32_t> DrawingIds(const PipelineTokenizer& tokenizer, std::string_view text,
-                                                   std::int32_t positions, const std::string& place);
+                                                   std::int32_t positions, const std::string& name);
 
 }  // namespace headlight

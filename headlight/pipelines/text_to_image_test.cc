@@ -24,14 +24,14 @@ namespace {
 using testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
-struct DrawerTest : testing::Test {
-  DrawerTest() { SaveTinyDalle(folder.path()); }
+struct TextToImageTest : testing::Test {
+  TextToImageTest() { SaveTinyDalle(folder.path()); }
 
   const TemporaryFolder folder;
   const Texts texts = {"A dog runs", "Two children"};
 };
 
-// Of the images of each text, one text after another.
+// The codes of all images, text by text.
 std::vector<std::vector<std::int32_t>> CodesOf(const std::vector<std::vector<GeneratedImage>>& images) {
   std::vector<std::vector<std::int32_t>> codes;
   for (const std::vector<GeneratedImage>& of_text : images)
@@ -39,7 +39,7 @@ std::vector<std::vector<std::int32_t>> CodesOf(const std::vector<std::vector<Gen
   return codes;
 }
 
-TEST_F(DrawerTest, DrawsImagesOfItsCodes) {
+TEST_F(TextToImageTest, DecodesImagesFromCodes) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   EXPECT_EQ(drawer.side(), 8);
   EXPECT_EQ(drawer.rows(), 4);
@@ -63,11 +63,11 @@ TEST_F(DrawerTest, DrawsImagesOfItsCodes) {
   EXPECT_NE(drawings[0][0].codes, drawings[0][1].codes);
 }
 
-TEST_F(DrawerTest, TheSameSeedDrawsTheSameImagesInAnyBatchOnAnyThread) {
+TEST_F(TextToImageTest, TheSameSeedGivesTheSameImagesInAnyBatchOnAnyThread) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8, Compute::int4}) {
     if (!kernels::CpuHas(compute)) continue;
     const TextToImage drawer = TextToImage::Load(folder.path(), {.compute = compute});
-    const auto drawings = drawer.Generate(texts, {.count = 35, .seed = 5});  // more than are drawn at once
+    const auto drawings = drawer.Generate(texts, {.count = 35, .seed = 5});  // more than one batch
     const auto codes = CodesOf(drawings);
     EXPECT_EQ(CodesOf(drawer.Generate(texts, {.count = 35, .seed = 5})), codes);
     EXPECT_EQ(CodesOf(drawer.Generate({texts.data(), 1}, {.count = 1, .seed = 5}))[0], codes[0]) << Name(compute);
@@ -79,16 +79,16 @@ TEST_F(DrawerTest, TheSameSeedDrawsTheSameImagesInAnyBatchOnAnyThread) {
   }
 }
 
-TEST_F(DrawerTest, FollowsItsTextAsFarAsItIsGuided) {
+TEST_F(TextToImageTest, GuidanceStrengthensTheText) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   const auto draw = [&](std::size_t text, double guidance) {
     return CodesOf(drawer.Generate({&texts[text], 1}, {.count = 3, .guidance = guidance, .seed = 5}));
   };
   EXPECT_EQ(draw(0, 1), CodesOf(drawer.Generate({texts.data(), 1}, {.count = 3, .seed = 5})));
-  EXPECT_EQ(draw(0, 0), draw(1, 0));  // by no text
+  EXPECT_EQ(draw(0, 0), draw(1, 0));  // unconditional: independent of the text
   EXPECT_NE(draw(0, 4), draw(1, 4));
   EXPECT_NE(draw(0, 4), draw(0, 1));
-  // In a batch of more than are drawn at once, and after rows that are given, as alone.
+  // Images are the same in several batches and as completions of given rows.
   const std::vector<std::vector<GeneratedImage>> many = drawer.Generate(texts, {.count = 35, .guidance = 4, .seed = 5});
   EXPECT_EQ((std::vector{many[0][0].codes, many[0][1].codes, many[0][2].codes}), draw(0, 4));
   const TextToImageOptions guided{.count = 3, .guidance = 4, .seed = 5};
@@ -96,8 +96,8 @@ TEST_F(DrawerTest, FollowsItsTextAsFarAsItIsGuided) {
   EXPECT_THAT(ErrorOf([&] { draw(0, -1); }), HasSubstr("`guidance` must be a number"));
 }
 
-// Texts that an encoder reads, beside texts of other lengths and, for guidance, the empty one.
-TEST(DalleMiniDrawer, DrawsTheSameInAnyBatch) {
+// An encoder reads texts of different lengths in one batch and, for guidance, the empty text.
+TEST(DalleMiniTextToImage, IsBatchInvariant) {
   const Texts texts = {"a dog", "children", "x"};
   for (const auto& [compute, guidance] :
        {std::pair(Compute::float32, 1.0), std::pair(Compute::float32, 4.0), std::pair(Compute::bfloat16, 4.0),
@@ -107,7 +107,7 @@ TEST(DalleMiniDrawer, DrawsTheSameInAnyBatch) {
         TextToImage::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mini", {.compute = compute});
     EXPECT_EQ(drawer.side(), 64);
     TextToImageOptions options{.count = 22, .guidance = guidance, .seed = 5};
-    const auto codes = CodesOf(drawer.Generate(texts, options));  // more than are drawn at once
+    const auto codes = CodesOf(drawer.Generate(texts, options));  // more than one batch
     options.count = 1;
     EXPECT_EQ(drawer.Generate(texts[0], options)[0].codes, codes[0]) << Name(compute);
     EXPECT_NE(codes[0], codes[1]);
@@ -116,7 +116,7 @@ TEST(DalleMiniDrawer, DrawsTheSameInAnyBatch) {
   }
 }
 
-TEST_F(DrawerTest, SamplesFromTheLikeliest) {
+TEST_F(TextToImageTest, SamplesFromTheMostLikely) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   const std::vector<GeneratedImage> greedy = drawer.Generate(texts[0], {.count = 2, .top_k = 1, .seed = 1});
   EXPECT_EQ(greedy[0].codes, greedy[1].codes);
@@ -124,7 +124,7 @@ TEST_F(DrawerTest, SamplesFromTheLikeliest) {
   EXPECT_EQ(drawer.Generate(texts[0], {.top_p = 1e-6, .seed = 3})[0].codes, greedy[0].codes);
 }
 
-TEST_F(DrawerTest, KeepsTheRowsThatAreGiven) {
+TEST_F(TextToImageTest, KeepsGivenRows) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   const Image begun = Pattern(16, 12);  // its centre is resized
   const std::vector<std::int32_t> codes = drawer.Encode(begun);
@@ -138,12 +138,12 @@ TEST_F(DrawerTest, KeepsTheRowsThatAreGiven) {
   EXPECT_THAT(ErrorOf([&] { drawer.Complete(texts, begun, 4); }), HasSubstr("0 to 3 rows"));
 }
 
-TEST_F(DrawerTest, IsRankedByTheProductsOfVectors) {
+TEST_F(TextToImageTest, IsRankedByDotProducts) {
   const TemporaryFolder clip;
   SaveTinyClip(clip.path());
   const ImageTextEmbedder ranker = ImageTextEmbedder::Load(clip.path());
   std::vector<GeneratedImage> drawings = TextToImage::Load(folder.path()).Generate(texts[0], {.count = 5});
-  drawings.push_back(drawings[2]);  // of equal scores the earlier one is first
+  drawings.push_back(drawings[2]);  // images with the same score keep their order
   const std::vector<RankedImage> ranked = RankImages(ranker, texts[0], drawings);
   ASSERT_EQ(ranked.size(), 6U);
   const std::vector<float> text = ranker.EmbedText(texts[0]);
@@ -169,14 +169,14 @@ TEST_F(DrawerTest, IsRankedByTheProductsOfVectors) {
   EXPECT_THAT(ErrorOf([&] { RankImages(ranker, text_of_many, drawings); }), HasSubstr("text 1"));
 }
 
-TEST_F(DrawerTest, CanBeCancelled) {
+TEST_F(TextToImageTest, CanBeCancelled) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   int asked = 0;
   EXPECT_THROW(drawer.Generate(texts, {.cancelled = [&] { return ++asked == 4; }}), Cancelled);
   EXPECT_EQ(asked, 4);
 }
 
-TEST_F(DrawerTest, RefusesWhatItCannotDraw) {
+TEST_F(TextToImageTest, RefusesInvalidInput) {
   const TextToImage drawer = TextToImage::Load(folder.path());
   const auto draw = [&](const std::string& text) { return ErrorOf([&] { drawer.Generate(text); }); };
   EXPECT_THAT(draw(""), HasSubstr("text 1: the text has"));
@@ -197,7 +197,7 @@ TEST_F(DrawerTest, RefusesWhatItCannotDraw) {
   EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path()); }), HasSubstr("vae: no such folder"));
 }
 
-TEST_F(DrawerTest, RefusesDamagedWeights) {
+TEST_F(TextToImageTest, RefusesDamagedWeights) {
   DamageWeights(folder.File("vae"));
   const TextToImage drawer = TextToImage::Load(folder.path());
   EXPECT_THAT(ErrorOf([&] { drawer.Generate(texts[0]); }), HasSubstr("vae/model.safetensors: decoding an image"));

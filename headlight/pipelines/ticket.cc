@@ -80,11 +80,11 @@ std::vector<Result> Ticket<Result>::Wait() {
   WaitUntil({});
   {
     const std::lock_guard lock(queue_->mutex);
-    Check(!std::exchange(job_->taken, true), "Wait was called before, and has taken the result");
+    Check(!std::exchange(job_->taken, true), "Wait was called before, and can be called only once");
   }
-  if (job_->error != nullptr) std::rethrow_exception(job_->error);  // it has ended, and changes no more
+  if (job_->error != nullptr) std::rethrow_exception(job_->error);  // it has ended and no longer changes
   job_->Finish();
-  WaitUntil({});  // for the ends of the texts
+  WaitUntil({});  // to receive the ends of the texts
   return std::move(static_cast<EngineJobOf<Result>&>(*job_).results);
 }
 

@@ -1,4 +1,4 @@
-// A request in an Engine, as its caller sees it.
+// The caller's handle of a request in an Engine.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@
 
 namespace headlight {
 
-/// Thrown by Ticket::Wait if the request's time is over. A server answers 504.
+/// Thrown by Ticket::Wait if the request has timed out. A server answers 504.
 class HEADLIGHT_API TimedOut : public Error {
  public:
-  TimedOut() : Error("`timeout`: the request's time is over") {}
+  TimedOut() : Error("`timeout`: the request has timed out") {}
 };
 
 struct EngineQueue;  // engine_queue.h
@@ -28,8 +28,8 @@ struct EngineJob;
 
 /// A request in an Engine. Its destructor cancels the request. It may outlive the engine.
 ///
-/// Wait and WaitFor are for one thread at a time. Any thread may call Cancel meanwhile. `on_text` is called by Wait and
-/// WaitFor, on the thread that calls them: it may take long, and may call whatever it likes.
+/// One thread at a time may call Wait and WaitFor. Any thread may call Cancel meanwhile. Wait and WaitFor call
+/// `on_text` on their own thread: it may take long and call anything.
 template <typename Result>
 class HEADLIGHT_API Ticket {
  public:
@@ -37,15 +37,15 @@ class HEADLIGHT_API Ticket {
   Ticket& operator=(Ticket&& other) noexcept;
   ~Ticket();
 
-  /// Waits for the n_best results, which are those of TextGenerator::Generate or Translator::TranslateBatch for this
-  /// request alone, to the last bit. To be called once. Throws what those throw, Cancelled, TimedOut, or what on_text
-  /// throws, which cancels the request.
+  /// Waits for the n_best results. They are bit-identical to those of TextGenerator::Generate or
+  /// Translator::TranslateBatch for this request only. Must be called once. Throws what those throw, Cancelled,
+  /// TimedOut, or an exception from on_text, which cancels the request.
   std::vector<Result> Wait();
 
-  /// Waits for so long at most, and returns whether Wait would return at once.
+  /// Waits for at most `time`, and returns whether Wait would return at once.
   bool WaitFor(std::chrono::milliseconds time);
 
-  /// Ends the request, at any point of it: Wait throws Cancelled, also one that is waiting. No effect after its end.
+  /// Ends the request at any point; Wait throws Cancelled, also in a thread that is waiting. No effect after its end.
   void Cancel() const;
 
  private:

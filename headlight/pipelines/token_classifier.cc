@@ -16,7 +16,7 @@ namespace headlight {
 namespace {
 
 struct TokenLabel {
-  std::int32_t label = -1;  // none where the token is a special one
+  std::int32_t label = -1;  // -1 for special tokens
   float probability = 0;
 };
 
@@ -31,7 +31,8 @@ TokenLabel MostProbable(std::span<const float> probabilities) {
   return {static_cast<std::int32_t>(most - probabilities.begin()), *most};
 }
 
-// The label of a word of the tokens [begin, end). `probabilities`: [tokens of the text, labels], for `average` alone.
+// The label of a word with the tokens [begin, end). `probabilities`: [tokens of the text, labels], only needed for
+// `average`.
 TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, std::size_t end,
                        TagAggregation aggregation, std::span<const float> probabilities) {
   if (aggregation == TagAggregation::max)
@@ -45,15 +46,15 @@ TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, st
   return MostProbable(mean);
 }
 
-// Tokens that are read as one text: a text's, or a window's.
+// Tokens that are read at once: those of a text or of a window.
 struct Reading {
-  std::size_t text;          // its number
-  const Encoding* encoding;  // of these tokens
+  std::size_t text;          // its index
+  const Encoding* encoding;  // with these tokens
   std::vector<TokenLabel> tokens;
-  std::vector<float> all;  // [tokens, labels]: for what needs more than the most probable label
+  std::vector<float> all;  // [tokens, labels]; only if more than the most probable label is needed
 };
 
-// The words with their labels, or tokens if the labels are not aggregated.
+// The words with their labels; without aggregation, the tokens.
 std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
                                     TagAggregation aggregation) {
   const Encoding& encoding = *reading.encoding;
@@ -73,7 +74,7 @@ std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::str
   return words;
 }
 
-// Where the spans stand, in characters, and their texts.
+// Sets the positions of the spans, in characters, and their texts.
 void SetPlaces(const std::string& text, std::vector<TextSpan> bytes, std::vector<NamedSpan>& spans) {
   for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
   const std::vector<TextSpan> characters = CharacterSpans(text, bytes);
@@ -89,11 +90,11 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
   std::vector<NamedSpan> spans;
   std::vector<TextSpan> bytes;
   std::vector<int> counts;
-  std::optional<std::string_view> before;  // the kind of the word before
+  std::optional<std::string_view> before;  // the kind of the previous word
   for (const auto& [span, token] : words) {
     const std::string& label = labels[static_cast<std::size_t>(token.label)];
     const auto [begins, ends, name] = MeaningOfTag(label);
-    const std::string_view kind = ends ? std::string_view(label) : name;  // S-X and E-X continue only themselves
+    const std::string_view kind = ends ? std::string_view(label) : name;  // S-X and E-X only continue the same label
     const bool none = label == "O", goes_on = (!begins || ends) && before == kind;
     before = none ? std::nullopt : std::optional(kind);
     if (none) continue;
@@ -111,7 +112,7 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
   return spans;
 }
 
-// A span for each token, or several.
+// One span per token, or `top_k` of them.
 std::vector<NamedSpan> TokensAlone(const std::string& text, const Reading& reading,
                                    const std::vector<std::string>& labels, std::optional<std::int64_t> top_k) {
   std::vector<NamedSpan> spans;
@@ -141,7 +142,7 @@ std::vector<NamedSpan> TokensAlone(const std::string& text, const Reading& readi
   return spans;
 }
 
-// Of spans that overlap, the longest, or of equally long ones that of the highest score.
+// Keeps the longest of overlapping spans, or of equally long ones the one with the highest score.
 std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
   std::ranges::stable_sort(spans, {}, &NamedSpan::start);
   std::vector<NamedSpan> kept;
@@ -156,7 +157,7 @@ std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
   return kept;
 }
 
-// `special`: tokens that each window has around those of its text.
+// `special`: the number of special tokens in each window.
 void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions, std::int64_t special) {
   const std::int64_t longest = options.max_input_length.value_or(positions), stride = options.stride.value_or(0);
   Check(longest >= 1 && longest <= positions, "`max_input_length` is {}: the model reads 1 to {} tokens at once",
@@ -192,10 +193,10 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
   CheckOptions(options, aggregation, model.limits().positions,
                std::ssize(tokenizer.Encode("", {.read_special = false}).ids));
   const std::int64_t longest = options.max_input_length.value_or(model.limits().positions);
-  const bool each_window = options.stride.has_value();  // is a reading of its own
+  const bool each_window = options.stride.has_value();  // is a separate reading
   std::vector<Encoding> encodings;
   std::vector<Window> windows;
-  std::vector<std::size_t> text_of, first_of;  // each window's text, and that text's first window
+  std::vector<std::size_t> text_of, first_of;  // the text of each window, and the first window of that text
   std::vector<std::vector<std::int32_t>> window_of(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CheckText(texts[i], options.name_of, i);

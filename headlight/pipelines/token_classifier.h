@@ -1,4 +1,4 @@
-// Token classification: names and other spans of texts.
+// Token classification: named entities and other spans of texts.
 //   const TokenClassifier tagger = TokenClassifier::Load("bert-ner");
 //   const std::vector<NamedSpan> spans = tagger.Tag("Ada lived in London.");  // PER "Ada", LOC "London"
 #pragma once
@@ -20,24 +20,25 @@ namespace headlight {
 
 struct EncoderFolder;
 
-/// How labels of tokens become spans, as the `aggregation_strategy` of Transformers' pipeline.
+/// How spans are made from the labels of tokens, as `aggregation_strategy` of Transformers' pipeline.
 enum class TagAggregation {
   none,     ///< each token is a span, with its whole label
-  simple,   ///< tokens with labels of one name are a span, which may begin or end within a word
-  first,    ///< words are: a word's label is its first token's
-  average,  ///< that of the mean probabilities of its tokens
-  max,      ///< that of its most probable token
+  simple,   ///< neighbouring tokens of one kind are a span, which may begin or end within a word
+  first,    ///< the same for words: a word has the label of its first token
+  average,  ///< a word has the label with the highest mean probability
+  max,      ///< a word has the label of its most probable token
 };
 
 struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
-      {};  ///< tokens of a window, at most those that the model reads [these]
-  /// Tokens that neighbouring windows share. If it is set, each window's spans are found alone. Of those that overlap
-  /// the longest counts, then the one with the highest score, as in Transformers' pipeline. Not for `none`.
+      {};  ///< tokens of a window, at most as many as the model reads [as many]
+  /// Tokens that neighbouring windows share. If it is set, the spans of each window are found separately. Among
+  /// overlapping spans the longest is kept, then the one with the highest score, as in Transformers' pipeline. Not for
+  /// `none`.
   std::optional<std::int64_t> stride = {};
-  /// With `none` alone: so many spans for each token, the most probable label first, O among them. Without it one
-  /// for each token whose most probable label is not O.
+  /// Only for `none`: the number of spans per token, the most probable label first, including O. By default there is
+  /// one span for each token whose most probable label is not O.
   std::optional<std::int64_t> top_k = {};
   std::optional<TagAggregation> aggregation = {};  ///< default: first, or simple if labels are S-X or E-X (BIOES)
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
@@ -45,7 +46,7 @@ struct TagOptions {
 
 /// A labelled part of a text.
 struct NamedSpan {
-  std::string text;                 ///< the part itself
+  std::string text;                 ///< the words of the span
   std::string label;                ///< without B-, I-, E- or S-, except with TagAggregation::none
   float score = 0;                  ///< the mean probability of the labels of its words, or tokens; 0 to 1
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
@@ -58,11 +59,13 @@ class HEADLIGHT_API TokenClassifier {
   /// and what is wrong with it or not supported.
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another kind, and
-  /// continues while words (or tokens, see TagAggregation) are I-X or X. O is no label; other labels, such as E-X,
-  /// continue only themselves. A text that has more tokens than the model reads is read in windows, of which neighbours
-  /// share a quarter; a token's label is taken from the window whose edges are farthest from it (unless
-  /// TagOptions::stride is set). Throws Error for an option out of its range, and naming the text if it is not UTF-8.
+  /// The spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another kind. It
+  /// continues while words (or tokens, see TagAggregation) have the label I-X or X. O is no label; other labels, such
+  /// as E-X, continue only themselves.
+  ///
+  /// A text with more tokens than the model reads is read in windows that overlap by a quarter. A token's label is
+  /// taken from the window whose edges are farthest from it, unless TagOptions::stride is set. Throws Error for an
+  /// option out of its range, and naming the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {

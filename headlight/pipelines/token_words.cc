@@ -10,8 +10,8 @@ namespace headlight {
 std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::span<const TextPart> parts) {
   std::vector<std::vector<std::int32_t>> words(parts.size());
   const std::int32_t all = CountWords(text);
-  std::int32_t begun = 0;   // words that begin before `counted`
-  std::size_t counted = 0;  // bytes
+  std::int32_t begun = 0;   // number of words that begin before `counted`
+  std::size_t counted = 0;  // bytes that were counted
   bool inside = false;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto offset = static_cast<std::size_t>(parts[part].text.data() - text.data());

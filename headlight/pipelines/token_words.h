@@ -1,5 +1,5 @@
-// The words that the tokens of a text and of its translation belong to, for alignments. Words are what white space
-// separates, counted from 0.
+// The words that the tokens of a text and its translation belong to, for word alignment. Words are separated by white
+// space and counted from 0.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace headlight {
 
-// The index of the word of `text` for each token of each of its parts: a space belongs to the word after it; -1: none.
+// The index of the word in `text` of each token of each part; -1 if there is none. A space belongs to the word after
+// it.
 std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::span<const TextPart> parts);
 
-// The index of the word of the decoded text for each token; -1 for those that decode to nothing.
+// The index of the word in the decoded text of each token; -1 for tokens that decode to nothing.
 std::vector<std::int32_t> TargetWords(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 }  // namespace headlight

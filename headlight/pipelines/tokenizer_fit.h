@@ -1,4 +1,4 @@
-// Whether a folder's tokenizer is that of its model.
+// Checks that a folder's tokenizer fits its model.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace headlight {
 
-/// Throws Error naming the folder's config.json where the model has fewer rows than the tokenizer has tokens.
+/// Throws Error naming the folder's config.json if the model has fewer rows than the tokenizer has tokens.
 inline void CheckRows(const std::string& folder, std::int64_t tokens, std::int64_t rows) {
   Check(tokens <= rows, "{}/config.json: the model has {} tokens, and the tokenizer {}", folder, rows, tokens);
 }
 
-/// Throws Error naming the folder's tokenizer.json where it gives a type of text that the model does not have.
+/// Throws Error naming the folder's tokenizer.json if it gives more token types than the model has.
 inline void CheckTypes(const std::string& folder, const PipelineTokenizer& tokenizer, std::int64_t types) {
-  Check(tokenizer.types() <= types, "{}/tokenizer.json: it gives {} types of texts, and the model has {}", folder,
+  Check(tokenizer.types() <= types, "{}/tokenizer.json: it gives {} token types, and the model has {}", folder,
         tokenizer.types(), types);
 }
 

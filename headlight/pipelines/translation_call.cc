@@ -17,7 +17,7 @@ TranslationCall::TranslationCall(Translator translator, TranslateOptions options
     : translator_(std::move(translator)),
       options_(std::move(options)),
       decoding_(translator_.state_->DecodingFor(options_)) {
-  // Samples are decoded as sources of their own, each with a random stream.
+  // Each sample is decoded as a separate source with its own random stream.
   if (decoding_.search.sample) samples_ = static_cast<std::size_t>(decoding_.search.n_best);
   if (decoding_.search.sample) decoding_.search.n_best = 1;
 }
@@ -31,7 +31,7 @@ void TranslationCall::ReadPrefixes(std::size_t texts) {
   texts_ = texts;
   target_prefixes_ = translator_.state_->TargetPrefixes(options_, texts);
   if (target_prefixes_.size() == 1) decoding_.sources = {{target_prefixes_.front(), 0}};
-  // Refuses impossible options even if there is nothing to translate.
+  // Rejects impossible options even if there is nothing to translate.
   Decode(translator_.model(), {}, {}, decoding_);
   decoding_.sources.clear();
 }

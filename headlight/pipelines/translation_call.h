@@ -1,4 +1,4 @@
-// What Translator::TranslateBatch does before and after decoding. An Engine does the same for each of its requests.
+// The steps of Translator::TranslateBatch before and after decoding, which an Engine performs for each of its requests.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,19 @@ class TranslationCall {
   // Throws Error for impossible options.
   TranslationCall(Translator translator, TranslateOptions options);
 
-  // The sources are texts, or the tokens that an encoder reads for one text. Throws Error as TranslateBatch does.
+  // The sources are texts, or the encoder's input tokens of one text. Throws Error as TranslateBatch does.
   void Read(std::span<const std::string> texts);
   void Read(std::vector<std::int32_t> source);
 
-  // For Decode: the tokens of each part of each text, for each of its samples.
+  // For Decode: the tokens of each part of each text, once per sample.
   const std::vector<std::vector<std::int32_t>>& ids() const { return ids_; }
   const DecodingOptions& decoding() const { return decoding_; }
 
-  // The translations of what each of the ids was decoded to.
+  // The translations, from the hypotheses of each entry of ids().
   std::vector<std::vector<Translation>> Results(const std::vector<std::vector<Hypothesis>>& decoded) const;
 
  private:
-  // A part of a text. The first of a text begins with its target prefix.
+  // Adds a part of a text. The first part of a text begins with its target prefix.
   void Add(SourcePart source, std::size_t part);
   void ReadPrefixes(std::size_t texts);
 
@@ -41,7 +41,7 @@ class TranslationCall {
   TranslateOptions options_;
   DecodingOptions decoding_;
   std::size_t samples_ = 1, texts_ = 0;
-  std::vector<std::vector<std::int32_t>> target_prefixes_;  // of each text, or of the one for all
+  std::vector<std::vector<std::int32_t>> target_prefixes_;  // one per text, or one for all
   std::vector<SourcePart> sources_;
   std::vector<std::vector<std::int32_t>> ids_;
 };

@@ -62,7 +62,7 @@ void AddTaskOptions(OptionTable& command, TranslateOptions& options) {
       .Type("TOKEN");
   command
       .Add("--target-language,--forced-language", options.target_language,
-           "Language to write, likewise [the model's, if it has one]")
+           "Language of the output: a special token, such as en_XX [the model's, if it has one]")
       .Check(NotEmpty())
       .Type("TOKEN");
 }

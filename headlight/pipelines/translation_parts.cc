@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// Where the end and the tokens around a source stand.
+// The indices of the special tokens of a source: the end token and those around the text.
 std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, std::int32_t end) {
   std::vector<int> special;
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -20,7 +20,7 @@ std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenize
   return special;
 }
 
-// `words` has the word of each of the hypothesis's ids.
+// `words` has the index of the word of each id of the hypothesis.
 void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                   const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
   const std::size_t all = hypothesis.ids.size() + (hypothesis.end >= 0 ? 1 : 0);
@@ -52,8 +52,8 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   record.source_special = SpecialTokens(source, tokenizer, limits.end_id);
   record.target_special = SpecialTokens(inputs, tokenizer, limits.end_id);
   if (record.target_special.empty() || record.target_special.front() != 0)
-    record.target_special.insert(record.target_special.begin(), 0);  // the start
-  // As the paper has it; MarianMT's and T5's is named <pad>, BART's </s>.
+    record.target_special.insert(record.target_special.begin(), 0);  // the start token
+  // The paper's name for the start token. MarianMT and T5 call it <pad>, BART </s>.
   if (start == limits.start_id) record.target_tokens.front() = "<s>";
 
   Context context;
@@ -78,7 +78,8 @@ void AppendPart(Translation& translation, const EncoderDecoder& model, const Tok
     if (options.token_scores) AppendScores(translation, model, tokenizer, hypothesis, words, words_before);
   }
   std::vector<std::int32_t> ids = hypothesis.ids;
-  // A start or end that is no special token is text, as in Transformers. MarianMT's own are always special.
+  // A start or end token that is not special is part of the text, as in Transformers. MarianMT's tokens are always
+  // special.
   const bool knows_special = dynamic_cast<const PipelineTokenizer*>(&tokenizer) != nullptr;
   if (knows_special || start != model.limits().start_id) ids.insert(ids.begin(), start);
   if (hypothesis.end >= 0 && (knows_special || hypothesis.end != model.limits().end_id)) ids.push_back(hypothesis.end);

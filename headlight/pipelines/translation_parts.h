@@ -1,4 +1,4 @@
-// From a text to its parts, if it is too long, and from their decoded texts to its Translation.
+// Splits a text into parts if it is too long, and makes its Translation from the decoded parts.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,17 @@ namespace headlight {
 // A text, or a part of one that is too long.
 struct SourcePart {
   std::size_t text = 0;
-  std::vector<std::int32_t> ids;    // with what stands around the tokens
-  std::vector<std::int32_t> words;  // of each id but the special ones at the end; empty unless words are aligned
+  std::vector<std::int32_t> ids;  // including special tokens
+  std::vector<std::int32_t>
+      words;  // index of the word of each id except the special ones at the end; empty unless words are aligned
 };
 
-// The attention weights for `source`, which has its end, and `target`, which has none, after `start`. The last token of
-// a target that fills all positions is not read.
+// The attention weights for `source`, which includes its end token, and `target`, which follows the `start` token and
+// has no end token. If a target fills all positions, its last token is not an input.
 AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
                        std::int32_t start, std::span<const std::int32_t> target);
 
-// Adds a part's text, score and what else the options ask for.
+// Appends a part's text and score, and the other outputs that the options request.
 void AppendPart(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                 const SourcePart& source, std::int32_t start, const Hypothesis& hypothesis,
                 const TranslateOptions& options, bool keep_attention);

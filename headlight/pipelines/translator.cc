@@ -43,13 +43,13 @@ Translator Translator::Load(const std::string& folder, const LoadOptions& option
     same("the end of a sentence", marian->eos(), limits.end_id);
     same("the padding token", marian->pad(), limits.pad_id);
   }
-  // T5's has fewer tokens than its model has rows.
+  // T5's tokenizer has fewer tokens than its model has rows.
   CheckRows(folder, tokenizer->size(), std::min(limits.source_vocabulary, limits.target_vocabulary));
   std::optional<Shortlist> shortlist;
   if (options.shortlist) {
     const std::string path = folder + "/" + kShortlistName;
     Check(marian != nullptr, "{}: a shortlist is for MarianMT's tokenizers", folder);
-    Check(std::filesystem::exists(path), "{}: there is no such file; `headlight shortlist` makes it", path);
+    Check(std::filesystem::exists(path), "{}: no such file; `headlight shortlist` makes it", path);
     shortlist = LoadShortlist(path, marian->hash(), limits.source_vocabulary, limits.target_vocabulary);
   }
 

@@ -27,23 +27,23 @@ class Tokenizer;         ///< text/tokenizers/tokenizer.h
 class TranslationCall;   ///< pipelines/translation_call.h
 struct TranslatorState;  ///< pipelines/translator_state.h
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. A text's translation does not
-/// depend on what it is translated with.
+/// Immutable and cheap to copy; every method may be called from many threads at once. A translation does not depend on
+/// the other texts of a call.
 class HEADLIGHT_API Translator {
  public:
-  /// The folder of an encoder with a decoder, of any family: the model and its tokenizer. Throws Error naming the file
-  /// and what is wrong with it, and where the processor does not have the type to compute in.
+  /// Loads the folder of an encoder-decoder of any family, with its tokenizer. Throws Error naming the file
+  /// and what is wrong with it, and if the processor does not support the compute type.
   ///   Translator::Load("opus-mt-de-en", {.compute = Compute::int8, .shortlist = true})
   static Translator Load(const std::string& folder, const LoadOptions& options = {});
 
   /// The text's best translation. Throws Error as TranslateBatch does.
   std::string Translate(std::string_view text, const TranslateOptions& options = {}) const;
 
-  /// Of each text its n_best translations, best first; sampled ones in the order in which they were drawn. A text
-  /// without words has one, which is empty. A text of more tokens than the model has positions is cut in halves until
-  /// each part fits: near its middle, after a sentence, or else after a clause, or else after a word; the translations
-  /// of the parts are joined by spaces. Throws Error where a text is not UTF-8, naming it ("text 1" for the first), and
-  /// for impossible options, naming them.
+  /// The n_best translations of each text, the best first; samples are in the order of sampling. A text without words
+  /// has one translation, which is empty. A text with more tokens than the model has positions is split in two until
+  /// each part fits: near its middle, after a sentence, else after a clause, else after a word. The translations of the
+  /// parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not UTF-8. Throws Error
+  /// naming an impossible option.
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
   std::vector<std::vector<Translation>> TranslateBatch(std::initializer_list<std::string> texts,
@@ -51,15 +51,15 @@ class HEADLIGHT_API Translator {
     return TranslateBatch(std::span(texts.begin(), texts.size()), options);
   }
 
-  /// How many translations of a text there are, with beams at most.
+  /// The number of translations of a text; beam search may find fewer.
   std::int32_t n_best(const TranslateOptions& options) const;
 
-  /// A text's tokens as the encoder reads them, with the prefix and the special tokens around it; and their number.
+  /// A text's tokens as the encoder reads them, with the prefix and special tokens; and their number.
   std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 
-  /// The attention weights of every head of every layer for `source` and `target`, or, without one, the model's own
-  /// translation. Throws Error where either has no words or more tokens than the model has positions.
+  /// The attention weights of every head of every layer for `source` and `target`. Without `target`, the model's own
+  /// translation is used. Throws Error if either has no words or more tokens than the model has positions.
   AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {},
                             const TranslateOptions& options = {}) const;
 

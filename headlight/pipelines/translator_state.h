@@ -1,4 +1,4 @@
-// What a Translator has read from its folder, and what follows from it for a call's options.
+// The state that a Translator loads from its folder, and its settings for the options of a call.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -29,7 +29,7 @@ struct TranslatorState {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::optional<Shortlist> shortlist;
   TranslationSettings settings;
-  std::map<std::string, Json> tasks;  // task_specific_params
+  std::map<std::string, Json> tasks;  // from task_specific_params
   std::string config_path;
 
   std::int64_t positions() const { return model->limits().positions; }
@@ -63,7 +63,7 @@ struct TranslatorState {
     decoding.search.stops = StopsAt(of_folder.stop, tokenizer);
     decoding.seed = options.seed.value_or(0);
     CheckDraft(*model, decoding.search);
-    if (options.max_length != 0) {  // a shorter length than the folder's shortest
+    if (options.max_length != 0) {  // it may be below the folder's minimum
       decoding.max_length = options.max_length;
       decoding.max_new_tokens = 0;
       decoding.min_length = std::min(decoding.min_length, std::max(0, options.max_length - 1));
@@ -87,7 +87,7 @@ struct TranslatorState {
     return decoding;
   }
 
-  // The tokens of options.target_prefix for each of so many texts, or of the one for all.
+  // The tokens of options.target_prefix: for each of the `texts`, or once if there is one for all.
   std::vector<std::vector<std::int32_t>> TargetPrefixes(const TranslateOptions& options, std::size_t texts) const {
     const std::vector<std::string>& prefixes = options.target_prefix;
     Check(prefixes.size() <= 1 || prefixes.size() == texts, "there are {} of target_prefix, for {} texts",
@@ -100,7 +100,7 @@ struct TranslatorState {
     return tokens;
   }
 
-  // The special tokens before and after a source's.
+  // The special tokens before and after a source.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
     std::pair around(tokenizer->before(), tokenizer->after());
     if (options.source_language.empty()) return around;
@@ -112,7 +112,7 @@ struct TranslatorState {
           token = language;
           ++replaced;
         }
-    Check(replaced == 1, "this model is not told its source's language: {} tokens around it could be one", replaced);
+    Check(replaced == 1, "this model has no input for the source language: {} special tokens could be it", replaced);
     return around;
   }
 };

@@ -23,7 +23,7 @@ struct TranslatorTest : testing::Test {
     translator.emplace(Translator::Load(folder.path()));
   }
 
-  // As the folder's own generation_config.json says.
+  // The folder's own generation_config.json, to be extended by tests.
   std::string EndsAndPadding() const {
     const auto limits = translator->model().limits();
     return fmt::format(R"("forced_eos_token_id": {}, "bad_words_ids": [[{}]])", limits.end_id, limits.pad_id);
@@ -80,7 +80,7 @@ TEST_F(TranslatorTest, SortsHypothesesByScore) {
   }
 }
 
-TEST_F(TranslatorTest, TakesBeamsAndPenaltyFromTheFolder) {
+TEST_F(TranslatorTest, UsesTheFoldersBeamsAndPenalty) {
   const std::string path = folder.File("generation_config.json");
   WriteFile(path, fmt::format(R"({{"num_beams": 2, "length_penalty": 0.25, {}}})", EndsAndPadding()));
   const Translator other = Translator::Load(folder.path());
@@ -90,7 +90,7 @@ TEST_F(TranslatorTest, TakesBeamsAndPenaltyFromTheFolder) {
   EXPECT_THAT(ErrorOf([&] { Translator::Load(folder.path()); }), HasSubstr("num_beams"));
 }
 
-TEST_F(TranslatorTest, DividesATextThatIsTooLong) {
+TEST_F(TranslatorTest, SplitsATextThatIsTooLong) {
   const std::string sentence = "Zwei Kinder spielen, sie lachen.";
   const std::string text = sentence + " " + sentence + " " + sentence + " " + sentence;
   const Translation translation = translator->TranslateBatch({{text}}, {.alignment = true, .attention = true})[0][0];
@@ -99,7 +99,7 @@ TEST_F(TranslatorTest, DividesATextThatIsTooLong) {
   const std::string part = translator->Translate(sentence);
   EXPECT_EQ(translation.text, part + " " + part + " " + part + " " + part);
   EXPECT_FALSE(translation.attention);
-  // Each part's words are aligned to that part's words.
+  // The words of each part are aligned to those of its translation.
   const std::int32_t words = CountWords(part);
   for (const WordPair& pair : translation.alignment) EXPECT_EQ(pair.source / 5, pair.target / words);
   EXPECT_EQ(translation.alignment.back().source / 5, 3);
@@ -116,7 +116,7 @@ TEST_F(TranslatorTest, AlignsEveryTargetWord) {
   EXPECT_THAT(aligned, testing::Each(true));
 }
 
-// Decoding keeps the rows that a pass over the whole translation gives.
+// Decoding gives the same cross-attention rows as one pass over the whole translation.
 TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   const EncoderDecoder& model = translator->model();
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});
@@ -235,7 +235,7 @@ TEST_F(TranslatorTest, ScoresEveryTokenOfATranslation) {
   double sum = 0;
   for (const TranslatedToken& token : plain.token_scores) sum += token.log_probability.value();
   EXPECT_NEAR(plain.score, sum, 1e-4);
-  EXPECT_EQ(plain.token_scores.back().piece, "</s>");  // forced where it is cut
+  EXPECT_EQ(plain.token_scores.back().piece, "</s>");  // forced at max_length
 }
 
 TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
@@ -253,7 +253,7 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
               HasSubstr(path + ": `repetition_penalty` must be"));
 }
 
-// As in Transformers; the tokenizer leaves its token out.
+// As in Transformers; the tokenizer does not decode its token.
 TEST_F(TranslatorTest, WritesThePaddingUnlessTheFolderForbidsIt) {
   const std::string path = folder.File("generation_config.json");
   const std::int32_t pad = translator->model().limits().pad_id;
@@ -268,7 +268,7 @@ TEST_F(TranslatorTest, WritesThePaddingUnlessTheFolderForbidsIt) {
   EXPECT_EQ(padded(fmt::format(R"(, "bad_words_ids": [[{}]])", pad)), 0);
 }
 
-TEST_F(TranslatorTest, EndsWithTheStopStringsOfTheFolder) {
+TEST_F(TranslatorTest, UsesTheFoldersStopStrings) {
   const std::string path = folder.File("generation_config.json");
   for (const int beams : {1, 4}) {
     WriteFile(path, fmt::format(R"({{"num_beams": {}, {}}})", beams, EndsAndPadding()));
@@ -300,7 +300,7 @@ TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(refused("", {.max_length = 5, .min_length = 6}), HasSubstr("`min_length` must be from 0"));
   EXPECT_THAT(refused("", {.beam_size = 2, .top_k = 4}), HasSubstr("sampling is for a `beam_size`"));
   EXPECT_THAT(refused("", {.seed = 4}), HasSubstr("`seed` is for sampling"));
-  EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which is switched off"));
+  EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which is off"));
   EXPECT_THAT(refused("", {.target_prefix = {"a", "b"}}), HasSubstr("2 of target_prefix"));
   EXPECT_THAT(refused("", {.target_prefix = {"\xff"}}), HasSubstr("target prefix 1: byte 0"));
   EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no room"));

@@ -27,17 +27,17 @@ std::vector<Substitution> ParseVariant(std::string_view variant) {
                  (end == rest.size() || end + 1 < rest.size());
     if (right) {
       const char* const last = one.data() + one.size() - 1;
-      const auto [stop, error] = std::from_chars(one.data() + 1, last, found.place);
-      right = error == std::errc() && stop == last && found.place >= 1;
+      const auto [stop, error] = std::from_chars(one.data() + 1, last, found.position);
+      right = error == std::errc() && stop == last && found.position >= 1;
     }
     Check(right,
-          "variant {}: a substitution is a residue, its place and another residue, such as A45G; several are "
+          "variant {}: a substitution is a residue, its position and another residue, such as A45G; several are "
           "joined by colons",
           Quoted(std::string(variant)));
     found.from = one.front();
     found.to = one.back();
-    Check(std::ranges::find(substitutions, found.place, &Substitution::place) == substitutions.end(),
-          "variant {}: residue {} is substituted twice", variant, found.place);
+    Check(std::ranges::find(substitutions, found.position, &Substitution::position) == substitutions.end(),
+          "variant {}: residue {} is substituted twice", variant, found.position);
     substitutions.push_back(found);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -53,7 +53,7 @@ VariantScorer VariantScorer::Load(const std::string& folder, const LoadOptions& 
   EncoderFolder loaded = LoadEncoderFolder(folder, options, NeededHead{&TextHeadsConfig::masked_words, "masked words"});
   const std::optional<std::int32_t> mask = loaded.tokenizer.FindSpecial("<mask>");
   Check(mask.has_value(), "{}: the tokenizer has no <mask>, as ESM's has", folder);
-  EncodeResidues(loaded, "A", folder);  // refuses a tokenizer of words
+  EncodeResidues(loaded, "A", folder);  // rejects tokenizers whose tokens are not residues
   return VariantScorer(std::make_shared<State>(State{std::move(loaded), *mask}));
 }
 
@@ -61,32 +61,33 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
                                                const std::string& name, std::int64_t batch_tokens, bool joint) const {
   const EncoderFolder& loaded = state_->loaded;
   const Encoding encoding = EncodeResidues(loaded, letters, name);
-  using Places = std::vector<std::int64_t>;  // also of their tokens: one stands before the residues
+  using Positions = std::vector<std::int64_t>;  // positions of residues from 1, and so of their tokens: one special
+                                                // token precedes them
   std::vector<std::vector<Substitution>> all;
-  std::map<Places, std::size_t> encoding_of;  // by the places that it has masked
+  std::map<Positions, std::size_t> encoding_of;  // by its masked positions
   std::vector<Encoding> masked;
-  std::vector<Places> places;  // of each encoding's masks
-  const auto mask = [&](const Places& at) {
+  std::vector<Positions> positions;  // masked positions of each encoding
+  const auto mask = [&](const Positions& at) {
     if (!encoding_of.try_emplace(at, masked.size()).second) return;
     masked.push_back(encoding);
-    for (const std::int64_t place : at) masked.back().ids[static_cast<std::size_t>(place)] = state_->mask_id;
-    places.push_back(at);
+    for (const std::int64_t position : at) masked.back().ids[static_cast<std::size_t>(position)] = state_->mask_id;
+    positions.push_back(at);
   };
-  const auto places_of = [](const std::vector<Substitution>& variant) {
-    Places at;
-    for (const Substitution& one : variant) at.push_back(one.place);
+  const auto positions_of = [](const std::vector<Substitution>& variant) {
+    Positions at;
+    for (const Substitution& one : variant) at.push_back(one.position);
     return at;
   };
   for (const std::string& variant : variants) {
     all.push_back(ParseVariant(variant));
-    for (const auto& [from, to, place] : all.back()) {
-      Check(place <= std::ssize(letters), "{}: variant {}: there are {} residues", name, variant, letters.size());
-      const char letter = letters[static_cast<std::size_t>(place) - 1];
-      Check(letter == from, "{}: variant {}: residue {} is {}, not {}", name, variant, place, letter, from);
+    for (const auto& [from, to, position] : all.back()) {
+      Check(position <= std::ssize(letters), "{}: variant {}: there are {} residues", name, variant, letters.size());
+      const char letter = letters[static_cast<std::size_t>(position) - 1];
+      Check(letter == from, "{}: variant {}: residue {} is {}, not {}", name, variant, position, letter, from);
       TokenOfResidue(loaded, to, name);
-      if (!joint) mask({place});
+      if (!joint) mask({position});
     }
-    if (joint) mask(places_of(all.back()));
+    if (joint) mask(positions_of(all.back()));
   }
 
   std::vector<std::vector<float>> logits(masked.size());  // [masks, vocabulary]
@@ -95,13 +96,13 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
       [&](Context& context, const Tensor& hidden, const Sequences& texts, std::span<const std::size_t> which) {
         std::vector<std::int32_t> rows;
         for (std::size_t i = 0; i < which.size(); ++i)
-          for (const std::int64_t place : places[which[i]])
-            rows.push_back(texts[i].begin + static_cast<std::int32_t>(place));
+          for (const std::int64_t position : positions[which[i]])
+            rows.push_back(texts[i].begin + static_cast<std::int32_t>(position));
         const Tensor found = loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, rows));
         CheckFinite(found, *loaded.model, "scoring " + name);
         std::int64_t row = 0;
         for (const std::size_t index : which) {
-          const std::int64_t masks = std::ssize(places[index]);
+          const std::int64_t masks = std::ssize(positions[index]);
           logits[index] = found.ViewRows(row, masks).ToVector<float>();
           row += masks;
         }
@@ -110,9 +111,9 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
   for (std::size_t v = 0; v < all.size(); ++v) {
     const std::vector<Substitution>& variant = all[v];
     double score = 0;
-    const Places at = places_of(variant);
+    const Positions at = positions_of(variant);
     for (std::size_t i = 0; i < variant.size(); ++i) {
-      const std::vector<float>& own = logits[encoding_of.at(joint ? at : Places{variant[i].place})];
+      const std::vector<float>& own = logits[encoding_of.at(joint ? at : Positions{variant[i].position})];
       const std::size_t row = joint ? own.size() / variant.size() * i : 0;
       const auto logit = [&](char letter) {
         return double{own[row + static_cast<std::size_t>(TokenOfResidue(loaded, letter, name))]};

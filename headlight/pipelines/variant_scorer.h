@@ -1,4 +1,4 @@
-// The effects of variants of a protein, by a masked language model of proteins.
+// Effects of protein variants, scored by a masked protein language model.
 //   const VariantScorer scorer = VariantScorer::Load("esm2_t33_650M_UR50D");
 //   const std::vector<std::string> variants = {"K2R", "T3A:R5K"};
 //   const std::vector<VariantScore> scores = scorer.Score("MKTVRQERLKSIVRILERSKEPVSGAQ", variants);
@@ -19,7 +19,7 @@ namespace headlight {
 /// A residue that replaces another.
 struct Substitution {
   char from = 'A', to = 'A';
-  std::int64_t place = 1;  ///< the position of the residue, from 1
+  std::int64_t position = 1;  ///< of the residue, from 1
 };
 
 /// The substitutions of a variant as it is written: A45G, or several joined by colons, A45G:K50R. Throws Error if it is
@@ -28,7 +28,7 @@ HEADLIGHT_API std::vector<Substitution> ParseVariant(std::string_view variant);
 
 /// A variant with its score, positive if the model prefers the variant to the sequence.
 struct VariantScore {
-  std::string variant;  ///< as it was given
+  std::string variant;  ///< the variant as in the input
   double score = 0;     ///< sum of log-probability ratios, natural
 };
 
@@ -39,12 +39,15 @@ class HEADLIGHT_API VariantScorer {
   /// Error that names the file and what is wrong with it or not supported.
   static VariantScorer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The score of each variant by masked marginals (Meier et al., "Language models enable zero-shot prediction of the
-  /// effects of mutations on protein function", 2021): the sum over its substitutions of log p(to) - log p(from),
-  /// natural. Each is computed from the sequence in which only that residue is masked, or with `joint` all residues of
-  /// the variant, as in the paper's equation. In the order of `variants`. At most `batch_tokens` tokens are encoded at
-  /// once, or one sequence. Throws Error that begins with `name` if there are no letters, more than the model reads, or
-  /// one that is not in its vocabulary, and if a variant does not fit the letters.
+  /// The score of each variant, in the order of `variants`, by masked marginals (Meier et al., "Language models enable
+  /// zero-shot prediction of the effects of mutations on protein function", 2021):
+  ///
+  /// sum over its substitutions of log p(to) - log p(from).
+  ///
+  /// Each term is computed from the sequence with only that residue masked. With `joint` all residues of the variant
+  /// are masked, as in the paper's equation. At most `batch_tokens` tokens, or one sequence, are encoded at once.
+  /// Throws Error that begins with `name` if there are no letters, too many for the model, or one that is not in its
+  /// vocabulary. A variant that does not fit the letters is an error, too.
   std::vector<VariantScore> Score(std::string_view letters, std::span<const std::string> variants,
                                   const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
                                   bool joint = false) const;

@@ -47,7 +47,7 @@ std::vector<std::vector<VisualAnswer>> VisualQuestionAnswerer::Answer(std::span<
       loaded_->processor, fitted, options.batch_pixels, [&](std::span<const Tensor> values, std::size_t first) {
         Context context;
         const EncodedImages encoded = model().EncodeImages(context, values);
-        constexpr std::size_t at_once = 64;  // however many one image has
+        constexpr std::size_t at_once = 64;  // bounds the images in memory
         std::vector<std::size_t> about;
         for (std::size_t i = 0; i < questions.size(); ++i)
           if (questions[i].image >= first && questions[i].image < first + values.size()) about.push_back(i);

@@ -38,7 +38,7 @@ struct VisualAnswer {
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
-/// other questions and images of a call, except that the index of a question is the number of its random stream.
+/// other questions and images of a call; only its random stream depends on the index of its question.
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
   /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error
@@ -47,8 +47,7 @@ class HEADLIGHT_API VisualQuestionAnswerer {
 
   /// The n_best answers to each question, the best first. Each image is encoded once. Throws Error that names the image
   /// if it has no pixels or cannot be resized. Throws Error that names the question if it is empty, is not UTF-8, has
-  /// more tokens than the model has positions, or names an image that is not given. Impossible options are errors, and
-  /// so is a prompt.
+  /// too many tokens, or names a missing image. Impossible options are errors, and so is a prompt.
   std::vector<std::vector<VisualAnswer>> Answer(std::span<const Image> images, std::span<const ImageQuestion> questions,
                                                 const CaptionOptions& options = {}) const;
   std::vector<std::vector<VisualAnswer>> Answer(std::initializer_list<Image> images,
@@ -62,8 +61,8 @@ class HEADLIGHT_API VisualQuestionAnswerer {
     return Answer(std::span(&image, 1), std::span(&one, 1), options).front().front();
   }
 
-  /// The attention from the tokens of a question to its image, in every head of every layer, or of one (from 0), and
-  /// between the patches of the image. Throws Error as above.
+  /// The attention from the tokens of a question to its image, and between the patches of the image, in every head of
+  /// every layer or of one layer (from 0). Throws Error as Answer.
   AttentionRecord Attention(const Image& image, std::string_view question, std::optional<int> layer = {}) const;
 
   const CaptionModel& model() const;

@@ -8,13 +8,13 @@ namespace headlight {
 
 WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
                          const TokenWords& words) {
-  Ensure(words.target.size() <= attention.size(), "{} tokens are to be aligned, of which {} have attention",
+  Ensure(words.target.size() <= attention.size(), "{} tokens must be aligned, and {} have attention",
          words.target.size(), attention.size());
   WordAlignment alignment;
   for (std::size_t query = 0; query < words.target.size(); ++query) {
     if (words.target[query] < 0) continue;
     const std::vector<float>& weights = *attention[query];
-    Ensure(words.source.size() <= weights.size(), "{} source tokens are to be aligned, of which {} have weights",
+    Ensure(words.source.size() <= weights.size(), "{} source tokens must be aligned, and {} have weights",
            words.source.size(), weights.size());
     float most = -1;
     std::int32_t word = -1;

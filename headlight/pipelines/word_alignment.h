@@ -11,23 +11,24 @@
 
 namespace headlight {
 
-// Words are what white space separates, counted from 0.
+// Indices of words, which are separated by white space and counted from 0.
 struct WordPair {
   std::int32_t source = 0, target = 0;
   auto operator<=>(const WordPair&) const = default;
 };
-using WordAlignment = std::vector<WordPair>;  // in order, none twice
+using WordAlignment = std::vector<WordPair>;  // sorted and distinct
 
-// The index of each token's word; -1 where it has none, such as the end of a sentence.
+// The index of each token's word; -1 for tokens without a word, such as the end token.
 struct TokenWords {
   std::vector<std::int32_t> source, target;
 };
 
-// Each target token is aligned to the source token that has the greatest weight in the step that chooses it, on average
-// over the heads of the last cross-attention layer, and so are their words. (For a model of six layers Garg et al.,
-// "Jointly Learning to Align and Translate with Transformer Models", 2019, section 4.2, found the last but one better.
-// For the demo's, of two, the last was plainly better than the first, and the step that chooses a token than the one
-// that reads it.) `attention` (Hypothesis::attention) has those weights by target token, one for each source token.
+// Aligns each target token to the source token with the largest weight in the step that predicts it, averaged over the
+// heads of the last cross-attention layer; their words are aligned accordingly. `attention` (Hypothesis::attention) has
+// these weights for each target token, one per source token.
+//
+// For models of six layers, Garg et al. ("Jointly Learning to Align and Translate with Transformer Models", 2019,
+// section 4.2) prefer the last layer but one. For the demo's two layers the last one is better.
 HEADLIGHT_API WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
                                        const TokenWords& words);
 

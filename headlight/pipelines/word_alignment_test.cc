@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(WordAlignment, TakesTheSourceTokenOfTheGreatestWeight) {
+TEST(WordAlignment, TakesTheSourceTokenOfTheLargestWeight) {
   // Of two target tokens and the end, over three source tokens.
   std::vector<AttentionRow> attention;
   for (const std::vector<float>& row : {std::vector{.6f, 1.f, .4f}, {1.1f, .7f, .2f}, {0.f, 0.f, 2.f}})

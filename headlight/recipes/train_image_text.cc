@@ -48,8 +48,8 @@ ImageTextPairs SetOf(const ImageTextList& read, const PipelineTokenizer& tokeniz
   for (std::size_t image = 0; image < paths.size(); ++image)
     for (const std::string& text : read.texts[image]) {
       ImageText pair{EncoderExample(text, tokenizer), image};
-      Check(std::ssize(pair.text.ids) <= longest, "{}: a text of {} tokens, of which the model reads {}", paths[image],
-            pair.text.ids.size(), longest);
+      Check(std::ssize(pair.text.ids) <= longest, "{}: a text of {} tokens, and the model reads at most {}",
+            paths[image], pair.text.ids.size(), longest);
       set.pairs.push_back(std::move(pair));
     }
   return set;

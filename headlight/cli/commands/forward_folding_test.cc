@@ -176,7 +176,7 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
                 all["covariation"] = Tensor::Zeros({6, 6, 2, 2});
               }),
               HasSubstr("covariation"));
-  EXPECT_THAT(error_of([](Inputs&) {}, "model"), HasSubstr("2 templates, where this model"));
+  EXPECT_THAT(error_of([](Inputs&) {}, "model"), HasSubstr("2 templates, and this model"));
 }
 
 // The model of tools/make_esmfold_goldens.py, with another chain before it in the batch.

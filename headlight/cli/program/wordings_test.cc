@@ -142,7 +142,8 @@ constexpr Wording kWordings[] = {
     {"score %encoders/esm_masked_left @good.fasta",
      "%encoders/esm_masked_left: this is an encoder, which scores variants of a protein: name them with --variant"},
     {"score %encoders/esm_masked_left @good.fasta --variant 45G",
-     "variant '45G': a substitution is a residue, its place and another residue, such as A45G; several are joined by "
+     "variant '45G': a substitution is a residue, its position and another residue, such as A45G; several are joined "
+     "by "
      "colons"},
     {"compare @a.pdb @b.pdb", "@a.pdb: there is no protein chain, or this is neither PDB nor mmCIF"},
     {"info @broken",

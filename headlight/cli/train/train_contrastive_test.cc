@@ -96,7 +96,7 @@ TEST_F(TrainContrastive, RefusesLongTextsOrTruncatesThem) {
              "--family", "bert",        "--model-dim", "12",  "--heads",      "2",   "--layers",    "1",
              "--steps",  "1",           "--positions", "16",  "--batch-size", "4",   "--out",       out + "3"};
   EXPECT_THAT(RunProgram(command).err,
-              testing::ContainsRegex("texts.tsv:1: [0-9]+ tokens, of which the model reads 16 at once; --truncate "
+              testing::ContainsRegex("texts.tsv:1: [0-9]+ tokens, and the model reads at most 16; --truncate "
                                      "leaves out its end"));
   command.emplace_back("--truncate");
   EXPECT_EQ(RunProgram(command).exit_code, 0);
