@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Sums weights [1, heads, query, key] over the heads: a row for each query.
+// Sums weights [1, heads, query, key] over the heads; one row per query.
 std::vector<AttentionRow> RowsOf(const Tensor& weights) {
   const std::int64_t heads = weights.shape()[1], queries = weights.shape()[2], keys = weights.shape()[3];
   std::vector<AttentionRow> rows;
@@ -69,7 +69,7 @@ void BatchModel::CheckRequest(const DecodingRequest& request) const {
         "`on_token` is for a `beam_size` of 1: no token of a beam is final");
   Check(language_ == nullptr || language_->logit_cap() == 0 || options.guidance == 1,
         "`guidance` is for models without a cap of their logits");
-  Check(language_ == nullptr || !options.attention, "`attention` is that of a decoder to its encoder");
+  Check(language_ == nullptr || !options.attention, "`attention` is for models with cross-attention");
   Ensure((language_ == nullptr) != request.memory.empty(), "a memory is for a decoder with cross-attention");
   Check(request.memory.empty() || (request.memory.shape().rank() == 2 && request.memory.dtype() == DType::float32 &&
                                    request.memory.rows() >= 1),
@@ -119,7 +119,8 @@ Tensor BatchModel::Read(const Pass& pass) {
     }
     if (search->options().attention && which == 0) {
       std::vector<AttentionRow>& rows = search->beams[beam].attention;
-      for (std::int32_t token = 0; token < count; ++token)  // those of a text that is read again are known
+      for (std::int32_t token = 0; token < count;
+           ++token)  // when an evicted text is read again, those of its tokens are known
         if (cached.read + token >= std::ssize(rows)) rows.push_back(attention_[i][static_cast<std::size_t>(token)]);
     }
     cached.read += count;

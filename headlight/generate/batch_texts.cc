@@ -7,7 +7,8 @@
 namespace headlight {
 namespace {
 
-// Texts that begin with so many tokens of another that is being read wait for it, and then share them.
+// A text that shares at least this many more tokens with one that is being read waits for it, and then copies its
+// cache.
 constexpr std::int32_t kWorthSharing = 16;
 
 }  // namespace
@@ -35,7 +36,7 @@ std::int32_t BatchTexts::MemoryOf(const Search& search, std::size_t which) const
 
 BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const {
   Beginning best;
-  // Attention needs the pass of every token whose rows it does not have.
+  // Recording attention needs a pass over every token without recorded rows.
   if (model_.whole_prompts || (search.options().attention && search.length == 1)) return best;
   const std::int32_t memory = MemoryOf(search, which);
   for (const auto& other : searches) {
@@ -44,7 +45,7 @@ BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::si
       for (std::size_t j = 0; j < other->prompts(); ++j) {
         if (other->cached[i][j].text < 0 || other->memory[j] != memory) continue;
         const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
-        // One token shows that most texts have no more in common than the best.
+        // Comparing one token is enough to exclude most texts.
         if (most <= best.tokens || search.TokenAt(beam, which, best.tokens) != other->TokenAt(i, j, best.tokens))
           continue;
         std::int32_t common = 0;
@@ -126,7 +127,7 @@ Pass BatchTexts::NextPass() {
 }
 
 Pass BatchTexts::Parts() const {
-  constexpr std::int64_t fewest = 64;  // tokens of prompts, so that those progress among many others
+  constexpr std::int64_t fewest = 64;  // prompt tokens, so that prompts progress even in a full batch
   Pass pass;
   std::int64_t left = pass_tokens_;
   for (const auto& search : searches)
@@ -137,7 +138,7 @@ Pass BatchTexts::Parts() const {
   left = std::max(left, std::min(fewest, pass_tokens_));
   for (const auto& search : searches) {
     if (!search->joined || search->IsRunning()) continue;
-    // The last tokens of all its beams are read in one pass, whose states the search needs together.
+    // The search needs the states of the last tokens of all its beams together, so they are read in one pass.
     bool completes = model_.whole_prompts || search->unread() <= left;
     for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
       for (std::size_t which = 0; which < search->prompts(); ++which)

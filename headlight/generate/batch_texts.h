@@ -1,4 +1,4 @@
-// The texts of a running batch: which are in the cache, and what the next pass reads of each.
+// The texts of a running batch: selects those that are in the cache and their tokens for the next pass.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,34 @@
 namespace headlight {
 
 struct BatchTexts {
-  // As in DecodingBatchOptions. The model must outlive the texts.
+  // The parameters are those of DecodingBatchOptions. The model must outlive the texts.
   BatchTexts(BatchModel& of_model, std::int64_t tokens_of_pass, std::int64_t most_cached);
 
-  // Lets waiting texts join, and drops the last from the cache if the pass would exceed it.
+  // Lets waiting texts join, and evicts the last text from the cache if the pass would exceed its capacity.
   Pass NextPass();
-  // Drops a text, also from the cache.
+  // Removes a text, also from the cache.
   void Drop(Search& search);
 
-  std::vector<std::unique_ptr<Search>> searches;  // in the order of their ids
-  std::int64_t evictions = 0;                     // texts that had to be read again
+  std::vector<std::unique_ptr<Search>> searches;  // sorted by id
+  std::int64_t evictions = 0;                     // texts that were evicted and read again
 
  private:
-  // The cached text that begins with the most tokens of a beam, and how many it has of them. `later`: how many some
-  // text will have.
+  // The cached text that shares the longest prefix with a beam, and the length of the cached part. `later`: the longest
+  // common prefix when all texts have been read.
   struct Beginning {
     std::int32_t text = -1, tokens = 0, later = 0;
   };
 
-  // The states that the cross-attention of a prompt looks at.
+  // The encoder states for the cross-attention of a prompt.
   static const Tensor& StatesOf(const Search& search, std::size_t which);
-  // The cached memory of a search with the same states, or -1.
+  // The cached memory with the same encoder states, or -1.
   std::int32_t MemoryOf(const Search& search, std::size_t which) const;
   Beginning LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const;
-  // Gives a search its texts in the cache, but those that should wait for a text that reads the same tokens.
+  // Adds a search to the cache, except beams that wait for a text with the same tokens.
   void Join(Search& search);
   void KeepMemory(Search& search, std::size_t which);
   void LeaveCache(Search& search);
-  // The next token of every text that is read, then chunks of the others.
+  // The next token of every running text, then chunks of prompts.
   Pass Parts() const;
 
   BatchModel& model_;

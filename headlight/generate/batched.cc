@@ -9,7 +9,7 @@ namespace headlight {
 
 void ForEachBatch(std::span<const std::size_t> lengths, std::int64_t batch_tokens,
                   const std::function<void(std::span<const std::size_t>)>& body) {
-  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  Check(batch_tokens >= 1, "a batch must have at least one token, not {}", batch_tokens);
   std::vector<std::size_t> order(lengths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return lengths[i]; });

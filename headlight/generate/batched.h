@@ -13,12 +13,13 @@
 namespace headlight {
 
 // Calls body(which) with the indices of the texts of each batch: at most batch_tokens tokens, or one text. Texts are
-// sorted by length, the longest first, so that the batch that needs most memory comes first. Throws Error for
-// batch_tokens below 1.
+// sorted by length, longest first, so that the batch that needs the most memory comes first. Throws Error if
+// batch_tokens is below 1.
 HEADLIGHT_API void ForEachBatch(std::span<const std::size_t> lengths, std::int64_t batch_tokens,
                                 const std::function<void(std::span<const std::size_t> which)>& body);
 
-// sources: ids of each sentence with its end. Batches hold at most batch_tokens source tokens (one sentence at least).
+// `sources`: the ids of each sentence, including its end token. Batches have at most batch_tokens source tokens, or one
+// sentence.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> DecodeInBatches(
     const EncoderDecoder& model, const std::vector<std::vector<std::int32_t>>& sources, const DecodingOptions& options,
     std::int64_t batch_tokens = 2048);

@@ -1,4 +1,4 @@
-// The choice of each text's next token under logits processors or by sampling, from the model's logits.
+// Chooses each text's next token from the model's logits, with logits processors or sampling.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace headlight {
 
-// True if the likeliest token by the model's own logits is chosen.
+// True if the token with the largest logit of the model is chosen.
 inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sample && !options.processors.any(); }
 
-// The `count` likeliest tokens after each row of logits [texts, vocab], which it changes, with their log-probabilities;
-// with rules.sample the sampled one. Excluded tokens have -infinity. Without beams the log-probabilities are the
-// model's own, before the processors; with beams they are what the processors make of them. Throws Error where the
-// model gives NaN in this, the `length`-th, step.
+// The `count` most probable tokens after each row of logits [texts, vocab], with their log-probabilities, or with
+// rules.sample the sampled token. Changes `logits`. Excluded tokens have -infinity. Without beams the log-probabilities
+// are those of the model's own logits; with beams, of the processed ones. Throws Error if the model gives NaN in this,
+// the `length`-th, step.
 kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count);
 
-// Rows of logits that are computed at once: they take 16 MB.
+// The number of rows of logits that are computed at once, which take 16 MB.
 std::int64_t LogitRowsAtOnce(std::int64_t vocabulary);
 
-// Throws Error where a row's sum of exponentials is none.
+// Throws Error if a row's sum of exponentials is not finite and positive.
 void CheckSums(const Model& model, const kernels::TopLogits<float>& top, std::int32_t length);
 
 }  // namespace headlight

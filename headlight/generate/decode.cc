@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Requests for a model's decoder.
+// Makes and runs requests for a model's decoder.
 class Decoding {
  public:
   Decoding(const ConditionalDecoder& model, const DecodingOptions& options)
@@ -42,7 +42,7 @@ class Decoding {
     for (const DecodingOptions::Source& source : options.sources) {
       CheckTokens(source.target_prefix);
       Check(std::ssize(InputsFor(source)) <= longest,
-            "a target prefix of {} tokens leaves no room in a longest translation of {}", source.target_prefix.size(),
+            "a target prefix of {} tokens leaves no space in a translation of at most {}", source.target_prefix.size(),
             longest);
     }
   }
@@ -61,8 +61,8 @@ class Decoding {
     return request;
   }
 
-  // `which`: the index of each entry of the memory in options.sources. `source_ids`, of the entries, are for a
-  // shortlist and for logits processors. Entries that share rows of the memory share their keys and values.
+  // `which`: the index of each entry of the memory in options.sources. `source_ids`, one per entry, are for a shortlist
+  // and for logits processors. Entries that share rows of the memory share their keys and values.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) const {
     DecodingBatch batch(model_, {.pass_tokens = kPassTokens}, options_.shortlist);
@@ -100,7 +100,7 @@ class Decoding {
   }
 
  private:
-  static constexpr std::int64_t kPassTokens = 4096;  // the texts of a call begin together
+  static constexpr std::int64_t kPassTokens = 4096;  // large, because the texts of a call begin together
 
   void CheckTokens(std::span<const std::int32_t> ids) const {
     const std::int64_t vocabulary = model_.limits().target_vocabulary;
@@ -116,7 +116,7 @@ class Decoding {
     return inputs;
   }
 
-  // With the tokens that are given.
+  // Includes the given tokens.
   std::int32_t MaxLength(std::int32_t source_length, std::int32_t given) const {
     if (options_.max_new_tokens != 0)
       return static_cast<std::int32_t>(
@@ -130,7 +130,7 @@ class Decoding {
   const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  // For texts of which nothing is given, whose first token may be forced, and for the others.
+  // `forced_` is for texts without given tokens, whose first token may be forced; `search_` for the others.
   std::shared_ptr<const SearchOptions> forced_, search_;
 };
 
@@ -139,16 +139,16 @@ void CheckLength(const EncoderDecoder& model, std::int64_t length) {
         model.limits().positions, length);
 }
 
-// Runs `run` for all sources, or on several threads for a part of them each: for these of them, with these options.
+// Calls `run` once for all sources, or on several threads with a subset of the sources each.
 using RunSources = std::function<std::vector<std::vector<Hypothesis>>(std::span<const std::size_t> sources,
                                                                       const DecodingOptions& options)>;
 std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const DecodingOptions& options,
                                                const RunSources& run) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  // With enough rows, threads divide the sentences instead of every operation, without waiting for one another: 128
-  // sentences took an eighth less time, with beams of 4 a sixth, 32 sentences the same.
-  constexpr std::int64_t fewest_rows = 32;  // of a thread
+  // With enough rows, each thread decodes some of the sentences. That is faster than dividing every operation, because
+  // threads do not wait for each other.
+  constexpr std::int64_t fewest_rows = 32;  // per thread
   const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.search.beam_size;
   if (threads == 1 || std::cmp_less(count, threads) || rows < threads * fewest_rows) return run(all, options);
 
@@ -161,7 +161,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
     };
   std::vector<std::vector<Hypothesis>> results(count);
   ParallelFor(threads, [&](std::int64_t thread) {
-    // Strided, since neighbours are of similar length.
+    // Strided, because neighbours have similar lengths.
     std::vector<std::size_t> own;
     for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(threads)) own.push_back(i);
     auto hypotheses = run(own, shared);
@@ -170,7 +170,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
   return results;
 }
 
-// The entries of `which`, or the place of each of so many sources.
+// `which`, or the indices 0 to sources - 1 if it is empty.
 std::vector<std::size_t> IndicesOf(std::span<const std::size_t> which, std::size_t sources) {
   std::vector<std::size_t> indices(which.begin(), which.end());
   if (which.empty()) {

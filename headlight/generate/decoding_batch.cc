@@ -16,10 +16,10 @@
 namespace headlight {
 namespace {
 
-// Tokens that speculative decoding drafts before one pass of the weights verifies them.
+// Tokens that speculative decoding drafts before one forward pass verifies them.
 constexpr std::int32_t kMostDrafts = 3;
 
-// The token of a row becomes this one, with probability 1.
+// Replaces the token of a row by this one, with probability 1.
 void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
   const auto k = static_cast<std::size_t>(likeliest.k);
   std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(row * k), k,
@@ -51,7 +51,7 @@ struct DecodingBatch::State {
     texts.Drop(search);
   }
 
-  // Runs a pass. If it fails, each of its searches is run separately, and those that fail end.
+  // Runs a forward pass. If it fails, runs each of its searches separately, and ends those that fail.
   void Run(const Pass& pass) {
     Tensor hidden;
     try {
@@ -65,7 +65,8 @@ struct DecodingBatch::State {
     Choose(pass, hidden);
   }
 
-  // Calls run for the entries of each search separately. The only search ends with the exception that is being handled.
+  // Calls `run` for the entries of each search separately. If there is only one search, ends it with the current
+  // exception.
   template <typename Entry>
   void RunApart(const std::vector<Entry>& entries, const auto& search_of, const auto& run) {
     std::vector<Search*> all;
@@ -80,7 +81,7 @@ struct DecodingBatch::State {
     }
   }
 
-  // Extends every search of the pass whose beams are all read.
+  // Extends every search of the pass that has been read completely.
   void Choose(const Pass& pass, const Tensor& hidden) {
     std::vector<Ready> ready;
     std::int32_t row = -1;
@@ -91,7 +92,7 @@ struct DecodingBatch::State {
       (which == 0 ? ready.back().rows : ready.back().unguided).push_back(row);
     }
     model.tokens.UpdateLists(model.context, texts.searches);
-    std::vector<std::vector<Ready>> groups;  // of those that are computed together
+    std::vector<std::vector<Ready>> groups;  // searches that are computed together
     for (Ready& one : ready) {
       const auto group = std::ranges::find_if(groups, [&](const std::vector<Ready>& others) {
         const Search& other = *others.front().search;
@@ -145,11 +146,12 @@ struct DecodingBatch::State {
     std::vector<std::size_t> from;
     try {
       from = Advance(search, likeliest, row, search.length, options, banned);
-    } catch (...) {  // whatever options.stops throws
+    } catch (...) {  // thrown by options.stops
       return End(search, std::current_exception());
     }
 
-    // A beam continues the cached texts of its predecessor. Later beams with the same predecessor copy them.
+    // A beam continues the cached texts of its predecessor. If several beams have the same predecessor, all but the
+    // first copy them.
     std::vector<std::array<CachedBeam, 2>> continued;
     std::vector<bool> taken(search.cached.size());
     for (const std::size_t beam : from) {
@@ -165,7 +167,7 @@ struct DecodingBatch::State {
     Report(search);
   }
 
-  // Reports the search's newest token, unless it was the end, and ends the search if it is done.
+  // Reports the search's newest token, unless it is the end token, and ends the search if it is done.
   void Report(Search& search) {
     const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
     const bool is_end = std::ssize(ids) < search.length;
@@ -173,7 +175,7 @@ struct DecodingBatch::State {
     if (!is_end) ++told;
     try {
       if (search.request.on_token && !is_end) goes_on = search.request.on_token(ids.back());
-    } catch (...) {  // whatever the caller throws
+    } catch (...) {  // thrown by the caller's callback
       return End(search, std::current_exception());
     }
     if (!goes_on) {
@@ -190,7 +192,7 @@ struct DecodingBatch::State {
     if (search.done) End(search);
   }
 
-  // True if the only text is greedy, and the model has a draft.
+  // True if there is one text, which uses greedy search, and the model has a draft.
   bool MayDraft() const {
     if (texts.searches.size() != 1 || !model.has_draft()) return false;
     const Search& search = *texts.searches.front();
@@ -203,17 +205,17 @@ struct DecodingBatch::State {
   void Draft() {
     Search& search = *texts.searches.front();
     const std::int32_t length = search.length;
-    // Up to the last token for which the same tokens are allowed.
+    // Draft only as long as the set of allowed tokens does not change.
     const std::int32_t until =
         std::min(length <= search.request.min_new_tokens ? search.request.min_new_tokens : search.max_length,
                  search.LastUnforced());
     const BatchModel::Drafts drafts = model.Draft(search, std::min(kMostDrafts, until - length));
     for (bool goes_on = true; goes_on && !texts.searches.empty();) {
       const std::int32_t row = search.length - length;
-      model.tokens.CheckFinite(drafts.likeliest, row, search.length);  // not those behind a rejected draft
+      model.tokens.CheckFinite(drafts.likeliest, row, search.length);  // not for tokens after a rejected draft
       try {
         Advance(search, drafts.likeliest, row, search.length, search.options());
-      } catch (...) {  // whatever options.stops throws
+      } catch (...) {  // thrown by options.stops
         return End(search, std::current_exception());
       }
       auto& rows = search.done ? search.finished.front().attention : search.beams.front().attention;
@@ -259,7 +261,7 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
     search->no_source = state.model.NoSource(request.memory.columns());
   search->id = state.next_id++;
   search->random = Random(request.seed, request.stream);
-  // The last token needs no position: it is not read.
+  // The last token needs no position, because it is not an input.
   const auto longest = static_cast<std::int64_t>(std::max(request.prompt.size(), request.unguided.size()));
   search->max_length =
       static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.model.positions - longest + 1));

@@ -27,7 +27,7 @@ void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std:
         options.unguided.size());
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     Check(options.max_length == 0 || std::ssize(prompts[i]) < options.max_length,
-          "prompt {} has {} tokens, which leaves no room in a `max_length` of {}", i + 1, prompts[i].size(),
+          "prompt {} has {} tokens, which leaves no space in a `max_length` of {}", i + 1, prompts[i].size(),
           options.max_length);
     Check(!prompts[i].empty() && std::ssize(prompts[i]) <= positions,
           "a prompt must have from 1 to {} tokens; prompt {} has {}", positions, i + 1, prompts[i].size());
@@ -71,17 +71,17 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
 
 std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::vector<DecodingRequest> requests,
                                               std::int64_t batch_tokens, const std::function<bool()>& cancelled) {
-  Check(batch_tokens >= 1, "a batch needs room for at least one token, not {}", batch_tokens);
+  Check(batch_tokens >= 1, "a batch must have at least one token, not {}", batch_tokens);
   DecodingBatch batch(model);
   std::vector<std::int64_t> sizes;
   for (const DecodingRequest& request : requests) sizes.push_back(std::ssize(request.prompt));
-  // The longest first, so that what needs most memory comes first.
+  // Longest first, so that the largest memory is needed at the start.
   std::vector<std::size_t> order(requests.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return sizes[i]; });
 
   std::vector<std::vector<Hypothesis>> results(requests.size());
-  std::map<std::int64_t, std::size_t> running;  // the request of each text
+  std::map<std::int64_t, std::size_t> running;  // index of each text's request
   std::int64_t tokens = 0;                      // of their prompts
   for (auto next = order.begin(); next != order.end() || !batch.empty();) {
     for (; next != order.end(); ++next) {
@@ -103,7 +103,7 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::v
 std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
                                           const Sequences& texts) {
   std::vector<double> results(ids.size());
-  std::vector<std::int32_t> before;  // the rows that a next id of their text follows
+  std::vector<std::int32_t> before;  // rows after which their text has a next id
   for (const Sequence& text : texts)
     for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
   Context context;

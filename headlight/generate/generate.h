@@ -1,4 +1,4 @@
-// Generation with a language model: greedy choice, beam search or sampling, over a cache.
+// Generation with a language model: greedy search, beam search or sampling, with a cache.
 #pragma once
 
 #include <cstddef>
@@ -16,49 +16,48 @@
 namespace headlight {
 
 struct GenerationOptions {
-  // The prompt does not count in a score, and is the processors' source. first_token is for prompts of one token, as in
+  // The prompt is not part of a score; it is the processors' source. first_token applies to prompts of one token, as in
   // Transformers.
   SearchOptions search = {};
-  // With search.guidance, one prompt for all that lacks what is to be followed; if empty, the prompt's last token.
+  // With search.guidance, the unconditional prompt for all prompts; if empty, the prompt's last token.
   std::vector<std::int32_t> unguided = {};
-  // Prompt i uses the random stream (seed, first_stream + i), whatever it is batched with.
+  // Prompt i uses the random stream (seed, first_stream + i) in any batch.
   std::uint64_t seed = 0, first_stream = 0;
 
-  std::int32_t max_new_tokens = 128;  // the end included; at most what the model's positions allow
-  std::int32_t min_new_tokens = 0;    // before which the end is not a candidate
-  std::int32_t max_length = 0;        // the same of prompt and text together; 0: no such limit
+  std::int32_t max_new_tokens = 128;  // at most, including the end; also limited by the model's positions
+  std::int32_t min_new_tokens = 0;    // at least
+  std::int32_t max_length = 0;        // like max_new_tokens, but including the prompt; 0: no such limit
   std::int32_t min_length = 0;
 
-  std::int64_t batch_tokens = 2048;  // of prompts, that are read at once
-  // Called between steps; where it returns true, Generate throws Cancelled.
+  std::int64_t batch_tokens = 2048;  // prompt tokens that are processed at once
+  // Called between steps; if it returns true, Generate throws Cancelled.
   std::function<bool()> cancelled = {};
-  // Called with every token of a text but its end as soon as it is chosen; returns whether to continue that text. Not
-  // with beams, whose tokens are not final before the end.
+  // Called with every token of a text except its end as soon as it is chosen. Returns whether to continue that text.
+  // Not with beams, whose tokens are not final before the end.
   std::function<bool(std::size_t prompt, std::int32_t id)> on_token = {};
 };
 
-// For each prompt (its ids) its n_best continuations, best first. A hypothesis's log-probability is that of the model,
-// or of the guided logits; with beams it includes the processors. A continuation does not depend on
-// the other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with
-// greedy choice and without logits processors. Throws Error where a prompt is empty, has an id outside the vocabulary
-// or is longer than the model's positions, and for impossible options.
+// The n_best continuations of each prompt (its ids), the best first. Log-probabilities are those of the model or, with
+// guidance, of the guided logits; with beams they include the processors. A continuation does not depend on the other
+// prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with greedy
+// search and no logits processors. Throws Error if a prompt is empty, has an id outside the vocabulary or is longer
+// than the model's positions, and for impossible options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);
 
-/// The requests that Generate makes of so many prompts. The options must outlive them, for on_token. Throws Error as
-/// Generate does.
+/// The requests that Generate makes for these prompts. The options must outlive them, because of on_token. Throws Error
+/// as Generate does.
 HEADLIGHT_API std::vector<DecodingRequest> RequestsFor(const LanguageModel& model,
                                                        std::vector<std::vector<std::int32_t>> prompts,
                                                        const GenerationOptions& options);
-/// The results of those requests.
+/// Runs those requests.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             std::vector<DecodingRequest> requests,
                                                             std::int64_t batch_tokens,
                                                             const std::function<bool()>& cancelled);
 
-// The log-probability of each of the ids [tokens] of the texts, given its text's earlier ones; of a text's first id,
-// which has none, 0.
+// The log-probability of each of the ids [tokens], given the earlier ids of its text; 0 for the first id of each text.
 HEADLIGHT_API std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
                                                         const Sequences& texts);
 

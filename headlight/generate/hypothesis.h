@@ -1,4 +1,4 @@
-// The results of decoding and generation, and the conditions to stop.
+// The results of decoding and generation, and stopping conditions.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct Hypothesis {
   std::vector<std::int32_t> ids;             // without start and end, with the target's prefix
   double log_probability = 0;                // of the chosen ids and the end
   double score = 0;                          // log_probability / (number of chosen ids and end)^alpha
-  bool ended = true;                         // false where the length limit cut or ended it, or no token was allowed
-  std::vector<AttentionRow> attention = {};  // of each id and the end, where DecodingOptions asks for it
-  // The log-probability of each id that was not given and of the end, where DecodingOptions asks for it.
+  bool ended = true;                         // false if the length limit truncated or ended it, or no token was allowed
+  std::vector<AttentionRow> attention = {};  // for each id and the end, if DecodingOptions requests it
+  // The log-probability of each chosen id and of the end, if DecodingOptions requests it.
   std::vector<float> token_scores = {};
-  std::int32_t end = -1;  // the token that ended it; -1: none
+  std::int32_t end = -1;  // the end token; -1: none
 };
 
-// When a text with beam_size finished hypotheses stops.
+// When the search of a text with beam_size finished hypotheses stops.
 enum class Stopping {
-  no_better,  // when none that is running would score better than the worst of them if it ended now
+  no_better,  // if the best running beam, ended now, would not score better than the worst hypothesis
   at_once,
-  never,  // when none that is running can score better: with a positive length penalty, at the greatest length
+  never,  // if it cannot score better at any length; with a positive length penalty, at the maximum length
 };
 
 }  // namespace headlight

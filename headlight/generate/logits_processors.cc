@@ -13,13 +13,13 @@ namespace {
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 // Divides positive scores of the tokens by `penalty` and multiplies negative ones (Keskar et al., "CTRL", 2019, section
-// 4.1), each token's once.
+// 4.1); repeated tokens count once.
 void Penalize(std::span<float> scores, std::vector<std::int32_t> tokens, double penalty) {
   std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
   const auto factor = static_cast<float>(penalty);
   for (const std::int32_t token : tokens) {
-    if (static_cast<std::size_t>(token) >= scores.size()) continue;  // it only begins texts
+    if (static_cast<std::size_t>(token) >= scores.size()) continue;  // only used in prompts, and has no score
     float& score = scores[static_cast<std::size_t>(token)];
     score = score < 0 ? score * factor : score / factor;
   }
@@ -30,7 +30,7 @@ void Forbid(std::span<float> scores, std::span<const std::int32_t> tokens) {
     if (static_cast<std::size_t>(token) < scores.size()) scores[static_cast<std::size_t>(token)] = kImpossible;
 }
 
-// True where the next token, if it is the last of `ids`, completes them.
+// True if `written`, followed by the last of `ids`, ends with `ids`.
 bool Completes(std::span<const std::int32_t> written, std::span<const std::int32_t> ids) {
   const std::size_t before = ids.size() - 1;
   if (ids.size() > 1 && ids.size() > written.size()) return false;
@@ -51,7 +51,7 @@ double Entropy(std::span<const double> weights, double total) {
   return entropy;
 }
 
-// Sampling from some of the tokens.
+// The candidate tokens for sampling.
 class Candidates {
  public:
   Candidates(std::span<const float> scores, const SamplingOptions& options, float greatest)
@@ -72,7 +72,7 @@ class Candidates {
   }
 
   std::int32_t Sample(double point) const {
-    std::vector<double> sums;  // of the weights up to each token
+    std::vector<double> sums;  // cumulative sums of the weights
     double sum = 0;
     for (const std::int32_t token : tokens_) sums.push_back(sum += Weight(token));
     const auto sampled = std::ranges::upper_bound(sums, point * sum);
@@ -80,7 +80,7 @@ class Candidates {
   }
 
  private:
-  // In proportion to the probability; the likeliest token's is 1.
+  // Proportional to the probability; 1 for the most probable token.
   double Weight(std::int32_t token) const {
     return std::exp((scores_[static_cast<std::size_t>(token)] - greatest_) / options_.temperature);
   }
@@ -102,14 +102,14 @@ class Candidates {
     };
   }
 
-  // Equal scores keep the smaller ids.
+  // Ties are won by smaller ids.
   void KeepLikeliest(std::size_t count) {
     if (count >= tokens_.size()) return;
     std::ranges::nth_element(tokens_, tokens_.begin() + static_cast<std::ptrdiff_t>(count), Greater());
     tokens_.resize(count);
   }
 
-  // The tokens of at least this weight, and the likeliest.
+  // Keeps tokens of at least this weight, and the most probable one.
   void KeepFrom(double least) {
     std::erase_if(tokens_, [&](std::int32_t token) { return Weight(token) < std::min(1.0, least); });
   }
@@ -133,7 +133,7 @@ class Candidates {
 
   void KeepNucleus() {
     const double total = Total();
-    // Mostly a few are enough: sorting all takes long.
+    // Sort incrementally: usually a few tokens are enough.
     double before = 0;
     std::size_t kept = 0;
     for (std::size_t sorted = 0; sorted < tokens_.size();) {
@@ -193,7 +193,7 @@ void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary
   };
   const auto ids = [&](const char* name, std::span<const std::int32_t> values) {
     for (const std::int32_t id : values)
-      Check(id >= 0 && id < vocabulary, "`{}` has the token {}, of a vocabulary of {}", name, id, vocabulary);
+      Check(id >= 0 && id < vocabulary, "`{}` has the token {}, outside the vocabulary of {}", name, id, vocabulary);
   };
   penalty("repetition_penalty", processors.repetition_penalty);
   penalty("encoder_repetition_penalty", processors.encoder_repetition_penalty);

@@ -1,5 +1,5 @@
-// Changes of a step's scores before a token is chosen: the logits processors of Hugging Face Transformers' generate,
-// with its names and in its order.
+// Logits processors, which change a step's scores before a token is chosen: those of Hugging Face Transformers'
+// `generate`, with its names and in its order.
 #pragma once
 
 #include <cstdint>
@@ -13,70 +13,71 @@ class Random;  // base/random.h
 
 struct SequenceBias {
   std::vector<std::int32_t> ids;
-  float bias = 0;  // added to the score of the last id where the others were written just before
+  float bias = 0;  // added to the score of the last id after the other ids
   bool operator==(const SequenceBias&) const = default;
 };
 
 struct LogitsProcessors {
   std::vector<SequenceBias> sequence_bias = {};
-  double encoder_repetition_penalty = 1;                  // above 1 makes the source's tokens likelier
-  double repetition_penalty = 1;                          // above 1 makes tokens that were there before less likely
-  std::int32_t no_repeat_ngram_size = 0;                  // if positive, no n-gram of this size comes twice
-  std::int32_t encoder_no_repeat_ngram_size = 0;          // if positive, no n-gram of the source is written
-  std::vector<std::vector<std::int32_t>> bad_words = {};  // sequences of ids that are never written
-  // From `start` tokens on, the score s of an end becomes s + |s| * (factor^(tokens beyond start) - 1).
+  double encoder_repetition_penalty = 1;                  // above 1 makes the source's tokens more likely
+  double repetition_penalty = 1;                          // above 1 makes repeated tokens less likely
+  std::int32_t no_repeat_ngram_size = 0;                  // if positive, n-grams of this size do not repeat
+  std::int32_t encoder_no_repeat_ngram_size = 0;          // if positive, n-grams of the source are not generated
+  std::vector<std::vector<std::int32_t>> bad_words = {};  // sequences of ids that are never generated
+  // From `start` tokens on, the score s of an end token becomes s + |s| * (factor^(tokens beyond start) - 1).
   struct Decay {
     std::int32_t start = 0;
     double factor = 1;
     bool operator==(const Decay&) const = default;
   };
   std::optional<Decay> exponential_decay_length_penalty = {};
-  std::vector<std::int32_t> suppress_tokens = {};        // never written
-  std::vector<std::int32_t> begin_suppress_tokens = {};  // not written first
-  bool renormalize = false;                              // with beams, log-probabilities are normalized after all this
+  std::vector<std::int32_t> suppress_tokens = {};        // never generated
+  std::vector<std::int32_t> begin_suppress_tokens = {};  // not generated first
+  bool renormalize = false;  // with beams, normalizes log-probabilities after all processors
 
   bool any() const;
 
   bool operator==(const LogitsProcessors&) const = default;
 };
 
-// A text to be extended.
+// A text whose next token is chosen.
 struct Unfinished {
-  std::span<const std::int32_t> prompt, ids;  // what the decoder has read: one after another
-  std::span<const std::int32_t> never;        // tokens that must not be next
+  std::span<const std::int32_t> prompt, ids;  // the decoder's inputs: prompt, then ids
+  std::span<const std::int32_t> never;        // tokens that are not allowed next
   std::span<const std::int32_t> ends;         // tokens that end a text
   std::span<const std::int32_t> source;       // an encoder's input, or the prompt
-  std::int64_t given = 0;                     // tokens of prompt and ids that were not chosen
-  std::int64_t begin = 0;                     // tokens before the first that begin_suppress_tokens is for
-  float shift = 0;                            // subtracted from the logits before all else
-  Random* random = nullptr;                   // for sampling
+  std::int64_t given = 0;                     // number of given tokens in prompt and ids
+  std::int64_t begin = 0;    // number of tokens before the first to which begin_suppress_tokens applies
+  float shift = 0;           // subtracted from the logits before all processors
+  Random* random = nullptr;  // for sampling
 };
 
-// Whether adding a number to all scores changes the result.
+// Whether adding a constant to all scores changes the result.
 bool DependsOnShift(const LogitsProcessors& processors);
 
-// Throws Error naming the first that is out of range; every id must be below `vocabulary`.
+// Throws Error naming the first processor that is out of range; every id must be below `vocabulary`.
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary);
 
 // Changes `scores` [vocab]: logits, or with beams log-probabilities.
 void ProcessLogits(std::span<float> scores, const Unfinished& text, const LogitsProcessors& processors);
 
-// The tokens that would complete an n-gram of `size` of `seen` at the end of `written`; none where `size` is 0.
+// The tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`; none if `size` is 0.
 std::vector<std::int32_t> Repeating(std::span<const std::int32_t> written, std::span<const std::int32_t> seen,
                                     std::int32_t size);
 
-// Limits of sampling, applied to softmax(scores / temperature) in this order.
+// Restrictions of sampling, applied to softmax(scores / temperature) in this order.
 struct SamplingOptions {
   double temperature = 1;
-  // At most this share of the entropy of the 100 likeliest tokens (Potraghloo et al., "Top-H Decoding", 2025); 1: all.
+  // The most probable tokens up to this share of the entropy of the 100 most probable ones (Potraghloo et al., "Top-H
+  // Decoding", 2025); 1: all.
   double top_h = 1;
-  std::int32_t top_k = 0;  // the likeliest tokens; 0: all
-  // The likeliest until their probabilities sum to this (Holtzman et al., "The Curious Case of Neural Text
+  std::int32_t top_k = 0;  // number of most probable tokens; 0: all
+  // The most probable tokens until their probabilities sum to this (Holtzman et al., "The Curious Case of Neural Text
   // Degeneration", 2020).
   double top_p = 1;
   double min_p = 0;  // those of at least this times the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
-  // The tokens whose information is nearest to the entropy, until their probabilities sum to this (Meister et al.,
-  // "Locally Typical Sampling", 2023); 1: all.
+  // The tokens whose information content is closest to the entropy, until their probabilities sum to this (Meister et
+  // al., "Locally Typical Sampling", 2023); 1: all.
   double typical_p = 1;
   double epsilon_cutoff = 0;  // those of at least this probability (Hewitt et al., "Truncation Sampling", 2022)
   double eta_cutoff = 0;      // those of at least min(eta, sqrt(eta) * exp(-entropy)) (the same)
@@ -87,7 +88,7 @@ struct SamplingOptions {
 // Throws Error naming the first option that is out of range.
 void CheckSampling(const SamplingOptions& options);
 
-// A token sampled by `point` in [0, 1), or -1 if no token has a probability.
+// Samples a token with the random number `point` in [0, 1); -1 if no token has a probability.
 std::int32_t Sample(std::span<const float> scores, const SamplingOptions& options, double point);
 
 }  // namespace headlight

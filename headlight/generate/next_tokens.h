@@ -1,4 +1,4 @@
-// The next tokens of a running batch's texts: a model's scores and the choice among them.
+// Chooses the next tokens of a running batch's texts from a model's hidden states.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,37 @@
 
 namespace headlight {
 
-// The projection of a model, which must outlive it. Throws Error for a language model without one.
+// The output projection of a model, which must outlive it. Throws Error if a language model has none.
 OutputLayer OutputOf(const LanguageModel& model);
 OutputLayer OutputOf(const ConditionalDecoder& model);
 
 class NextTokens {
  public:
-  // `shortlist` limits each text's vocabulary; null: none does. It must outlive this.
+  // `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive this object.
   NextTokens(OutputLayer output, const Shortlist* shortlist) : output_(std::move(output)), shortlist_(shortlist) {}
 
   std::int64_t vocabulary() const { return output_.vocabulary; }
   bool has_shortlist() const { return shortlist_ != nullptr; }
 
-  // Makes the output layer for the shortlists of these texts, unless it is made for them already.
+  // Prepares the output layer for the shortlists of these texts, if they have changed.
   void UpdateLists(Context& context, const std::vector<std::unique_ptr<Search>>& searches);
 
-  // The likeliest tokens, or sampled ones, after each beam of searches with the same options. `banned`: of each beam,
-  // those that are not allowed; empty if no beam has any. Throws Error where the model gives NaN.
+  // The most probable or sampled tokens after each beam of searches with the same options. `banned` has the tokens that
+  // are not allowed after each beam, or is empty. Throws Error if the model gives NaN.
   kernels::TopLogits<float> After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
                                   std::vector<std::vector<std::int32_t>>& banned) const;
 
-  // The likeliest after each of the states [tokens, model] of one text's drafts. A row may have NaN (CheckFinite).
+  // The most probable tokens after each of the states [tokens, model] of one text's drafts. Rows may have NaN (see
+  // CheckFinite).
   kernels::TopLogits<float> AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const;
 
-  // Throws Error if a row has NaN. `length` is that of the text with the token that is chosen.
+  // Throws Error if a row has NaN. `length` includes the token that is chosen.
   void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
  private:
-  // The ends, if the text may not end yet, and the padding, if it is not written.
+  // The end tokens if the text may not end yet, and the padding token if it is excluded.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
-  // The shift of guided logits: Transformers combines log-probabilities. Throws Error where the model gives NaN.
+  // The shift of guided logits: Transformers combines log-probabilities. Throws Error if the model gives NaN.
   std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                               std::span<const std::size_t> lists, double guidance, std::int32_t length) const;
 

@@ -11,8 +11,8 @@
 namespace headlight {
 namespace {
 
-// 2 MB, so that a step takes no more memory for more rows. (With half a megabyte two threads wait too often for one
-// another; all 8,000 tokens of 160 rows at once took 2 to 8% more time.)
+// 2 MB, which bounds memory for any number of rows. With much less, threads wait for each other; with much more, the
+// logits leave the cache.
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 }  // namespace
@@ -71,7 +71,7 @@ kernels::TopLogits<float> OutputTokens::Likeliest(Context& context, const Tensor
   return top;
 }
 
-// A row's softmax sums only over its own list, in the list's order, so that its bits do not depend on other lists.
+// A row's softmax sums only over its own list, in the list's order, so that the result does not depend on other lists.
 kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
                                                          std::span<const std::int32_t> excluded,
                                                          std::int64_t count) const {

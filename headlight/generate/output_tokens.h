@@ -14,29 +14,29 @@
 
 namespace headlight {
 
-// A model's projection of hidden states to a score for each token: hidden weight^T + bias, capped.
+// A model's output projection to one logit per token: hidden weight^T + bias, with an optional soft cap.
 struct OutputLayer {
   const Model* model = nullptr;
   std::function<ops::Weight(Context&)> weight;  // [vocab, model]
   std::function<Tensor(Context&)> bias;         // [vocab] or empty
   std::int64_t vocabulary = 0;
   std::int32_t pad_id = -1;  // -1: none
-  std::int32_t end_id = -1;  // on every list
-  double logit_cap = 0;      // where positive, as by ops::SoftCap
+  std::int32_t end_id = -1;  // in every list
+  double logit_cap = 0;      // if positive, the cap of ops::SoftCap
 };
 
 class OutputTokens {
  public:
-  // With lists of tokens, each ascending, the layer has the tokens of all of them; a row may use those of its list.
+  // With lists of tokens, each ascending, the layer has the union of the lists. Each row uses one list.
   OutputTokens(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
-  // The `count` likeliest tokens after each hidden state [rows, model], where row i has list lists[i], with their
-  // log-probabilities. `excluded` tokens and those outside the list have -infinity. As in Transformers, probabilities
-  // are not renormalised without excluded ones.
+  // The `count` most probable tokens after each hidden state [rows, model], with their log-probabilities. Row i uses
+  // list lists[i]. `excluded` tokens and those outside the list have -infinity. As in Transformers, excluding tokens
+  // does not renormalize the probabilities.
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
                                       std::span<const std::int32_t> excluded, std::int64_t count) const;
 
-  // The same under logits processors or by sampling, for the texts that the tokens extend (ChooseTokens).
+  // The same with logits processors or sampling, for the texts that the tokens extend (ChooseTokens).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
                                    std::span<const Unfinished> texts, const SearchOptions& options, std::int32_t length,
                                    std::int64_t count) const;
@@ -50,7 +50,7 @@ class OutputTokens {
 
   OutputLayer layer_;
   std::vector<std::int32_t> tokens_;                // ascending; empty: the whole vocabulary
-  std::vector<std::vector<std::int32_t>> columns_;  // of each list, its tokens' places in tokens_
+  std::vector<std::vector<std::int32_t>> columns_;  // for each list, the indices of its tokens in tokens_
   kernels::PackedMatrix<float> packed_;             // the rows of tokens_, transposed
   Tensor bias_;
 };

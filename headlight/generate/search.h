@@ -1,4 +1,4 @@
-// A text of a running batch: its request, its beams and what of them is in the cache.
+// A text of a running batch: its request, its beams and their cached tokens.
 #pragma once
 
 #include <array>
@@ -12,9 +12,10 @@
 
 namespace headlight {
 
-// The first `read` tokens of a beam, behind the prompt or the unguided one, are in the cache.
+// A beam's entry in the cache, which has the first `read` tokens of the conditional or unconditional prompt and the
+// beam.
 struct CachedBeam {
-  std::int32_t text = -1;  // of the cache
+  std::int32_t text = -1;  // index in the cache
   std::int32_t read = 0;
 };
 
@@ -23,14 +24,15 @@ struct Search : BeamSearch {
   std::int64_t id = 0;
   DecodingRequest request;
   Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {{}};  // of each beam; the second is that of the unguided prompt
-  std::int32_t length = 1;                               // of the text with its next token
+  std::vector<std::array<CachedBeam, 2>> cached = {{}};  // for each beam; the second is for the unconditional prompt
+  std::int32_t length = 1;                               // of the text, including its next token
   bool joined = false;                                   // has texts in the cache
-  bool damaged = false;  // has NaN, which attention in its passes may spread to earlier tokens: none are shared
-  bool cut = false;      // the length limit forced an end on a beam that would go on
-  std::size_t list = 0;  // of its shortlist
-  std::array<std::int32_t, 2> memory = {-1, -1};  // of the cache, for each prompt
-  Tensor no_source;                               // the states that the unguided prompt looks at
+  bool damaged =
+      false;  // has NaN, which attention may spread to earlier tokens in its passes: others do not copy its cache
+  bool cut = false;                               // the length limit forced an end on a beam that would continue
+  std::size_t list = 0;                           // index of its shortlist
+  std::array<std::int32_t, 2> memory = {-1, -1};  // in the cache, for each prompt
+  Tensor no_source;                               // encoder states for the unconditional prompt
 
   const SearchOptions& options() const { return *request.options; }
   std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
@@ -53,7 +55,7 @@ struct Search : BeamSearch {
       for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
     return sum;
   }
-  // The tokens of all beams, where those that a beam begins with as the first does count once.
+  // The tokens of all beams; tokens that a beam shares with the first one as a prefix count once.
   std::int64_t distinct() const {
     std::int64_t sum = 0;
     for (std::size_t which = 0; which < prompts(); ++which)
@@ -65,9 +67,9 @@ struct Search : BeamSearch {
       }
     return sum;
   }
-  // True if the next token may be an end.
+  // True if the next token may be an end token.
   bool MayEnd() const { return length > request.min_new_tokens || (options().last_token && length == max_length); }
-  // The last token that is not forced.
+  // The index of the last token that is not forced.
   std::int32_t LastUnforced() const { return max_length - (options().last_token ? 1 : 0); }
   // True if all but one token of every beam is in the cache.
   bool IsRunning() const {
@@ -76,21 +78,21 @@ struct Search : BeamSearch {
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  // True if the choice is among other scores than the model's own.
+  // True if tokens are not chosen by the model's own scores.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
-    other.no_repeat_ngram_size = 0;  // applied without the logits
+    other.no_repeat_ngram_size = 0;  // implemented without the logits
     return options().sample || other.any() || GuidesBeams(options());
   }
 };
 
-// A search whose beams are all read, and the row of the pass after each beam; `unguided` is empty without guidance.
+// A search that has been read completely, and the row of the pass for each beam; `unguided` is empty without guidance.
 struct Ready {
   Search* search = nullptr;
   std::vector<std::int32_t> rows, unguided;
 };
 
-// Some next tokens of a beam that a pass reads.
+// The next tokens of a beam that a pass reads.
 struct Part {
   Search* search = nullptr;
   std::size_t beam = 0, which = 0;

@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-constexpr const char* kTokenizer = "tokenizer";  // in the metadata
+constexpr const char* kTokenizer = "tokenizer";  // key in the metadata
 
 }  // namespace
 
@@ -16,8 +16,7 @@ std::vector<std::int32_t> Shortlist::For(std::span<const std::int32_t> source_id
   std::vector<std::int32_t> candidates = always;
   for (const std::int32_t id : source_ids) {
     const auto source = static_cast<std::size_t>(id);
-    Ensure(id >= 0 && source + 1 < begins.size(), "a shortlist is asked for source word {} of {}", id,
-           begins.size() - 1);
+    Ensure(id >= 0 && source + 1 < begins.size(), "source word {} of a shortlist of {}", id, begins.size() - 1);
     candidates.insert(candidates.end(), words.begin() + begins[source], words.begin() + begins[source + 1]);
   }
   std::ranges::sort(candidates);
@@ -39,7 +38,7 @@ Shortlist LoadShortlist(const std::string& path, std::uint64_t tokenizer_hash, s
   Shortlist shortlist{read("always"), read("begins"), read("words")};
   const std::vector<std::int32_t>& begins = shortlist.begins;
   Check(static_cast<std::int64_t>(begins.size()) == source_vocabulary + 1,
-        "{}: lists the translations of {} words, where the model's vocabulary has {}", path,
+        "{}: lists the translations of {} words, and the model's vocabulary has {}", path,
         static_cast<std::int64_t>(begins.size()) - 1, source_vocabulary);
   Check(begins.front() == 0 && std::ranges::is_sorted(begins) &&
             begins.back() == static_cast<std::int64_t>(shortlist.words.size()),

@@ -13,16 +13,16 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kTokenizer = 0xfedcba9876543210;
 
-// Three source words, with two translations, none and three of the ten target words.
+// Three source words with two, no and three translations among ten target words.
 Shortlist Three() { return {{2, 5}, {0, 2, 2, 5}, {7, 5, 9, 0, 7}}; }
 
-TEST(Shortlist, ListsTheCandidatesOfASentence) {
+TEST(Shortlist, ListsCandidatesOfASentence) {
   EXPECT_THAT(Three().For({}), ElementsAre(2, 5));
   EXPECT_THAT(Three().For(std::vector{1, 1}), ElementsAre(2, 5));
   EXPECT_THAT(Three().For(std::vector{2, 0, 2}), ElementsAre(0, 2, 5, 7, 9));
 }
 
-TEST(Shortlist, ReadsWhatItWrites) {
+TEST(Shortlist, SavesAndLoads) {
   const TemporaryFolder folder;
   const std::string path = folder.File(kShortlistName);
   SaveShortlist(Three(), path, kTokenizer);

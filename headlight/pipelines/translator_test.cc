@@ -303,7 +303,7 @@ TEST_F(TranslatorTest, RefusesImpossibleRequests) {
   EXPECT_THAT(refused("", {.sample = false, .temperature = 1}), HasSubstr("which is off"));
   EXPECT_THAT(refused("", {.target_prefix = {"a", "b"}}), HasSubstr("2 of target_prefix"));
   EXPECT_THAT(refused("", {.target_prefix = {"\xff"}}), HasSubstr("target prefix 1: byte 0"));
-  EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no room"));
+  EXPECT_THAT(refused("", {.target_prefix = {std::string(200, 'a')}}), HasSubstr("leaves no space"));
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});
   EXPECT_THAT(ErrorOf([&] { drafting.Translate(""); }), HasSubstr("`draft` is for greedy"));
   EXPECT_THAT(ErrorOf([&] { drafting.Translate("", {.top_k = 4}); }), HasSubstr("`draft` is for greedy choice"));
