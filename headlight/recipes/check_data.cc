@@ -42,12 +42,13 @@ void Describe(OptionTable& table, DataCheck& options) {
           "FILE", options.files,
           "Text (plain, .tsv, .csv, .jsonl, .json, perhaps .gz), or folders with a folder of images for each class")
       .Required();
-  table.AddFile("--valid", options.valid, "Validation data, likewise: rows that are also in FILE are leaks");
+  table.AddFile("--valid", options.valid, "Validation data, in the same formats: rows that are also in FILE are leaks");
   table
       .Add("--task", options.task, OneOf(kTasks),
-           "What a row has: a text; a source and its target, in two parallel files or in pairs of columns; texts and, "
+           "Contents of a row: a text; a source and its target, in two parallel files or in pairs of columns; texts "
+           "and, "
            "in the last column, their labels; a question with its context and answers; or words and their tags "
-           "[texts, or what the names in records say]")
+           "[texts, or decided by the names in records]")
       .Type("TASK");
   AddTextFormat(table, options.format);
   AddTextColumns(table, options.columns, "Options");
@@ -115,14 +116,14 @@ std::string CheckSummary(DataCheck options) {
     if (!fs::is_regular_file(path, ignored)) return "";
   }
   options.examples = 0;
-  options.max_characters = kMaxLineBytes;  // the training says what it leaves out or cuts
+  options.max_characters = kMaxLineBytes;  // the training reports texts that it skips or truncates
   options.shifts = false;
   CheckResult result;
   try {
     result = CheckData(options);
   } catch (const Error& error) {
     if (error.blame() != Blame::user) throw;
-    return "";  // the training says what is wrong
+    return "";  // the training reports the error
   }
   std::string found;
   for (const Finding& finding : result.findings)

@@ -1,4 +1,4 @@
-// Every finding of a check, planted, and files without any.
+// Each kind of finding, planted in files, and files without findings.
 #include "headlight/recipes/check_data.h"
 
 #include <fmt/format.h>
@@ -35,13 +35,13 @@ class CheckDataTest : public testing::Test {
     WriteFile(path, text);
     return path;
   }
-  // An image of this colour.
+  // Writes an image of this colour and returns its path.
   std::string WriteImage(const std::string& name, int colour, std::int64_t side = 16) const {
     Image image{.height = side, .width = side, .pixels = {}};
     image.pixels.assign(static_cast<std::size_t>(side * side * 3), static_cast<std::uint8_t>(colour));
     return Write(name, EncodePng(image));
   }
-  // The findings as "kind count", each with its examples, whose folder is left out.
+  // The findings as "kind count", each with its examples, in which the folder is omitted.
   std::vector<std::string> Found(const DataCheck& options) const {
     std::vector<std::string> all;
     for (const Finding& finding : CheckData(options).findings) {
@@ -166,7 +166,7 @@ TEST_F(CheckDataTest, FindsMistakesInLabels) {
                                           "similar_labels 1; 'ÄRGER' (1), 'ärger' (1)"));
 }
 
-// Sentences of random words, and their translations: each word has another one, and numbers stay.
+// Sentences of random words and their translations: each word has one translation, and numbers do not change.
 std::pair<std::vector<std::string>, std::vector<std::string>> ParallelLines(int lines, std::uint64_t seed) {
   Random random(seed);
   const auto below = [&](int bound) { return static_cast<int>(random.Below(static_cast<std::uint64_t>(bound))); };
@@ -219,22 +219,22 @@ TEST_F(CheckDataTest, FindsShifts) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found[0], HasSubstr("line i - 1 of"));
     EXPECT_NEAR(line_of(found[0]), 300, 8);
-    source.erase(source.begin() + 449);  // in step again
+    source.erase(source.begin() + 449);  // aligned again
     found = shifts(source, target);
     ASSERT_EQ(found.size(), 2U);
-    EXPECT_THAT(found[1], HasSubstr("are in step again"));
+    EXPECT_THAT(found[1], HasSubstr("are aligned again"));
     EXPECT_NEAR(line_of(found[1]), 450, 8);
     source.erase(source.begin(), source.begin() + 3);
     found = shifts(source, target);
     ASSERT_EQ(found.size(), 3U);
     EXPECT_THAT(found[0], HasSubstr("source:1: from here on, line"));
   }
-  // Lines that say nothing about each other.
+  // Unrelated lines.
   const std::vector<std::string> equal(500, "the same line");
   EXPECT_THAT(shifts(equal, equal), IsEmpty());
   for (const std::uint64_t seed : {4, 6, 8})
     EXPECT_THAT(shifts(ParallelLines(2000, seed).first, ParallelLines(2000, seed + 1).second), IsEmpty());
-  // Nor do those that alternate in the same way.
+  // Unrelated lines whose lengths alternate in the same way.
   std::vector<std::string> source = ParallelLines(2000, 4).first, target = ParallelLines(2000, 5).second;
   for (std::size_t i = 0; i < source.size(); i += 2) {
     source[i] += " and so on";
@@ -261,9 +261,9 @@ TEST_F(CheckDataTest, FindsNothingInCleanImages) {
 
 TEST_F(CheckDataTest, FindsMistakesInImages) {
   for (int i = 0; i < 4; ++i) WriteImage(fmt::format("train/{}/{}.png", i % 2 == 0 ? "cats" : "dogs", i), i);
-  WriteImage("train/cats/4.png", 2);      // as 2
-  WriteImage("train/dogs/5.png", 0);      // as cats/0
-  WriteImage("train/test/6.jpg", 6);      // a PNG
+  WriteImage("train/cats/4.png", 2);      // duplicate of 2
+  WriteImage("train/dogs/5.png", 0);      // duplicate of cats/0
+  WriteImage("train/test/6.jpg", 6);      // a PNG file
   WriteImage("train/dogs/7.png", 7, 15);  // small
   for (int i = 0; i < 7; ++i) Write(fmt::format("train/cats/damaged{}.png", i), i == 0 ? "" : "\x89PNG\r\n\x1A\n");
   WriteImage("train/outside.png", 8);
@@ -272,7 +272,7 @@ TEST_F(CheckDataTest, FindsMistakesInImages) {
   Write("train/cats/b.heic", "");
   Write("train/.hidden/c.png", "");
   std::filesystem::create_directories(scratch_.File("train/birds"));
-  WriteImage("valid/cats/0.png", 3);  // as dogs/3
+  WriteImage("valid/cats/0.png", 3);  // duplicate of dogs/3
   WriteImage("valid/cows/1.png", 20);
   DataCheck options;
   options.files = {scratch_.File("train")};
@@ -296,7 +296,7 @@ TEST_F(CheckDataTest, FindsMistakesInImages) {
   EXPECT_THAT(Found(options), ElementsAre("one_class 1; 'cats'"));
 }
 
-TEST_F(CheckDataTest, RefusesWhatItCannotCheck) {
+TEST_F(CheckDataTest, RefusesInvalidFilesAndOptions) {
   WriteImage("images/cats/0.png", 1);
   const std::string text = Write("a.txt", "a\nb\n"), tsv = Write("a.tsv", "a\tb\n"), csv = Write("a.csv", "a,b\nc,d\n");
   const auto refusal = [&](std::vector<std::string> files, std::string task, std::vector<std::string> valid = {}) {
@@ -321,7 +321,7 @@ TEST_F(CheckDataTest, RefusesWhatItCannotCheck) {
   EXPECT_THAT(refusal({scratch_.File("empty")}, ""), HasSubstr("there is no image"));
 }
 
-// As data sets on Hugging Face's hub have them.
+// Records in the formats of data sets on the Hugging Face Hub.
 TEST_F(CheckDataTest, ReadsPublishedRecords) {
   DataCheck options;
   options.files = {Write("a.jsonl",
@@ -415,7 +415,7 @@ TEST_F(CheckDataTest, FindsEmptyFiles) {
   options.task = "parallel";
   options.valid.clear();
   EXPECT_THAT(Found(options), testing::Contains("empty_files 1; b.txt"));
-  // A byte order mark is no part of the first text.
+  // A byte order mark is not part of the first text.
   options.task = "";
   options.files = {Write("mark.txt", "\xEF\xBB\xBFone\none\n")};
   EXPECT_THAT(Found(options), ElementsAre("duplicates 1; mark.txt:2: as mark.txt:1"));

@@ -27,8 +27,8 @@ KindWords WordsOf(FindingKind kind) {
       return {"line_counts", "line that one of the parallel files has more",
               "lines that one of the parallel files has more"};
     case FindingKind::shifts:
-      return {"shifts", "likely shift: from some line on, the lines are out of step",
-              "likely shifts: from some line on, the lines are out of step"};
+      return {"shifts", "likely shift: from some line on, the lines are misaligned",
+              "likely shifts: from some line on, the lines are misaligned"};
     case FindingKind::copies:
       return {"copies", "target that is equal to its source", "targets that are equal to their source"};
     case FindingKind::length_ratio:
@@ -46,8 +46,8 @@ KindWords WordsOf(FindingKind kind) {
       return {"similar_labels", "group of labels that differ only by spaces or case",
               "groups of labels that differ only by spaces or case"};
     case FindingKind::many_labels:
-      return {"many_labels", "label, more than half as many as there are rows",
-              "different labels, more than half as many as there are rows"};
+      return {"many_labels", "label, more than half the number of rows",
+              "different labels, more than half the number of rows"};
     case FindingKind::one_class:
       return {"one_class", "class only", "classes only"};
     case FindingKind::damaged:

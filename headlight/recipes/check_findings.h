@@ -1,4 +1,4 @@
-// The findings of a check while they are collected.
+// Collects the findings of a check.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The kinds of findings, in the order in which they are printed.
+/// The kinds of findings, in the order of printing.
 enum class FindingKind {
   unreadable,
   empty_files,
@@ -49,19 +49,19 @@ class FindingCollector {
  public:
   explicit FindingCollector(std::int64_t examples) : examples_(examples) {}
 
-  /// `example()` makes the text of an example, if one more is kept.
+  /// Adds a finding. `example()` makes its text, and is only called if the example is kept.
   template <typename Example>
   void Add(FindingKind kind, const Example& example) {
     Finding& finding = Count(kind, 1);
     if (Keeps(kind, finding)) finding.examples.push_back(example());
   }
-  /// As many at once; more examples than are kept are dropped.
+  /// Adds several findings; examples beyond the limit are dropped.
   void Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples);
   std::vector<Finding> Take();
 
  private:
   Finding& Count(FindingKind kind, std::int64_t count);
-  // Damaged images are all named, and the extensions of those that are left out.
+  // Keeps all damaged images and all extensions of skipped images.
   bool Keeps(FindingKind kind, const Finding& finding) const {
     return kind == FindingKind::damaged || kind == FindingKind::left_out || std::ssize(finding.examples) < examples_;
   }
@@ -70,13 +70,13 @@ class FindingCollector {
   std::map<FindingKind, Finding> findings_;
 };
 
-/// Two different rows of 10^9 have equal hashes with a probability of 0.03.
+/// A hash of a row. Two different rows among 10^9 have equal hashes with a probability of 0.03.
 struct HashedRow {
   std::uint64_t hash, place;
   auto operator<=>(const HashedRow&) const = default;
 };
 
-/// The checks of text and of images, as CheckData.
+/// The checks of text and of images, as in CheckData.
 CheckResult CheckTextFiles(const DataCheck& options, const CheckObserver& observer);
 CheckResult CheckImageFolders(const DataCheck& options, const CheckObserver& observer);
 

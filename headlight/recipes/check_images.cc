@@ -1,4 +1,4 @@
-// The check of folders of images, with a folder for each class.
+// Checks folders of images with one subfolder per class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-// The format of a file by its first bytes, as an extension; empty if it is not an image's.
+// The format of a file by its first bytes, as an extension; empty if it is not an image.
 std::string_view FormatOf(std::string_view file) {
   if (file.starts_with("\xFF\xD8\xFF")) return "jpg";
   if (file.starts_with("\x89PNG\r\n\x1A\n")) return "png";
@@ -39,7 +39,7 @@ std::string_view FormatOf(std::string_view file) {
   return "";
 }
 
-// The extension in lower case, without its dot.
+// The extension in lower case, without the dot.
 std::string ExtensionOf(const fs::path& path) {
   std::string extension = path.extension().string();
   if (!extension.empty()) extension.erase(0, 1);
@@ -48,7 +48,7 @@ std::string ExtensionOf(const fs::path& path) {
   return extension;
 }
 
-// The format that an extension promises.
+// The format that an extension stands for.
 std::string_view FormatOfExtension(std::string_view extension) {
   if (extension == "jpeg") return "jpg";
   if (extension == "tif") return "tiff";
@@ -56,10 +56,10 @@ std::string_view FormatOfExtension(std::string_view extension) {
 }
 
 struct ImageFile {
-  std::string path, label;  // without a label: in no class folder
+  std::string path, label;  // `label` is empty for images outside of the class folders
   bool is_valid = false;
   std::uint64_t hash = 0;
-  std::string error = {}, format = {};  // of a damaged file, and what a wrong extension hides
+  std::string error = {}, format = {};  // the error of a damaged file; the true format if the extension is wrong
   std::int64_t height = 0, width = 0;
 };
 
@@ -92,7 +92,7 @@ class FolderChecker {
       findings_.Add(FindingKind::left_out, count,
                     {fmt::format("{}: {} file{}", extension.empty() ? "no extension" : "." + extension, count,
                                  count == 1 ? "" : "s")});
-    constexpr std::int64_t at_once = 1024;  // files between two reports
+    constexpr std::int64_t at_once = 1024;  // files between two progress reports
     const std::int64_t all = std::ssize(images_);
     for (std::int64_t begin = 0; begin < all; begin += at_once) {
       ParallelFor(std::min(at_once, all - begin),
@@ -106,7 +106,7 @@ class FolderChecker {
   }
 
  private:
-  // The images of a folder, in the order of their paths, as the trainings list them.
+  // Lists the images of a folder, sorted by path, as in training.
   void List(const std::string& folder, bool is_valid) {
     std::vector<std::string> paths;
     std::set<std::string> classes;
@@ -141,13 +141,13 @@ class FolderChecker {
         findings_.Add(FindingKind::empty_classes, [&] { return folder + "/" + name; });
   }
 
-  // Whether a file is an image by its content or extension, though its name is none of an image that is read.
+  // Whether a file is an image by its content or extension, although its extension is not one that is read.
   static bool IsOtherImage(const fs::path& path) {
     const std::string other = path.string();
     if (IsUnreadImagePath(other)) return true;
     try {
       const std::string_view format = FormatOf(MappedFile(other).text());
-      return !format.empty() && format != "bmp";  // whose two letters begin many texts
+      return !format.empty() && format != "bmp";  // many texts begin with BM
     } catch (const Error&) {
       return false;
     }
@@ -167,8 +167,8 @@ class FolderChecker {
     std::vector<HashedRow> rows;
     for (std::size_t i = 0; i < images_.size(); ++i)
       if (images_[i].error.empty()) rows.push_back({images_[i].hash, i});
-    std::ranges::sort(rows);                         // of equal ones those to train on first
-    std::map<std::uint64_t, std::uint64_t> earlier;  // of each duplicate, by its place
+    std::ranges::sort(rows);                         // with equal hashes, training images come first
+    std::map<std::uint64_t, std::uint64_t> earlier;  // the first occurrence of each duplicate, by index
     for (std::size_t first = 0, i = 0; i < rows.size(); ++i) {
       if (rows[i].hash != rows[first].hash) first = i;
       if (i > first) earlier[rows[i].place] = rows[first].place;

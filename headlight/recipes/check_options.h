@@ -1,4 +1,4 @@
-// What a check of data is given, what it returns, and what it tells meanwhile.
+// The options, result and observer of a data check.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +14,49 @@
 namespace headlight {
 
 struct DataCheck {
-  /// Text: plain, .tsv, .csv, .jsonl or .json, perhaps .gz; or folders with a folder of images for each class.
+  /// Text files (plain, .tsv, .csv, .jsonl or .json, optionally .gz), or folders of images with one subfolder per
+  /// class.
   std::vector<std::string> files = {}, valid = {};
-  /// What a row has: texts, parallel (line i of two files: a source and its target), pairs (a source and its target
-  /// in columns), labels (a text or two and their class, classes or number), questions (with a context and answers) or
-  /// tags (words and their tags). Empty: what the names of a record's members say, and texts for plain files.
+  /// The contents of a row:
+  /// - texts,
+  /// - parallel: line i of two files is a source and its target,
+  /// - pairs: a source and its target in columns,
+  /// - labels: one or two texts and their class, classes or number,
+  /// - questions: with a context and answers,
+  /// - tags: words and their tags.
+  ///
+  /// Empty: texts for plain files; for records, decided by the names of their members.
   std::string task = {};
-  std::optional<TextFormat> format = {};  ///< of texts; none: as the names of the files say
-  TextColumns columns = {};               ///< of texts and their labels; none: the usual ones
-  PairColumns pairs = {};                 ///< of pairs; none: the usual ones
-  std::int64_t max_characters = 5000;     ///< of a text; longer ones are found
-  std::string tokenizer = {};             ///< the folder of one, which counts the tokens for `max_tokens`
+  std::optional<TextFormat> format = {};  ///< of texts; by default decided by the file name
+  TextColumns columns = {};               ///< of texts and their labels; by default the usual names
+  PairColumns pairs = {};                 ///< of pairs; by default the usual names
+  std::int64_t max_characters = 5000;     ///< longer texts are findings
+  std::string tokenizer = {};             ///< folder of a tokenizer, to count tokens for `max_tokens`
   std::int64_t max_tokens = 512;
-  double max_ratio = 9;                    ///< of the characters of a pair's longer text to those of its shorter one
-  std::int64_t min_side = 16;              ///< pixels; images of a shorter side are found
-  std::int64_t most_pixels = kMostPixels;  ///< images of more are damaged
-  std::int64_t examples = 5;               ///< places that are named for each finding; of damaged images all are
-  bool shifts = true;                      ///< whether lines out of step are searched for
+  double max_ratio = 9;        ///< length of a pair's longer text divided by that of the shorter one, in characters
+  std::int64_t min_side = 16;  ///< pixels; images with a shorter side are findings
+  std::int64_t most_pixels = kMostPixels;  ///< images with more pixels count as damaged
+  std::int64_t examples = 5;               ///< examples of each finding; all damaged images are listed
+  bool shifts = true;                      ///< whether to search for misaligned lines
 };
 
 /// One kind of mistake.
 struct Finding {
   std::string kind;                   ///< a name in snake_case, such as "duplicates"
-  std::string text;                   ///< what is counted, such as "duplicates of an earlier line"
+  std::string text;                   ///< its name in words, such as "duplicates of an earlier line"
   std::int64_t count = 0;             ///< at least 1
-  std::vector<std::string> examples;  ///< places and what is there: the first ones
+  std::vector<std::string> examples;  ///< the first locations, with what was found
 };
 
 struct CheckResult {
   std::string unit;        ///< "lines", "rows", "pairs" or "images"
-  std::int64_t count = 0;  ///< how many there are, without those of `valid`
+  std::int64_t count = 0;  ///< number of units, without those of `valid`
   std::vector<Finding> findings;
 };
 
-/// Is told of the check. The function may be empty.
+/// Receives the progress of a check. The function may be empty.
 struct CheckObserver {
-  std::function<void(std::int64_t done)> progress = {};  ///< units so far
+  std::function<void(std::int64_t done)> progress = {};  ///< number of units done
 };
 
 }  // namespace headlight

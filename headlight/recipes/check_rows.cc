@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const JsonView& record) {
   return names;
 }
 
-// What a record is by the names of its members.
+// The task of a record, decided by the names of its members.
 std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   if (record["translation"].value().As<Json::Object>() != nullptr) return "pairs";
@@ -39,12 +39,12 @@ std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& 
   return has("tokens") && (has("tags") || has("ner_tags")) ? "tags" : "";
 }
 
-// A string, an integer or a number.
+// The label as text, if it is a string, an integer or a number.
 std::string LabelText(const JsonView& label) {
   return label.value().As<double>() == nullptr ? LabelOf(label) : fmt::format("{}", label.Number());
 }
 
-// In a table the labels of a column "labels" have commas between.
+// In a table, the column "labels" has labels separated by commas.
 void AddLabels(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns, bool needed,
                CheckedRow& row) {
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
@@ -117,7 +117,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
 
 struct RowReader::Source {
   const DataCheck& options;
-  std::optional<LineInput> lines = {};  // without a check for UTF-8, which is one of findings
+  std::optional<LineInput> lines = {};  // without checking UTF-8, which is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
   std::optional<std::string> first_line = {};  // of a .tsv file without a header
@@ -131,7 +131,7 @@ struct RowReader::Source {
     return line->substr(line->starts_with(mark) ? mark.size() : 0);
   }
 
-  // CoNLL's: the lines up to an empty one.
+  // Reads a sentence in CoNLL format: the lines up to an empty one.
   std::optional<CheckedRow> NextSentence() {
     std::vector<std::string> words, tags;
     std::int64_t first = 0;

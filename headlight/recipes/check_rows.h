@@ -1,4 +1,4 @@
-// The rows of a file that is checked.
+// Reads the rows of a file for checking.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@ struct CheckedRow {
   std::vector<std::string> texts;
   bool is_pair = false;  ///< a source and its target
   std::vector<std::string> labels = {};
-  std::vector<std::string> wrong_answers = {};  ///< that are not at their place in the second text
-  std::int64_t line = 0;                        ///< that it begins in, or the number of a question
-  std::size_t columns = 0;                      ///< of a line with tabs; 0: others
-  bool has_lines = false;                       ///< a text may have several
+  std::vector<std::string> wrong_answers = {};  ///< answers that are not at their position in the second text
+  std::int64_t line = 0;                        ///< its first line, or the number of a question
+  std::size_t columns = 0;                      ///< for a line with tabs; 0: other formats
+  bool has_lines = false;                       ///< a text may have several lines
 };
 
-/// Reads a file as the trainings do.
+/// Reads a file the same way as a training.
 class RowReader {
  public:
-  /// `options`: must outlive this. Throws Error for a file that is not checked, and for a .tsv file of which neither
-  /// the header nor `task` says what its columns are.
+  /// `options` must outlive this object. Throws Error for a file that cannot be checked, and for a .tsv file whose
+  /// columns are described neither by its header nor by `task`.
   RowReader(const std::string& path, const DataCheck& options);
   RowReader(RowReader&&) noexcept;
   ~RowReader();
 
-  /// The next row; nothing after the last. Throws Error for one that cannot be read; reading can go on with the next.
+  /// The next row; nothing after the last one. Throws Error for a row that cannot be read; the next call continues
+  /// after it.
   std::optional<CheckedRow> Next();
-  bool has_records() const;    ///< rows are no lines
-  bool has_questions() const;  ///< of SQuAD's files, which are counted
+  bool has_records() const;    ///< rows are not lines
+  bool has_questions() const;  ///< rows are numbered questions of a SQuAD file
   bool is_tabbed() const;      ///< rows have columns without names
 
  private:

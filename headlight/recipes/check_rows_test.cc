@@ -1,4 +1,4 @@
-// Files that were cut off are checked, or refused by one line.
+// Truncated files are checked, or are errors of one line.
 #include "headlight/recipes/check_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The check of files of text.
+// Checks text files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,8 +46,8 @@ bool HasLetter(std::string_view text) {
   });
 }
 
-// The first character that no text should have, or 0: controls but for tabs, and a byte order mark. `lines`: line ends
-// are allowed, too.
+// The first character that texts should not have, or 0: control characters except tabs, and a byte order mark. `lines`:
+// line ends are allowed.
 char32_t ControlIn(std::string_view text, bool lines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -63,7 +63,7 @@ char32_t ControlIn(std::string_view text, bool lines) {
   return 0;
 }
 
-// What is printed of a text.
+// A printable, truncated text.
 std::string Excerpt(std::string_view text) {
   constexpr std::size_t most = 60;  // bytes
   if (text.size() <= most) return InRow(text);
@@ -72,7 +72,7 @@ std::string Excerpt(std::string_view text) {
   return InRow(text.substr(0, end)) + "...";
 }
 
-// All that is read of text, row by row.
+// Collects the data of all rows.
 class TextChecker {
  public:
   TextChecker(const DataCheck& options, const CheckObserver& observer)
@@ -105,14 +105,14 @@ class TextChecker {
   }
 
  private:
-  // Of the rows with as many columns.
+  // The rows with a certain number of columns.
   struct ColumnCount {
     std::int64_t rows = 0;
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding, but an error that
-  // comes again is the file's, such as that of a damaged .gz.
+  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. An error that
+  // occurs repeatedly is an error of the file, such as a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {
     std::string last;
@@ -143,7 +143,7 @@ class TextChecker {
     std::map<std::size_t, ColumnCount> counts;
     std::int64_t read = 0;
     ForEach([&] {
-      ++read;  // also of a row that cannot be read
+      ++read;  // also counts rows that cannot be read
       const std::optional<CheckedRow> row = reader.Next();
       if (!row) {
         --read;
@@ -211,14 +211,14 @@ class TextChecker {
     const std::vector<Shift> found = FindShifts(source_traits, target_traits);
     for (const Shift& shift : found)
       examples.push_back(shift.offset == 0
-                             ? fmt::format("about {}:{}: the lines are in step again", source_path, shift.line + 1)
+                             ? fmt::format("about {}:{}: the lines are aligned again", source_path, shift.line + 1)
                              : fmt::format("about {}:{}: from here on, line i belongs to line i {} {} of {}",
                                            source_path, shift.line + 1, shift.offset < 0 ? '-' : '+',
                                            std::abs(shift.offset), target_path));
     findings_.Add(FindingKind::shifts, std::ssize(found), std::move(examples));
   }
 
-  // The number of columns that most rows have is right, and that of pairs is two.
+  // The expected number of columns is that of most rows; for pairs it is two.
   void CheckColumns(const std::map<std::size_t, ColumnCount>& counts) {
     std::size_t usual = 2;
     if (options_.task == "labels")
@@ -258,7 +258,7 @@ class TextChecker {
     }
   }
 
-  // `second_place`: of a pair in two files the target's.
+  // `second_place`: the location of the target, for a pair in two files.
   void Add(const CheckedRow& row, std::uint64_t place, std::uint64_t second_place) {
     if (!in_valid_) ++rows_;
     pairs_ = pairs_ || row.is_pair;
@@ -302,19 +302,20 @@ class TextChecker {
     if (!in_valid_) ++labelled_;
     has_numbers_ = has_numbers_ || (label.find('.') != label.npos && NumberOf(label).has_value());
     std::map<std::string, std::int64_t, std::less<>>& labels = in_valid_ ? valid_labels_ : labels_;
-    constexpr std::size_t most = 1 << 16;  // more are no labels, and would need too much memory
+    constexpr std::size_t most = 1 << 16;  // larger sets are not labels, and would need too much memory
     if (const auto found = labels.find(label); found != labels.end())
       ++found->second;
     else if (labels.size() < most)
       labels.emplace(label, 1);
   }
 
-  // Both lists are sorted. Of duplicates the first places are examples.
+  // Both lists are sorted. The examples are the duplicates with the first locations.
   void FindDuplicates() {
     std::ranges::sort(hashes_);
     std::ranges::sort(valid_hashes_);
     std::int64_t duplicates = 0, leaks = 0;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> first, first_leaks;  // heaps of places, the last one on top
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> first,
+        first_leaks;  // heaps of locations with the last one on top
     const auto keep = [&](auto& heap, std::uint64_t place, std::uint64_t earlier) {
       if (options_.examples == 0) return;
       if (std::ssize(heap) == options_.examples) {
@@ -349,7 +350,7 @@ class TextChecker {
   }
 
   void CheckLabels() {
-    if (has_numbers_) return;  // of a regression
+    if (has_numbers_) return;  // for regression
     std::map<std::string, std::vector<std::string>> alike;
     for (const auto& [label, count] : labels_) {
       std::string key;
@@ -362,7 +363,7 @@ class TextChecker {
         findings_.Add(FindingKind::similar_labels,
                       [&same = labels] { return fmt::format("{}", fmt::join(same, ", ")); });
     if (labels_.size() == 1) findings_.Add(FindingKind::one_class, [&] { return Quoted(labels_.begin()->first); });
-    constexpr std::int64_t least = 20;  // rows that tell
+    constexpr std::int64_t least = 20;  // fewest rows for this finding
     if (labelled_ >= least && std::ssize(labels_) * 2 > labelled_)
       findings_.Add(FindingKind::many_labels, std::ssize(labels_), {Quoted(Excerpt(labels_.begin()->first))});
     if (labels_.empty()) return;
@@ -375,10 +376,10 @@ class TextChecker {
   const CheckObserver& observer_;
   FindingCollector findings_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::vector<std::string> files_;  // that were begun, with what is before a line's number
+  std::vector<std::string> files_;  // files so far, as prefixes of line numbers
   bool in_valid_ = false, rows_are_lines_ = true, pairs_ = false, has_numbers_ = false;
   std::int64_t rows_ = 0, read_ = 0, labelled_ = 0;
-  std::deque<HashedRow> hashes_, valid_hashes_;  // which grow without copies
+  std::deque<HashedRow> hashes_, valid_hashes_;  // deques grow without copying
   std::map<std::string, std::int64_t, std::less<>> labels_, valid_labels_;
 };
 

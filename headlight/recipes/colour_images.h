@@ -1,4 +1,4 @@
-// Images from files, as an ImageGPT reads them.
+// Reads images from files as inputs of an ImageGPT.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace headlight {
 
-/// The images of files, folders, patterns and IDX files (ListImages), each resized as the processor says; of the
-/// share, to which an image belongs by its resized pixels. Throws Error naming the files that cannot be read or have
-/// more pixels than `most_pixels`, and if there is no image in the share. With `skipped` such files are left out, each
-/// with its error there.
+/// The images of a share of files, folders, patterns and IDX files (ListImages), resized by the processor. The share of
+/// an image is decided by its resized pixels. Throws Error naming the files that cannot be read or have more pixels
+/// than `most_pixels`, and if the share has no image. With `skipped`, such files are skipped, and their errors are
+/// added to it.
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);
 
-/// The images, all from ReadFittedImages, in the processor's colours.
+/// Maps the images, all from ReadFittedImages, to the processor's colours.
 ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor);
 
-/// For a model's folder: how it resizes, and its colours. Throws Error if it does not have both.
+/// The image processor of a model's folder. Throws Error unless it resizes to one size and has colours.
 ImageProcessor LoadColourProcessor(const std::string& folder);
 
 }  // namespace headlight

@@ -45,7 +45,7 @@ std::unique_ptr<TextEncoder> ModelOf(const ContrastiveTraining& options, const T
   return model;
 }
 
-// As sentence-transformers reads it: the encoder, the mean of its states, and the length 1.
+// Writes the modules of sentence-transformers: the encoder, mean pooling, and normalization.
 void WriteModules(const std::string& folder, const TextEncoder& model) {
   const auto module = [](int index, const char* path, const char* type) {
     return Json(Json::Object{{"idx", index},
@@ -67,18 +67,18 @@ void WriteModules(const std::string& folder, const TextEncoder& model) {
             Json(Json::Object{{"max_seq_length", model.limits().positions}, {"do_lower_case", false}}).Text());
 }
 
-// Throws Error for what training does not compute of a text's vector.
+// Throws Error for pooling or modules that cannot be trained.
 void CheckTrainable(const SentenceModules& modules, const std::string& folder) {
   Check(modules.poolings == std::vector{Pooling::mean} || modules.poolings == std::vector{Pooling::first},
-        "{}: a text's vector is made by {}; mean and cls can be trained", folder, Names(modules.poolings));
+        "{}: the pooling is {}; only mean and cls can be trained", folder, Names(modules.poolings));
   for (const VectorModule& module : modules.modules)
-    Check(module.kind == VectorModule::Kind::normalize, "{}: a {} module after the pooling is not trained", folder,
-          module.kind == VectorModule::Kind::dense ? "Dense" : "LayerNorm");
+    Check(module.kind == VectorModule::Kind::normalize, "{}: training a {} module after the pooling is not supported",
+          folder, module.kind == VectorModule::Kind::dense ? "Dense" : "LayerNorm");
   Check(modules.pools_prompt || modules.PromptOf(EmbedAs::text).empty(),
-        "{}: a prompt whose tokens are not pooled (include_prompt false) is not trained", folder);
+        "{}: training with prompts that are not pooled (include_prompt false) is not supported", folder);
 }
 
-// How many texts are longer than the model reads. Throws Error for one unless they are truncated.
+// The number of texts that are longer than the model reads. Throws Error for one unless `truncate` is set.
 std::int64_t CountLongTexts(const PipelineTokenizer& tokenizer, const std::vector<SimilarTexts>& pairs,
                             const SentenceVectorOptions& how, bool truncate) {
   std::atomic<std::int64_t> count = 0;

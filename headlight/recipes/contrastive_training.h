@@ -1,4 +1,4 @@
-// Shared by the two kinds of contrastive training: of images with texts, and of texts with texts.
+// Shared by the two kinds of contrastive training: images with texts, and texts with texts.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@
 namespace headlight {
 
 struct ContrastiveTraining : ModelTraining {
-  /// clip and siglip: two towers, for images with texts; bert: one, for texts with texts.
+  /// clip and siglip have two towers, for images and texts; bert is one encoder, for pairs of texts.
   enum class Architecture { clip, siglip, bert };
 
-  Architecture family = Architecture::clip;                   ///< of a model from scratch
-  std::string tokenizer;                                      ///< the folder of the tokenizer for a model from scratch
-  std::int64_t positions = 77;                                ///< tokens of the longest text, of a model from scratch
-  std::int64_t micro_batch_size = ContrastiveOptions{}.part;  ///< pairs whose activations are in memory at a time
+  Architecture family = Architecture::clip;  ///< of a model from scratch
+  std::string tokenizer;                     ///< the folder of the tokenizer for a model from scratch
+  std::int64_t positions = 77;               ///< tokens of the longest text, of a model from scratch
+  std::int64_t micro_batch_size =
+      ContrastiveOptions{}.part;  ///< pairs per micro-batch, whose activations are in memory at a time
 
   // For images with texts.
   std::vector<std::string> images;                      ///< folders of the images that COCO's files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
-  std::optional<std::int32_t> text_layers, text_heads;  ///< of the texts' tower [`layers`, `heads`]
-  std::optional<std::int64_t> text_model_dim;           ///< of the texts' tower [`model_dim`]
-  std::optional<std::int64_t> vector_dim;               ///< of the common space of a CLIP [`model_dim`]
-  std::optional<double> random_resized_crop;  ///< the least share of an image that is trained on; 1: the whole [1]
-  bool truncate = false;                      ///< the end of a text that is too long is left out
-  bool skip_errors = false;                   ///< whether damaged images are left out
+  std::optional<std::int32_t> text_layers, text_heads;  ///< of the text tower [`layers`, `heads`]
+  std::optional<std::int64_t> text_model_dim;           ///< of the text tower [`model_dim`]
+  std::optional<std::int64_t> vector_dim;               ///< embedding size of a CLIP [`model_dim`]
+  std::optional<double> random_resized_crop;  ///< smallest share of an image's area in a crop; 1: no cropping [1]
+  bool truncate = false;                      ///< truncates texts that are too long
+  bool skip_errors = false;                   ///< whether to skip damaged images
 
   // For texts with texts.
-  std::optional<double> scale;  ///< factor of the cosines [20]
+  std::optional<double> scale;  ///< factor of the cosine similarities [20]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
 };
@@ -45,7 +46,7 @@ inline constexpr TrainingDefaults kContrastiveDefaults = {.sizes = {.model = 192
                                                           .beta2 = 0.98,
                                                           .epsilon = 1e-6};
 
-/// Trains an encoder of texts, and saves it as sentence-transformers reads it.
+/// Trains a text encoder, and saves it in the format of sentence-transformers.
 TrainingResult TrainOnSimilarTexts(ContrastiveTraining& options, const TrainingObserver& observer);
 
 }  // namespace headlight

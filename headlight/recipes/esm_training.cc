@@ -7,8 +7,8 @@
 namespace headlight {
 namespace {
 
-// The sizes of the published models and how they were trained (Lin et al., "Evolutionary-scale prediction of
-// atomic-level protein structure with a language model", 2023, supplementary materials).
+// The sizes and training settings of the published models (Lin et al., "Evolutionary-scale prediction of atomic-level
+// protein structure with a language model", 2023, supplementary materials).
 OptionValues Published(const char* layers, const char* model, const char* heads) {
   return {{"--layers", layers},    {"--model-dim", model},        {"--heads", heads},       {"--dropout", "0"},
           {"--positions", "1024"}, {"--learning-rate", "0.0004"}, {"--schedule", "linear"}, {"--weight-decay", "0.01"}};
@@ -25,7 +25,7 @@ const std::map<std::string, OptionValues> kEsmPresets = {{"esm2-8m", Published("
 void AddEsmPresets(OptionTable& table, std::string& preset) {
   table
       .Add("--preset", preset,
-           "An ESM-2 of this size with its own tokenizer, and its paper's settings to start from; for sequences "
+           "An ESM-2 of this size with its own tokenizer, and default settings of its paper; for sequences "
            "of residues")
       .Check(OneOf({"esm2-8m", "esm2-35m", "esm2-150m", "esm2-650m", "esm2-3b"}))
       .Excludes(table.Get("--from"))

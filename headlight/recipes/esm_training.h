@@ -1,4 +1,4 @@
-// An ESM-2 from scratch, of the published sizes.
+// Options for training an ESM-2 of a published size from scratch.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace headlight {
 /// Adds --preset, which excludes --from and --tokenizer.
 void AddEsmPresets(OptionTable& table, std::string& preset);
 
-/// The settings of a preset: how the model of that size was trained.
+/// The training settings of a preset.
 const OptionValues& EsmPreset(const std::string& preset);
 
 std::unique_ptr<Esm> NewEsm(const TextTraining& options, const TrainingPlan& plan, const TextHeadsConfig& heads);

@@ -9,7 +9,7 @@ namespace headlight {
 
 EvaluationResult EvaluateDualEncoder(const Evaluation& options, const EvaluationObserver& observer) {
   const DualFolder loaded = Loaded(observer, [&] { return LoadDualFolder(options.folder, options.load); });
-  Check(loaded.texts && loaded.processor, "{}: a model of one tower compares no pairs", options.folder);
+  Check(loaded.texts && loaded.processor, "{}: a model with one tower cannot compare pairs", options.folder);
   const ImageTextSet pairs(ListImageTexts(options.files, options.images), DecoderOf(options));
   const std::int64_t cut = CountCutTexts(*loaded.texts, pairs);
   Check(options.truncate || cut == 0,

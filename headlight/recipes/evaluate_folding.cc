@@ -20,8 +20,8 @@
 namespace headlight {
 namespace {
 
-// Adds the precision of the contacts that mutual information finds in the chains' alignments, where the model reads
-// couplings those that they find, and the model's in the same chains.
+// Adds the precision of contacts predicted by mutual information in the chains' alignments, and that of the model on
+// the same chains. If the model reads couplings, also that of their contacts.
 void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, bool with_couplings,
                     Evaluated& evaluated, const EvaluationObserver& observer) {
   double information = 0, couplings = 0, model = 0;
@@ -57,7 +57,7 @@ void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& sco
   evaluated.lines += "\n";
 }
 
-// Adds the scores of what is known from the chains of `paths` without a model.
+// Adds baseline scores that need no model, from the chains in `paths`.
 void AddBaselines(const std::vector<std::string>& paths, const ChainSet& chains, Evaluated& evaluated) {
   const ChainSet train = ReadChainSet(paths, ReadStructure);
   const Prototype prototype = BestPrototype(train);
@@ -71,7 +71,7 @@ void AddBaselines(const std::vector<std::string>& paths, const ChainSet& chains,
   evaluated.members.insert(evaluated.members.end(), members.begin(), members.end());
   evaluated.lines += fmt::format(
       "{} for every chain: lddt ca {:.4f}, tm score {:.4f}\n"
-      "mean distances by types and places: lddt ca {:.4f}, tm score {:.4f}\n",
+      "mean distances by types and positions: lddt ca {:.4f}, tm score {:.4f}\n",
       InRow(prototype.name), typical.lddt_ca, typical.tm_score, distances.lddt_ca, distances.tm_score);
 }
 

@@ -37,7 +37,7 @@ FitImage FitBy(const ImageProcessor& processor) {
   return [&processor](const Image& image) { return processor.Fit(image); };
 }
 
-// Reads images and calls `done` with some of them at a time, in their order.
+// Reads images and calls `done` with some of them at a time, in order.
 void ForEachFitted(const FitImage& fit, const std::vector<ImageSource>& sources, const Evaluation& options,
                    const EvaluationObserver& observer, const FittedImages& done) {
   constexpr const char* kProgress = "images evaluated";
@@ -76,7 +76,7 @@ void CheckNumbers(const Tensor& rows, const ImageFolder& folder, const std::vect
     CheckFinite(rows.ViewRows(i, 1), *folder.model, sources[first + static_cast<std::size_t>(i)].name());
 }
 
-// As a table with the names at the right.
+// The confusion matrix as a table with the names on the right.
 std::string Table(const std::vector<std::string>& labels, const std::vector<std::int64_t>& confusions) {
   const std::size_t width = fmt::format("{}", std::ranges::max(confusions)).size();
   std::string table = "confusion matrix (rows: true class, columns: predicted class):\n";
@@ -88,7 +88,7 @@ std::string Table(const std::vector<std::string>& labels, const std::vector<std:
   return table;
 }
 
-// Before the images are read.
+// Checks the labels before images are read.
 void CheckImages(const Evaluation& options, const EvaluationObserver& observer, const std::vector<std::string>& labels,
                  const std::vector<ImageSource>& images) {
   Check(!options.confusion || labels.size() <= LogitScores::kMostConfused,
@@ -146,7 +146,7 @@ EvaluationResult EvaluateClasses(const Evaluation& options, const EvaluationObse
   return ResultOfClasses(labels, scores);
 }
 
-// A row for each image: the encoder's vector, or its pixels as the model reads them.
+// The features, one row per image: the encoder's vectors, or the preprocessed pixels.
 Tensor FeaturesOf(const ImageFolder& folder, const std::vector<ImageSource>& sources, const Evaluation& options,
                   const EvaluationObserver& observer) {
   Tensor features;
@@ -239,8 +239,8 @@ EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObs
   CheckImages(options, observer, labels, images.sources);
   const ImageTextEmbedder embedder =
       Loaded(observer, [&] { return ImageTextEmbedder::Load(options.folder, options.load); });
-  Check(embedder.reads_texts() && embedder.reads_images(),
-        "{}: a model of one tower cannot tell which class an image has", options.folder);
+  Check(embedder.reads_texts() && embedder.reads_images(), "{}: a model with one tower cannot classify images",
+        options.folder);
   const std::vector<std::string> plain = {"{}"};
   const Tensor classes = embedder.EmbedLabels(labels, options.templates.empty() ? plain : options.templates);
   LogitScores scores(labels.size());

@@ -69,7 +69,7 @@ EvaluationResult EvaluateDetector(const Evaluation& options, const EvaluationObs
                                                            {"ar10", scores.ar10},
                                                            {"ar100", scores.ar100}};
   EvaluationResult result;
-  // Without an object of a size or class there is no such score.
+  // There is no score for a size or class without objects.
   const auto per_cent = [](double score) { return std::isnan(score) ? Json() : Json(100 * score); };
   const auto in_words = [](double score) { return std::isnan(score) ? "none" : fmt::format("{:.2f}", 100 * score); };
   result.scores = Json::Object{{"task", "detection"}};

@@ -1,39 +1,41 @@
-// Evaluate of each kind of model.
+// Evaluation of each kind of model.
 #pragma once
 
 #include "headlight/recipes/evaluation_options.h"
 
 namespace headlight {
 
-/// Scores the model's head: classes of texts, tags, answers or masked tokens.
+/// Scores the model's head: text classification, token classification, question answering or masked tokens.
 EvaluationResult EvaluateTextEncoder(const Evaluation& options, const EvaluationObserver& observer);
 /// The perplexity of texts.
 EvaluationResult EvaluateLanguageModel(const Evaluation& options, const EvaluationObserver& observer);
-/// Writes a text for each source and scores it: BLEU and chrF, or ROUGE; and the loss of the references.
+/// Generates a text for each source and scores it with BLEU and chrF, or ROUGE; also computes the loss of the
+/// references.
 EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserver& observer);
 
-/// Scores the classes of labelled images, or with options.knn or linear_probe the features.
+/// Scores classification of labelled images, or with options.knn or linear_probe the features.
 EvaluationResult EvaluateImageEncoder(const Evaluation& options, const EvaluationObserver& observer);
-/// Scores the classes that a CLIP or SigLIP finds by their names in options.templates.
+/// Scores zero-shot classification by a CLIP or SigLIP, with the class names in options.templates.
 EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObserver& observer);
-/// How many images find their own text first, and texts their own image, among 1,000 pairs.
+/// Retrieval scores among 1,000 pairs: how many images have their own text as the best match, and texts their own
+/// image.
 EvaluationResult EvaluateDualEncoder(const Evaluation& options, const EvaluationObserver& observer);
-/// How many greedy captions are one of their image's, their BLEU, and the loss of the images' own.
+/// Scores greedy captions: the share that equals one of the image's captions, BLEU, and the loss of the image's
+/// captions.
 EvaluationResult EvaluateCaptionModel(const Evaluation& options, const EvaluationObserver& observer);
-/// COCO's scores of what a detector finds.
+/// COCO's scores of detected objects.
 EvaluationResult EvaluateDetector(const Evaluation& options, const EvaluationObserver& observer);
 /// The bits per pixel of images.
 EvaluationResult EvaluateImageGenerator(const Evaluation& options, const EvaluationObserver& observer);
-/// The loss of images with texts, and how many bits a code takes.
+/// The loss of images with texts, and the bits per code.
 EvaluationResult EvaluateDrawer(const Evaluation& options, const EvaluationObserver& observer);
-/// How well images come back from their codes, and how many codes they have.
+/// The reconstruction error of images decoded from their codes, and the number of codes in use.
 EvaluationResult EvaluateImageCoder(const Evaluation& options, const EvaluationObserver& observer);
-/// How many answers to questions about images are right, of each kind of question, and how many would be without an
-/// image.
+/// The accuracy of answers to questions about images, by kind of question, and of baselines that ignore the image.
 EvaluationResult EvaluateRegionTextEncoder(const Evaluation& options, const EvaluationObserver& observer);
 
-/// Folds chains of known structure and scores them, next to the contacts that alignments give without a model, and,
-/// with options.train, what known structures tell without a model.
+/// Predicts structures of chains with known structure and scores them. Baselines without a model are contacts from
+/// alignments and, with options.train, known structures.
 EvaluationResult EvaluateFolding(const Evaluation& options, const EvaluationObserver& observer);
 
 }  // namespace headlight

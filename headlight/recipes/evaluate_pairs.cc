@@ -27,7 +27,7 @@ namespace headlight {
 namespace {
 
 struct Texts {
-  std::vector<std::string> sources, references, places;  // the places are those of the sources, for errors
+  std::vector<std::string> sources, references, places;  // `places`: locations of the sources, for errors
 };
 
 Texts ReadTestSet(const Evaluation& options) {
@@ -58,7 +58,7 @@ Texts ReadTestSet(const Evaluation& options) {
 
 std::vector<std::string> WriteTexts(const Translator& translator, const Texts& texts, const Evaluation& options,
                                     const EvaluationObserver& observer) {
-  constexpr std::size_t kLines = 512;  // between updates of the progress
+  constexpr std::size_t kLines = 512;  // lines between two progress reports
   const char* const progress = options.rouge ? "texts summarized" : "lines translated";
   Show(observer, progress);
   TranslateOptions translate = options.translate;
@@ -78,7 +78,7 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
   return written;
 }
 
-// The loss of the references. Pairs longer than the model's positions are left out, with a note.
+// The loss of the references. Pairs longer than the model's positions are skipped, with a note.
 ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const TranslateOptions& options,
                      const EvaluationObserver& observer) {
   const Tokenizer& tokenizer = translator.tokenizer();
@@ -86,10 +86,10 @@ ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const Tra
   std::vector<std::vector<std::int32_t>> sources, targets;
   for (std::size_t i = 0; i < texts.sources.size(); ++i) {
     std::vector<std::int32_t> source = translator.SourceIds(texts.sources[i], options), target = tokenizer.before();
-    source.pop_back();  // the end, which LossOfPairs adds
+    source.pop_back();  // the end token, which LossOfPairs adds
     const std::vector<std::int32_t> written = tokenizer.Encode(texts.references[i], Side::target);
     target.insert(target.end(), written.begin(), written.end());
-    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // with the end
+    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // one more for the end token
     sources.push_back(std::move(source));
     targets.push_back(std::move(target));
   }
@@ -165,7 +165,7 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
   Check(!options.stemmer || options.rouge, "`stemmer` is for `rouge`");
   Check(!options.metrics.lowercase || !options.rouge, "`lowercase` is for BLEU and chrF; ROUGE has no case");
   const std::vector<TranslationMetric> metrics = MakeTranslationMetrics(options.metrics, 1);
-  if (!options.out.empty()) const AtomicFile probe(options.out);  // throws Error if it cannot be written
+  if (!options.out.empty()) const AtomicFile probe(options.out);  // throws Error if the file cannot be written
   Texts texts = ReadTestSet(options);
   std::vector<std::string> known;
   for (const std::string& path : options.train)

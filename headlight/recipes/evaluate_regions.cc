@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The questions of a kind: how many, and how many of them are right without their images.
+// The number of questions of a kind, and how many are answered correctly without the image.
 struct BlindCounts {
   std::int64_t questions = 0, by_question = 0, by_kind = 0;
 

@@ -27,9 +27,9 @@ namespace {
 struct EvaluatedKind {
   std::string_view kind;
   EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
-  const char* files;                      // what its files are called
-  std::vector<std::string_view> options;  // besides --compute
-  bool zero_shot = false;                 // only with this option
+  const char* files;                      // the contents of its files
+  std::vector<std::string_view> options;  // in addition to --compute
+  bool zero_shot = false;                 // only with `zero_shot`
 };
 
 const std::vector<EvaluatedKind>& EvaluatedKinds() {
@@ -87,13 +87,13 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
   return kinds;
 }
 
-// Whose an option is that models of pairs of texts do not have.
+// The models that have an option, for options that encoder-decoders do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
   if (option == "--format") return "language models and masked words";
   if (option == "--text-column") return "language models, masked words and classes of texts";
   if (option == "--truncate") return "encoders with classes of texts";
-  if (option == "--images") return "detectors and models of images with texts";
+  if (option == "--images") return "detectors and models that read images and texts";
   if (option == "--most-pixels") return "models of images";
   if (option == "--zero-shot" || option == "--template") return "CLIP and SigLIP";
   if (option == "--boxes" || option == "--detector") return "models that read regions";
@@ -107,7 +107,7 @@ std::string InBackquotes(std::string_view option) {
   return "`" + name + "`";
 }
 
-// Throws Error for an option that a kind does not have, and if its files are missing.
+// Throws Error for an option that a kind does not have, and if files are missing.
 void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
   OptionTable table;
   Describe(table, options);
@@ -132,11 +132,11 @@ void Describe(OptionTable& table, Evaluation& options) {
   table.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   table
       .Add("--images", options.images,
-           "Detectors, CLIP, captions, DALL-E: folders of the images, unless they lie next to FILE")
+           "Detectors, CLIP, captions, DALL-E: folders of the images, unless they are next to FILE")
       .Check(ExistingFolder())
       .Type("DIR");
-  Option& zero_shot = table.Add("--zero-shot", options.zero_shot,
-                                "CLIP: FILE holds images by class, which are found by the classes' names");
+  Option& zero_shot =
+      table.Add("--zero-shot", options.zero_shot, "CLIP: FILE has images by class, for zero-shot classification");
   table
       .Add("--template", options.templates,
            "A text with {} for a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
@@ -145,22 +145,22 @@ void Describe(OptionTable& table, Evaluation& options) {
       .OneAtATime()
       .Needs(zero_shot);
   table.Add("--knn", options.knn, AtLeast(1),
-            "Encoders of images: evaluate the features by k-NN, a vote of the N nearest images of `train` (20 in "
+            "Image encoders: evaluate the features by k-NN, a vote of the N nearest images of `train` (20 in "
             "DINO's paper)");
   table.Add("--linear-probe", options.linear_probe,
-            "Encoders of images: evaluate the features by a logistic regression trained on `train`");
+            "Image encoders: evaluate the features by a logistic regression trained on `train`");
   table.AddFile("--train", options.train,
                 "Labelled images for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
                 "without an image, as a baseline; known structures, or texts for masked words, for baselines without a "
-                "model; or the texts that a translator has learned to read, for scores of groups: by length, by the "
-                "rarest word and by likeness to these texts");
+                "model; or the training texts of a translator, for scores of groups: by length, by the "
+                "rarest word and by similarity to these texts");
   table.AddFile("--boxes", options.boxes,
                 "ViLBERT: boxes in the images, as COCO's files (.json) or folders of Pascal VOC's");
   table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes").Model().Type("DIR");
   table.Add("--pixels", options.pixels, "Evaluate the preprocessed pixels instead of the features, as a baseline");
   table
       .Add("--most-pixels", options.most_pixels, Between(1, std::int64_t{1} << 40),
-           "Models of images: refuse images with more pixels than this")
+           "Image models: refuse images with more pixels than this")
       .Default(fmt::format("{}", kMostPixels));
   Describe(table, options.source_of_texts);
   table.Add("--truncate", options.truncate,

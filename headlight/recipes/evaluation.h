@@ -1,4 +1,4 @@
-// Scores of a model on a test set, by the model's task.
+// Evaluates a model on a test set; the scores depend on the model's task.
 #pragma once
 
 #include "headlight/base/export.h"

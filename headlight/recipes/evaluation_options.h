@@ -1,4 +1,4 @@
-// What an evaluation is given, what it returns, and what it tells meanwhile.
+// The options, result and observer of an evaluation.
 #pragma once
 
 #include <cstdint>
@@ -18,46 +18,45 @@
 
 namespace headlight {
 
-/// The options of an evaluation. Evaluate refuses an option that the model's task does not have.
+/// The options of an evaluation. Evaluate throws Error for an option that the model's task does not have.
 struct Evaluation {
-  std::string folder = {};              ///< the model's
+  std::string folder = {};              ///< the model's folder
   std::vector<std::string> files = {};  ///< the test set, in the formats that the training of the model's task reads
   LoadOptions load = {};
-  TextSource source_of_texts = {};  ///< of models of texts: where the texts are in the files
+  TextSource source_of_texts = {};  ///< for text models: where the texts are in the files
 
-  // For models of images.
-  std::vector<std::string> images = {};          ///< folders of the images, unless they lie next to the files
-  std::optional<std::int64_t> most_pixels = {};  ///< larger images are refused before they are decoded [kMostPixels]
-  bool confusion = false;                        ///< of classes: more than a confusion matrix has are refused
+  // For image models.
+  std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
+  std::optional<std::int64_t> most_pixels = {};  ///< larger images are errors, before they are decoded [kMostPixels]
+  bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
-  // Of an encoder of images: how its features are evaluated with the labelled images of `train`.
-  std::optional<std::int64_t> knn = {};  ///< by a vote of as many nearest images
-  bool linear_probe = false;             ///< by a logistic regression
-  bool pixels = false;                   ///< the preprocessed pixels in place of the features
+  // For image encoders: how to evaluate the features with the labelled images of `train`.
+  std::optional<std::int64_t> knn = {};  ///< k-NN: a vote of this many nearest images
+  bool linear_probe = false;             ///< a logistic regression
+  bool pixels = false;                   ///< evaluates the preprocessed pixels instead of the features
 
-  // Of a CLIP.
-  bool zero_shot = false;                   ///< the files have images by class, which are found by the classes' names
-  std::vector<std::string> templates = {};  ///< texts with {} in the place of the class [{}]
+  // For a CLIP or SigLIP.
+  bool zero_shot = false;                   ///< the files have images by class, for zero-shot classification
+  std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
-  /// Labelled images, see above; questions, which are answered without an image as a baseline; structures, or texts for
-  /// masked tokens, for baselines without a model; or texts that a translator has learned to read, for scores of
-  /// groups.
+  /// Labelled images, see above; questions, for a baseline that ignores the image; structures, or texts for masked
+  /// tokens, for baselines without a model; or the training texts of a translator, for scores by group.
   std::vector<std::string> train = {};
 
-  TextColumns columns = {};  ///< of a classifier of texts: of the second text and the label; `text` is not used
+  TextColumns columns = {};  ///< for text classifiers: the second text and the label; `text` is not used
 
-  // Of a model that reads regions.
+  // For models that read regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< or the folder of a detector that finds them
 
-  bool truncate = false;  ///< of texts that are not cut into pieces: the end of one that is too long is left out
-  bool end = false;       ///< of a language model: the token that ends each text is counted
+  bool truncate = false;  ///< truncates texts that are too long, if they are not split
+  bool end = false;       ///< for language models: also scores the end token of each text
 
-  // Of a model that reads one text and writes another.
-  /// What should be written, line by line for the texts of the one file. Empty: the files have pairs of texts.
+  // For encoder-decoders.
+  /// A file of references, aligned line by line with the single file of sources. Empty: the files have pairs of texts.
   std::string reference = {};
-  PairColumns pairs = {};  ///< of .jsonl and .csv files
-  std::string out = {};    ///< the file that the model's texts are written to; empty: none
+  PairColumns pairs = {};  ///< for .jsonl and .csv files
+  std::string out = {};    ///< file for the model's texts; empty: none
   bool rouge = false;      ///< ROUGE instead of BLEU and chrF
   bool stemmer = false;    ///< ROUGE compares words by their English stems
   TranslationMetricOptions metrics = {.metrics = {"bleu", "chrf"}};
@@ -68,18 +67,18 @@ struct EvaluationResult {
   Json scores;       ///< an object
   std::string text;  ///< the scores in words, line by line
 
-  // Of classes of images, of which there are not too many.
+  // For image classifiers, if there are not too many classes.
   std::vector<std::string> labels = {};
-  std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: how many images
+  std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: number of images
 };
 
-/// Is told of the evaluation. Each function may be empty.
+/// Receives the progress of an evaluation. Each function may be empty.
 struct EvaluationObserver {
-  /// What is done now, such as "texts evaluated", and how far it has come. `done` -1: it begins; `total` 0: unknown.
-  /// An empty `what`: the last one has ended.
+  /// The current step, such as "texts evaluated", and its progress. `done` is -1 at its beginning; `total` is 0 if
+  /// unknown. An empty `what` means that the last step has ended.
   std::function<void(const char* what, std::int64_t done, std::int64_t total)> progress = {};
-  std::function<void(const std::string& text)> note = {};  ///< what a user should know
-  /// The labelled images to classify, before they are read. May throw Error, as for a file that is also an output.
+  std::function<void(const std::string& text)> note = {};  ///< notes for the user
+  /// Receives the labelled images before they are read. May throw Error, such as for a file that is also an output.
   std::function<void(const std::vector<ImageSource>& images)> images = {};
 };
 

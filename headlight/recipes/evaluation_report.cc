@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// A score's name in words.
+// The name of a score in words.
 std::string InWords(std::string name) {
   for (char& c : name)
     if (c == '_') c = ' ';

@@ -1,4 +1,4 @@
-// Shared by the evaluations of all kinds: how scores become a result, and how the observer is told.
+// Shared by all evaluations: makes results from scores, and reports to the observer.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,21 @@
 namespace headlight {
 
 struct Evaluated {
-  const char* task;  ///< its name in JSON
+  const char* task;  ///< the task's name in JSON
   ValidationReport report;
-  const char* units;  ///< "texts"; in JSON a key
+  const char* units;  ///< such as "texts"; also a key in JSON
   std::size_t count;
-  const char* labels;      ///< what the loss is the mean over: "texts"
-  std::string lines = {};  ///< what follows as text, and in JSON
+  const char* labels;      ///< the units that the loss is averaged over, such as "texts"
+  std::string lines = {};  ///< additional scores as text; `members` has them in JSON
   Json::Object members = {};
 };
 
 EvaluationResult ResultOf(const Evaluated& evaluated);
 
-/// JSON has no infinity.
+/// The number, or null if it is infinite or NaN, which JSON does not have.
 Json NumberOrNull(double number);
 
-/// The digits behind the point that a score is printed with: 2 of those in per cent, 4 of those from 0 to 1 and of
-/// losses.
+/// The number of decimals of a printed score: 2 for percentages, 4 for losses and scores from 0 to 1.
 int DigitsOfScore(std::string_view name);
 
 /// Throws Error naming the model if its loss is NaN.
@@ -39,14 +38,14 @@ void CheckLoss(const Model& model, double loss);
 /// Decodes images of at most options.most_pixels.
 DecodeBytes DecoderOf(const Evaluation& options);
 
-// Tell the observer, if it listens.
+// Report to the observer, if it has the function.
 void Show(const EvaluationObserver& observer, const char* what, std::int64_t done = -1, std::int64_t total = 0);
 void Note(const EvaluationObserver& observer, const std::string& text);
 
-/// Shows a pass over examples, which begins. The observer must outlive what it returns.
+/// Reports the start of a pass over examples. The observer must outlive the returned function.
 PassWatch Watch(const EvaluationObserver& observer, const char* what);
 
-/// The result of load(), which reads a model.
+/// Reports that a model is loaded, and returns the result of load().
 template <typename Load>
 auto Loaded(const EvaluationObserver& observer, const Load& load) {
   Show(observer, "loading the model");

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr int kOffsets = 2 * kLargestOffset + 1;
-// The cost of a change, in nats: none is found by chance in 10^6 lines, and about 30 to 60 lines tell it.
+// The cost of a change, in nats. It makes false shifts improbable in 10^6 lines; about 30 to 60 lines outweigh it.
 constexpr double kChange = 30;
 constexpr int kLengthBins = 25, kDigitBins = 4, kWordBins = 8;
 
@@ -34,14 +34,14 @@ Bins BinsOf(const LineTraits& source, const LineTraits& target, double mean_diff
                      : source.digits == target.digits           ? 1
                      : source.digits == 0 || target.digits == 0 ? 2
                                                                 : 3;
-  // Words that are there by chance are taken off: long lines have more.
+  // Subtracts the expected number of coincidences, which grows with the length of the lines.
   const int shared = std::popcount(source.words & target.words);
   const double chance = std::popcount(source.words) * std::popcount(target.words) / 32.0;
   const int words = std::clamp(static_cast<int>(std::lround((shared - chance) * 1.5)), -2, 5) + 2;
   return {length, digits, words};
 }
 
-// The log-odds that two lines belong together, by each feature.
+// The log-odds that two lines are aligned, for each feature.
 struct LogOdds {
   std::array<double, kLengthBins> length = {};
   std::array<double, kDigitBins> digits = {};
@@ -53,7 +53,7 @@ struct LogOdds {
   }
 };
 
-// The log-odds of a feature's bins, of which `in` were counted in step and `out` far apart.
+// The log-odds of a feature's bins: `in` has the counts of aligned lines, and `out` of distant ones.
 template <std::size_t size>
 std::array<double, size> OddsOf(const std::array<double, size>& in, const std::array<double, size>& out) {
   double all_in = 0, all_out = 0;
@@ -63,7 +63,7 @@ std::array<double, size> OddsOf(const std::array<double, size>& in, const std::a
   }
   std::array<double, size> odds{};
   if (all_in == 0 || all_out == 0) return odds;
-  constexpr double prior = 20;  // as many pairs are added to both, so that rare bins say nothing
+  constexpr double prior = 20;  // pseudo-counts, so that rare bins have little weight
   for (std::size_t i = 0; i < size; ++i) {
     const double share = (in[i] + out[i]) / (all_in + all_out);
     if (share > 0)
@@ -72,7 +72,7 @@ std::array<double, size> OddsOf(const std::array<double, size>& in, const std::a
   return odds;
 }
 
-// The offset of each stretch of lines on the best path, by Viterbi's algorithm.
+// The offset of each segment of lines on the best path, by the Viterbi algorithm.
 std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                             const LogOdds& odds, double mean_difference) {
   const std::size_t lines = source.size();
@@ -80,7 +80,7 @@ std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deq
   std::array<double, kOffsets> score;
   score.fill(-kChange);
   score[kLargestOffset] = 0;
-  // Which offsets a change has led to at each line, and from which one.
+  // The offsets that a change leads to at each line, and the offset before the change.
   std::vector<std::uint16_t> changed(lines);
   std::vector<std::uint8_t> changed_from(lines);
   for (std::size_t line = 0; line < lines; ++line) {
@@ -112,10 +112,10 @@ std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deq
 
 struct LearnedOdds {
   LogOdds odds;
-  double information = 0;  // nats that they tell of all pairs of the path
+  double information = 0;  // information of all pairs on the path, in nats
 };
 
-// From the pairs of the path, and pairs of lines that are far apart.
+// Estimated from the pairs on the path, and from pairs of distant lines.
 LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                        const std::vector<Shift>& path, double mean_difference) {
   LogOdds in{}, out{};  // counts
@@ -132,7 +132,7 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   for (std::int64_t line = 0; line < lines; ++line) {
     while (part + 1 < path.size() && path[part + 1].line <= line) ++part;
     count(in, line, line + path[part].offset);
-    for (const int apart : {-29, 24})  // odd and even, as lines may alternate
+    for (const int apart : {-29, 24})  // odd and even, because lines may alternate
       count(out, line, line + apart);
   }
   LearnedOdds learned{.odds = {.length = OddsOf(in.length, out.length),
@@ -147,8 +147,8 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   return learned;
 }
 
-// Those of the one offset for all lines that tells most: of a file with a shift, lines on one of its sides. All are 0
-// if the lines of the two files have nothing to do with each other.
+// The log-odds for the single offset with the most information; in a file with a shift, for the lines on one side of
+// it. All are 0 if the two files are unrelated.
 LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                          double mean_difference) {
   LearnedOdds best{};
@@ -158,7 +158,7 @@ LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<
     information.push_back(learned.information);
     if (learned.information > best.information) best = std::move(learned);
   }
-  // Every offset tells something by chance, or if long and short lines alternate in both files.
+  // Every offset has some information by chance, or if long and short lines alternate in both files.
   std::ranges::nth_element(information, information.begin() + kLargestOffset);
   constexpr double least = 25;
   const double usual = information[kLargestOffset];

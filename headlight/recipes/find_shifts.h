@@ -1,4 +1,4 @@
-// Where the lines of parallel text are out of step.
+// Finds misaligned lines in parallel text.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace headlight {
 
-/// What two lines that translate each other have in common, in 8 bytes.
+/// Features for comparing a line with its translation, in 8 bytes.
 struct LineTraits {
   std::uint16_t length = 0;  ///< 256 ln(1 + characters)
   std::uint16_t digits = 0;  ///< a hash of the numbers in the line, in any order; 0: none
-  std::uint32_t words = 0;   ///< a bit for the beginning of each longer word
+  std::uint32_t words = 0;   ///< a bit for the first letters of each longer word
 };
 LineTraits TraitsOf(std::string_view text);
 
-/// From source line `line` (from 0) on, line i of the source belongs to line i + offset of the target, until the next
-/// shift. The first line that is said to be out of step may be a few lines off.
+/// From source line `line` (from 0) on, line i of the source corresponds to line i + offset of the target, until the
+/// next shift. `line` may be a few lines off.
 struct Shift {
   std::int64_t line = 0;
   int offset = 0;
@@ -26,8 +26,8 @@ struct Shift {
 constexpr int kLargestOffset = 7;  // lines
 
 /// The most probable offsets of all lines, up to kLargestOffset, if each change of the offset has the probability
-/// e^-30. Lengths, digits and words count by their log-odds in this corpus: of pairs in step against lines that are far
-/// apart. Memory: 3 bytes a line.
+/// e^-30. Lengths, digits and words are weighted by their log-odds in this corpus, between aligned and distant pairs of
+/// lines. Needs 3 bytes of memory per line.
 std::vector<Shift> FindShifts(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target);
 
 }  // namespace headlight

@@ -19,7 +19,8 @@ const std::map<std::string, std::map<std::string, std::string>> kAugmentations =
       {"--contrast", "0.3"},
       {"--saturation", "0.3"},
       {"--random-erasing", "0.1"}}},
-    // Of DeiT (Touvron et al., 2021, table 9), but for repeated images and a smaller least share.
+    // The settings of DeiT (Touvron et al., 2021, table 9), without repeated augmentation and with a smaller minimum
+    // crop.
     {"strong",
      {{"--random-resized-crop", "0.2"},
       {"--horizontal-flip", "0.5"},
@@ -59,7 +60,7 @@ void Describe(OptionTable& table, ImageAugmentation& options) {
   add("--mixup", options.mixup, NumberFrom(0, 1000),
       "Blend pairs of images and their classes, with weights from Beta(X, X); 0: do not");
   add("--cutmix", options.cutmix, NumberFrom(0, 1000),
-      "Paste regions of images into others, likewise; with `mixup`, one of the two for each batch");
+      "Paste regions of images into others, with areas from Beta(X, X); with `mixup`, one of the two per batch");
 }
 
 void CompleteAugmentation(ImageAugmentation& options) {

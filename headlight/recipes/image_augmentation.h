@@ -1,4 +1,4 @@
-// The options of a training that change its images at random.
+// Options for augmentation of training images.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// As torchvision's users know them. An empty optional stands for the preset's value, or for leaving it out.
+/// Named as in torchvision. An empty optional means the preset's value, or no such augmentation.
 struct ImageAugmentation {
   std::optional<std::string> augment;  ///< the preset: none, light, standard or strong [light]
   std::optional<double> random_resized_crop, horizontal_flip, brightness, contrast, saturation, hue, grayscale,
@@ -25,14 +25,14 @@ struct ImageAugmentation {
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageAugmentation& options);
 
-/// Completes the options by those of the preset.
+/// Sets the options that are empty to those of the preset.
 void CompleteAugmentation(ImageAugmentation& options);
 
-/// To images of the processor's size, resized with its filter.
+/// The augmentation for images of the processor's size, resized with its filter.
 Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcessor& processor);
 MixOptions MixOf(const ImageAugmentation& options);
 
-/// For what a resumed run must share.
+/// The settings that a resumed run must share.
 Json RunOf(const ImageAugmentation& options);
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ void Describe(OptionTable& table, ImageTraining& options, const TrainingDefaults
               bool validates) {
   Describe(table, options, defaults,
            {.train = "Images to train on: " + images,
-            .valid = validates ? "Images to validate on, likewise" : "",
+            .valid = validates ? "Images to validate on, in the same formats" : "",
             .from = "Folder of an image encoder to fine-tune",
             .batch = "--batch-size",
             .batch_description = "Images per batch"});
@@ -46,7 +46,7 @@ TrainingWords WordsOfImages(std::string from) {
   return {.train =
               "Images to train on: files, folders of them at any depth, IDX files, or .csv, .jsonl and .tsv files of "
               "paths",
-          .valid = "Images to validate on, likewise",
+          .valid = "Images to validate on, in the same formats",
           .from = std::move(from),
           .batch = "--batch-size",
           .batch_description = "Images per batch"};

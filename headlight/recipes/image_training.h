@@ -1,4 +1,4 @@
-// Shared by the trainings on images: their options, a ViT or a ResNet from scratch, and the run.
+// Shared by trainings on images: their options, a ViT or ResNet from scratch, and the run.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@
 namespace headlight {
 
 struct ImageTraining : ModelTraining {
-  std::optional<std::int64_t> image_size, patch_size;  ///< pixels of a side, of a model from scratch [224, 16]
-  /// Of a ResNet's stages; without channels a ViT is trained.
+  std::optional<std::int64_t> image_size, patch_size;  ///< pixels per side, for a model from scratch [224, 16]
+  /// The stages of a ResNet; without channels a ViT is trained.
   std::vector<std::int64_t> channels, depths;
-  std::optional<double> drop_path;         ///< the probability that the last layer is skipped [0]
-  bool skip_errors = false;                ///< whether damaged images are left out
-  std::int64_t most_pixels = kMostPixels;  ///< larger images are refused before they are decoded
+  std::optional<double> drop_path;         ///< probability of skipping the last layer (stochastic depth) [0]
+  bool skip_errors = false;                ///< whether to skip damaged images
+  std::int64_t most_pixels = kMostPixels;  ///< larger images are errors, before they are decoded
 };
 
 inline constexpr TrainingDefaults kImageDefaults = {.sizes = {.model = 192, .heads = 3, .layers = 12},
@@ -40,65 +40,64 @@ inline constexpr TrainingDefaults kImageDefaults = {.sizes = {.model = 192, .hea
                                                     .beta2 = 0.999,
                                                     .epsilon = 1e-8};
 
-/// Describes the options, which must outlive the table. `images` describes what is trained on; `validates`: whether
-/// there are options for what to validate on.
+/// Describes the options, which must outlive the table. `images` describes the training files; `validates`: whether
+/// there are options for validation.
 HEADLIGHT_API void Describe(OptionTable& table, ImageTraining& options, const TrainingDefaults& defaults,
                             const std::string& images, bool validates);
-/// How a training on images without labels or texts describes its files.
+/// The help texts for files of images without labels or texts.
 TrainingWords WordsOfImages(std::string from);
 void DescribeSkipErrors(OptionTable& table, bool& skip_errors);
 void DescribeMostPixels(OptionTable& table, std::int64_t& most_pixels);
-/// --channels and --depths, of a ResNet.
+/// Describes --channels and --depths, for a ResNet.
 void DescribeResnet(OptionTable& table, ImageTraining& options);
 
-/// The set of these images, perhaps with texts. With `skip_errors` damaged ones are left out, each with a
-/// warning.
+/// Reads these images and their texts, if any. With `skip_errors`, damaged images are skipped, each with a warning.
 ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
                       const TextShare& share = {});
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
 
-/// Calls read(i) for each of `count` images, on all threads, and returns for which it did not throw. Throws Error that
-/// names the others, or with `skip_errors` notes each.
+/// Calls read(i) for each of `count` images on all threads, and returns for which it did not throw. Throws Error naming
+/// the others, or with `skip_errors` notes each of them.
 std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
                                  bool skip_errors, const TrainingObserver& observer);
 
-/// Whether a class has the name of a set of images, such as train or test.
+/// Whether a class has the name of a split, such as train or test.
 bool IsNameOfSet(std::string_view label);
 
-/// Notes how many files of these folders are images in formats that are not read.
+/// Notes how many files in these folders are images in unsupported formats.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
 
-/// A plan, and the folder that is held meanwhile.
+/// A plan, and the folder that is locked during training.
 struct BegunTraining {
   TrainingPlan plan;
   TrainingFolder folder;
 };
 
-/// Completes the options, and checks all that can be known before images are read. Throws Error for options that
-/// exclude each other, if the folder of `from` is of another kind, and for a folder that is taken.
+/// Completes the options, and checks what can be checked before images are read. Throws Error for options that exclude
+/// each other, if the folder of `from` has another kind of model, and if the output folder is in use.
 [[nodiscard]] BegunTraining BeginImageTraining(ImageTraining& options, const TrainingDefaults& defaults,
                                                const TrainingObserver& observer, bool validates,
                                                std::string_view kind = ImageEncoder::kKind);
 
-/// Checks and completes the sizes of a model from scratch. `chosen_by` says where `channels` are from, if they were not
-/// given.
+/// Completes and checks the sizes of a model from scratch. `chosen_by` says where `channels` come from, unless they
+/// were given.
 void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by = "which is given");
 
 /// The configuration of a ViT from scratch.
 VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan);
-/// The model, initialised, with a head for classes if there are labels, and its preprocessor_config.json.
+/// The initialized model, with a classification head if there are labels, and its preprocessor_config.json.
 std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
                                             const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const ImageTraining& options);
 
-/// How images are prepared: as the folder of `from` says, or NewPreprocessorConfig.
+/// The image processor of the folder `from`, or one by NewPreprocessorConfig.
 ImageProcessor ProcessorOf(const ImageTraining& options);
 
-/// Completes a folder that the model was saved into, with preprocessor_config.json.
+/// Writes preprocessor_config.json to a folder with the saved model.
 void SaveBesideImageModel(const ImageTraining& options, const std::string& folder);
 
-/// Trains, as RunModelTraining, and saves the model `kept`.
+/// Trains like RunModelTraining, and saves the model `kept`.
 HEADLIGHT_API TrainingResult RunImageTraining(const TrainingTask& task, const ImageTraining& options,
                                               const TrainingPlan& plan, const char* name, const std::string& labels,
                                               std::uint64_t corpus_hash, Json of, const Model& kept,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kTrainingGroup = "Training";
 
-// Of "encoder.*=0.1".
+// Parses "encoder.*=0.1".
 ParameterGroup RateOf(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   Check(equals != std::string::npos && equals > 0, "`rate` {}: expected PATTERN=FACTOR, such as encoder.*=0.1", text);
@@ -29,7 +29,7 @@ ParameterGroup RateOf(const std::string& text) {
   return group;
 }
 
-// "1, or with --from 2"
+// Such as "1; with `from` 2".
 std::string OrTuning(const std::string& usual, const std::string& tuning, bool tunes) {
   return !tunes || usual == tuning ? usual : fmt::format("{}; with `from` {}", usual, tuning);
 }
@@ -39,7 +39,7 @@ std::string OrTuning(const std::string& usual, const std::string& tuning, bool t
 Compute Chosen(ComputeChoice choice) {
   const bool has_bfloat16 = kernels::CpuHas(Compute::bfloat16);
   Check(choice != ComputeChoice::bfloat16 || has_bfloat16,
-        "`compute` bfloat16: this processor has no instructions for it (AVX-512 BF16), only for float32");
+        "`compute` bfloat16: this processor does not support it (AVX-512 BF16), only float32");
   return choice == ComputeChoice::float32 || !has_bfloat16 ? Compute::float32 : Compute::bfloat16;
 }
 
@@ -98,7 +98,7 @@ void DescribeOptimization(OptionTable& table, ModelTraining& options, const Trai
                                     const char* description) -> Option& {
     return add(name, value, check, description).ShowDefault();
   };
-  const auto number = [](double value) {  // without an exponent
+  const auto number = [](double value) {  // in decimal notation
     std::string digits = fmt::format("{:.9f}", value);
     digits.erase(digits.find_last_not_of('0') + 1);
     return digits.ends_with('.') ? digits.substr(0, digits.size() - 1) : digits;

@@ -1,4 +1,4 @@
-// The options of every training of a model, from scratch or from a folder, and the run.
+// The options that all trainings of models share, from scratch or from a folder, and the run.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,35 @@
 
 namespace headlight {
 
-/// The type of a training's GEMMs. automatic: the fastest that the processor has.
+/// The type of GEMMs in training. automatic: the fastest type that the processor supports.
 enum class ComputeChoice { automatic, float32, bfloat16 };
 
-/// The type that is chosen. Throws Error for bfloat16 if the processor has no instructions for it.
+/// The chosen type. Throws Error for bfloat16 if the processor does not support it.
 Compute Chosen(ComputeChoice choice);
 
-/// The input and output of a recipe, and its optimization. An empty optional stands for the recipe's default.
+/// The files of a recipe, and its optimization. An empty optional means the recipe's default.
 struct ModelTraining {
   std::vector<std::string> train, valid;  ///< files
-  double validate_split = 0;              ///< instead of `valid`: the share of `train` that is held out
-  std::string out;                        ///< the folder of the model and of all that the training keeps
-  std::string from;                       ///< the folder of a model to fine-tune; empty: a model from scratch
+  double validate_split = 0;              ///< the held-out share of `train`, instead of `valid`
+  std::string out;                        ///< folder for the model and the state of the training
+  std::string from;                       ///< folder of a model to fine-tune; empty: a model from scratch
 
-  // Of a model from scratch.
+  // For a model from scratch.
   std::optional<std::int32_t> layers, heads;
   std::optional<std::int64_t> model_dim, ffn_dim;
-  std::optional<double> dropout, attention_dropout;  ///< of a folder's model, too
+  std::optional<double> dropout, attention_dropout;  ///< also for fine-tuning
 
   std::optional<std::int64_t> batch;  ///< tokens or examples per batch
   std::int64_t accumulation = 1;      ///< batches per step
-  // The training ends at the first of these that is reached; 0: no such limit. Without any the recipe has epochs.
+  // The training ends at the first of these limits; 0: no such limit. Without any limit, the recipe's number of epochs
+  // applies.
   std::int64_t epochs = 0, steps = 0;
   double minutes = 0;
   std::optional<ScheduleKind> schedule;
   std::optional<std::int64_t> warmup;  ///< steps
   std::optional<double> learning_rate, weight_decay, clip_norm;
   double layer_decay = 1;
-  std::vector<std::string> freeze, rate;  ///< shell patterns of parameters, and PATTERN=FACTOR
+  std::vector<std::string> freeze, rate;  ///< wildcard patterns of parameter names, and PATTERN=FACTOR
   std::optional<double> average_decay;
   std::optional<std::int64_t> average_last;  ///< validations [1]
   std::int64_t validate_every = 0;
@@ -60,15 +61,15 @@ struct ModelTraining {
   std::int64_t log_every = 50;
   std::uint64_t seed = 1;
   bool resume = false;
-  Ranks* ranks = nullptr;  ///< those that train together; null: this process alone
+  Ranks* ranks = nullptr;  ///< the ranks that train together; null: only this process
 
   bool from_scratch() const { return from.empty(); }
   bool has_end() const { return epochs > 0 || steps > 0 || minutes > 0; }
-  /// The files to validate on, and which examples of the files are trained and validated on.
+  /// The files to validate on, and the selection of examples to train and validate on.
   const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
   TextShare learned() const { return {validate_split, seed, false}; }
   TextShare validated() const { return {validate_split, seed, true}; }
-  /// All that is read.
+  /// All input files.
   std::vector<std::string> inputs() const;
   ChosenDropout chosen_dropout() const { return {dropout, attention_dropout}; }
 };
@@ -82,10 +83,10 @@ struct ModelSizes {
   std::int64_t inner() const { return ffn > 0 ? ffn : 4 * model; }
 };
 
-/// What holds where ModelTraining says nothing. tuning_*: with `from`.
+/// The defaults for options that ModelTraining does not set. tuning_*: with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
-  bool has_heads = true;  ///< whether the model has attention, whose heads divide it
+  bool has_heads = true;  ///< whether the model has attention heads, which must divide its size
   double dropout = 0;
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
@@ -97,23 +98,23 @@ struct TrainingDefaults {
   std::int64_t longest_warmup = 200;
 };
 
-/// Options that are complete.
+/// The completed options.
 struct TrainingPlan {
   ModelSizes sizes;
-  double dropout = 0, attention_dropout = 0;  ///< of a model from scratch
+  double dropout = 0, attention_dropout = 0;  ///< for a model from scratch
   TrainingOptions training;
   BatchOptions batches;
   Compute compute = Compute::float32;
 };
 
-/// The group of the options that are of a model from scratch only.
+/// The option group for models from scratch.
 inline constexpr const char* kModelGroup = "A model from scratch";
 
-/// How a recipe describes its options.
+/// Texts in the help of a recipe's options.
 struct TrainingWords {
-  std::string train;       ///< of the files: "Text to train on: one text per line"
-  std::string valid = {};  ///< likewise; empty if there is nothing to validate on
-  std::string from = {};   ///< empty: only models from scratch
+  std::string train;       ///< such as "Text to train on: one text per line"
+  std::string valid = {};  ///< empty if there is no validation
+  std::string from = {};   ///< empty if there is no fine-tuning
   const char* batch = "--batch-tokens";
   const char* batch_description = "Tokens per batch: of the target, if there is one";
 };
@@ -121,12 +122,12 @@ struct TrainingWords {
 /// Describes the options, which must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, ModelTraining& options, const TrainingDefaults& defaults,
                             const TrainingWords& words);
-/// Describes the options of the optimization only.
+/// Describes only the optimization options.
 void DescribeOptimization(OptionTable& table, ModelTraining& options, const TrainingDefaults& defaults,
                           const TrainingWords& words);
 Option& AddTrainingCompute(OptionTable& table, ComputeChoice& choice);
 
-/// Adds a number of a model from scratch.
+/// Adds a numeric option for a model from scratch.
 template <typename Value>
 Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value, const OptionCheck& check,
                        const std::string& description) {
@@ -135,8 +136,8 @@ Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value
   return option;
 }
 
-/// Values of options by their names. ApplyPreset sets those that have no value yet, which must be optionals; not those
-/// of a model from scratch if there is a folder, and no `epochs` if another end is given.
+/// Option values by option name. ApplyPreset sets those that have no value yet, which must be optionals. It omits
+/// options for models from scratch if there is a folder, and `epochs` if another limit is given.
 using OptionValues = std::map<std::string, std::string>;
 HEADLIGHT_API void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values);
 template <typename Options>
@@ -146,7 +147,7 @@ void ApplyPreset(Options& options, const OptionValues& values) {
   ApplyPreset(table, options, values);
 }
 
-/// The entry of a map of presets. Throws Error naming them all if there is none of this name.
+/// The entry of a map of presets. Throws Error naming all presets if there is none with this name.
 template <typename Presets>
 const typename Presets::mapped_type& PresetOf(const Presets& presets, const std::string& name,
                                               const char* option = "preset") {
@@ -157,28 +158,29 @@ const typename Presets::mapped_type& PresetOf(const Presets& presets, const std:
   Fail("`{}` must be {}, not {}", option, Alternatives(names), Quoted(name));
 }
 
-/// The names of the members of records that hold a source and its target.
+/// Adds options for the names of the record members with source and target.
 void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group);
 
-/// Completes the options, and checks what can be known before anything is read. `validates`: whether there must be
-/// something to validate on. Throws Error for options that exclude each other.
+/// Completes the options, and checks what can be checked before anything is read. `validates`: whether validation data
+/// is needed. Throws Error for options that exclude each other.
 HEADLIGHT_API TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults,
                                             bool validates = true);
 
-/// Throws Error if of `things`, such as texts, none was read from the files, or none is in the share of them.
+/// Throws Error if no `things`, such as texts, were read from the files, or none are in the share.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
-/// Throws Error unless there is exactly one of files to validate on and a share.
+/// Throws Error unless exactly one of validation files and a validation share is given.
 void CheckValidation(bool has_files, double share);
 
-// For the tasks that predict tokens.
+// For tasks that predict tokens.
 void AddLabelSmoothing(OptionTable& table, double& label_smoothing);
 void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
-/// If R-Drop is used, adds its settings to those that a resumed training must share.
+/// If R-Drop is used, adds its settings to those that a resumed run must share.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
-/// Trains. `name` is the task's, and `of` says what the run is besides the options here; `corpus_hash` is of what it
-/// trains on; `save` saves the model that is kept, with the files that belong to it; `labels` as TrainingRun's.
+/// Trains. `name` is that of the task. `of` has settings that a resumed run must share, besides the options.
+/// `corpus_hash` identifies the training data. `save` saves the best model with its files. `labels` is as in
+/// TrainingRun.
 HEADLIGHT_API TrainingResult RunModelTraining(const TrainingTask& task, const ModelTraining& options,
                                               const TrainingPlan& plan, const char* name, const std::string& labels,
                                               std::uint64_t corpus_hash, Json of,

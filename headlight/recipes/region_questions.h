@@ -1,4 +1,4 @@
-// Questions about images, as models read them that see regions: for training and evaluation.
+// Converts questions about images for models that read regions, in training and evaluation.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace headlight {
 
-/// How questions become numbers.
+/// The parameters of this conversion.
 struct QuestionReading {
   const PipelineTokenizer& tokenizer;
   const RegionTextEncoder& model;
   const ImageBoxes& boxes;
-  const std::vector<std::string>& labels;  // the answers that the model knows
+  const std::vector<std::string>& labels;  // the model's answers
   std::vector<std::string>& kinds;         // of questions; new ones are added
 };
 
-/// The questions with their images' regions; the set's kinds are left to the caller. Throws Error naming a question
-/// that is longer than the model reads, and as ImageBoxes.
+/// The questions as token ids, with the regions of their images. Does not set the kinds of the set. Throws Error naming
+/// a question that is longer than the model reads, and as ImageBoxes.
 VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

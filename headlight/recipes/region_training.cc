@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 void Describe(OptionTable& table, RegionTraining& options, const std::string& train, const char* batch) {
   Describe(table, static_cast<ModelTraining&>(options), kRegionDefaults,
            {.train = train,
-            .valid = "Files to validate on, likewise",
-            .from = "Folder of a ViLBERT, LXMERT or VisualBERT to go on from, with its tokenizer",
+            .valid = "Files to validate on, in the same formats",
+            .from = "Folder of a ViLBERT, LXMERT or VisualBERT to train further, with its tokenizer",
             .batch = "--batch-size",
             .batch_description = batch});
   Option& from = table.Get("--from");
@@ -33,7 +33,7 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
       .Type("DIR");
   table
       .Add("--boxes", options.boxes,
-           "Boxes in the images, whose pixels the model sees: COCO's files (.json), or folders of Pascal VOC's")
+           "Boxes in the images, whose pixels are the model's input: COCO's files (.json), or folders of Pascal VOC's")
       .Type("FILE");
   table.Add("--detector", options.detector, "Folder of a detector that finds the boxes").Model().Type("DIR");
   table.Add("--positions", options.positions, Between(1, 1 << 15), "Tokens of the longest text")
@@ -111,7 +111,7 @@ std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const
       const auto i = static_cast<std::size_t>(index);
       std::vector<Box> within;
       ImageRegions& own = regions[first + i];
-      own.classes = {-1};  // of the whole image
+      own.classes = {-1};  // the whole image has no class
       for (const LabelledBox& one : found[i]) {
         if (!LiesWithin(one.box, images[i])) continue;
         within.push_back(one.box);

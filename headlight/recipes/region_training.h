@@ -1,5 +1,5 @@
-// Shared by the trainings of models that read a text with the regions of an image: their options, the regions that
-// boxes hold, and the folder.
+// Shared by trainings of models that read a text with the regions of an image: their options, the regions, and the
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace headlight {
 
 struct RegionTraining : TextTraining {
   std::vector<std::string> boxes;           ///< files of boxes in the images
-  std::string detector;                     ///< or the folder of a detector that finds them
-  bool skip_errors = false;                 ///< whether damaged images are left out
-  std::optional<std::int64_t> region_size;  ///< pixels of a side, of a model from scratch [12]
+  std::string detector;                     ///< or folder of a detector that finds them
+  bool skip_errors = false;                 ///< whether to skip damaged images
+  std::optional<std::int64_t> region_size;  ///< pixels per side of a region, for a model from scratch [12]
 
   std::int64_t longest() const { return positions.value_or(64); }
   std::int64_t region_side() const { return region_size.value_or(12); }
@@ -38,21 +38,22 @@ inline constexpr TrainingDefaults kRegionDefaults = {.sizes = {.model = 128, .he
                                                      .tuning_rate = 5e-5,
                                                      .tuning_weight_decay = 0.01};
 
-/// Describes the options, which must outlive the table. `train` describes the files, `batch` what a batch has.
+/// Describes the options, which must outlive the table. `train` describes the files, `batch` the unit of the batch
+/// size.
 HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const std::string& train, const char* batch);
 
-/// Checks all that can be known before anything is read, and takes the folder. Throws Error for options that exclude
-/// each other.
+/// Checks what can be checked before anything is read, and locks the folder. Throws Error for options that exclude each
+/// other.
 [[nodiscard]] TrainingFolder BeginRegionTraining(RegionTraining& options);
 
-// The boxes of images, which `boxes` has or `detector` finds, with their classes.
+// The boxes of images with their classes, from `boxes` files or a detector.
 class ImageBoxes {
  public:
-  // Of the files of `boxes`, or found by the detector in a folder, of which one is given.
+  // Exactly one of the files of `boxes` and the folder of a detector is given.
   ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
-  // Of images with these paths. Throws Error naming an image that no file of `boxes` has.
+  // The boxes of images with these paths. Throws Error naming an image that no file of `boxes` has.
   std::vector<std::vector<LabelledBox>> Of(const std::vector<Image>& images,
                                            const std::vector<std::string>& paths) const;
 
@@ -62,21 +63,21 @@ class ImageBoxes {
   std::vector<std::string> labels_;
 };
 
-// Which of the images at these paths can be read. Throws Error or notes as ReadableImages does.
+// Which of the images at these paths can be read. Throws Error or adds notes as ReadableImages does.
 std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
                                 const TrainingObserver& observer);
 
-// The regions of the images at these paths, with their classes, as the model reads them.
+// The regions of the images at these paths with their classes, as the model's input.
 std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,
                                     const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions);
 
-// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a layer of
-// co-attention precedes each of the upper half. In the paper's base model the regions meet the text at once: they are
-// the output of a deep network, where these are pixels, of which a layer must first make a kind and a colour.
+// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a co-attention layer
+// precedes each layer of the upper half. In the paper's base model, regions meet the text in the first layer: they are
+// outputs of a deep network. Here regions are pixels, from which layers must first extract features.
 VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary);
 
-/// Trains, as RunModelTraining.
+/// Trains like RunModelTraining.
 HEADLIGHT_API TrainingResult RunRegionTraining(const TrainingTask& task, const RegionTraining& options,
                                                const TrainingPlan& plan, const char* name, const std::string& labels,
                                                std::uint64_t corpus_hash, const TrainingObserver& observer);

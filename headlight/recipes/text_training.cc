@@ -20,7 +20,7 @@ namespace headlight {
 void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults, const std::string& texts) {
   Describe(table, static_cast<ModelTraining&>(options), defaults,
            {.train = "Text to train on: " + texts,
-            .valid = "Text to validate on, likewise",
+            .valid = "Text to validate on, in the same formats",
             .from = "Folder of a model to fine-tune, with its tokenizer"});
   Option& from = table.Get("--from");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")

@@ -1,4 +1,4 @@
-// Shared by the trainings on texts: their options, the tokenizer, and the run.
+// Shared by trainings on texts: their options, the tokenizer, and the run.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@
 namespace headlight {
 
 struct TextTraining : ModelTraining {
-  std::string tokenizer;                  ///< the folder of the tokenizer for a model from scratch
-  std::optional<std::int64_t> positions;  ///< tokens of the longest text, of a model from scratch [512]
-  TextSource source;                      ///< of texts without labels: where they are in the files
+  std::string tokenizer;                  ///< folder of the tokenizer, for a model from scratch
+  std::optional<std::int64_t> positions;  ///< tokens of the longest text, for a model from scratch [512]
+  TextSource source;                      ///< for texts without labels: where they are in the files
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
   std::int64_t longest() const { return positions.value_or(512); }
 };
 
-/// The usual settings of BERT's fine-tuning (Devlin et al., 2019, appendix A.3).
+/// The usual settings for fine-tuning BERT (Devlin et al., 2019, appendix A.3).
 inline constexpr TrainingDefaults kTextDefaults = {
     .dropout = 0.1, .tuning_schedule = ScheduleKind::linear, .tuning_rate = 5e-5, .tuning_weight_decay = 0.01};
 
@@ -39,39 +39,39 @@ inline constexpr TrainingDefaults kTextDefaults = {
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
 
-/// Checks all that can be known before texts are read, and takes the folder. `tokenizes`: whether a model from scratch
-/// needs a tokenizer's folder. Throws Error for options that exclude each other and for files that are missing.
+/// Checks what can be checked before texts are read, and locks the folder. `tokenizes`: whether a model from scratch
+/// needs a tokenizer's folder. Throws Error for options that exclude each other and for missing files.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
 
 /// Sets the sizes and dropouts of a model from scratch.
 void SetSizes(const TrainingPlan& plan, BertConfig& config);
 
-/// The token that is called by one of these names, as the published tokenizers call it.
+/// The token with one of these names, which published tokenizers use.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
-/// Notes CheckSummary of what to train on, if it says anything.
+/// Notes CheckSummary of the training data, unless it is empty.
 void NoteCheck(const TrainingObserver& observer, const DataCheck& data);
 /// The same for texts without labels.
 void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
                       const TextSource& source);
 
-/// The mask, and the tokens that none is replaced by. Throws Error if the tokenizer has no mask.
+/// Sets the mask token, and the tokens that are not used as replacements. Throws Error if the tokenizer has no mask.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 
-/// Says that the ends of so many texts are left out.
+/// A note that `texts` texts were truncated.
 std::string TruncatedNote(std::int64_t texts);
 
-/// Reports what was read. Throws Error if that is nothing.
+/// Notes what was read. Throws Error if that is nothing.
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read);
 
-/// Saves a model with its tokenizer, and the other files of options.from. `tokenizer_json`: of a model from scratch
-/// without a tokenizer's folder; else empty.
+/// Saves a model with its tokenizer, and the other files of options.from. `tokenizer_json`: for a model from scratch
+/// without a tokenizer's folder; otherwise empty.
 void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
                        const std::string& to);
 
-/// Trains, as RunModelTraining.
+/// Trains like RunModelTraining.
 HEADLIGHT_API TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options,
                                              const TrainingPlan& plan, const char* name, const std::string& labels,
                                              std::uint64_t corpus_hash, Json of, const TrainingObserver& observer,

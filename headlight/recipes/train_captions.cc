@@ -50,7 +50,7 @@ std::unique_ptr<CaptionModel> NewModel(const CaptionTraining& options, const Tra
   return model;
 }
 
-// The settings of generation: a caption gets no longer than those of the training.
+// The generation settings; the maximum length is that of the training captions.
 Json NewGenerationConfig(const CaptionModel& model, std::size_t longest) {
   const ConditionalDecoder::Limits& limits = model.limits();
   return Json::Object{{"decoder_start_token_id", limits.start_id},

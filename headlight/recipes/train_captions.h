@@ -1,4 +1,4 @@
-// Training a model that describes images.
+// Trains an image captioning model.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace headlight {
 
 struct CaptionTraining : ImageTraining {
-  std::vector<std::string> images;  ///< folders of the images that COCO's files name
-  std::string tokenizer;            ///< the folder of the tokenizer for a model from scratch
-  std::int64_t positions = 64;      ///< tokens of the longest caption, of a model from scratch
+  std::vector<std::string> images;  ///< folders of the images in COCO's files
+  std::string tokenizer;            ///< folder of the tokenizer, for a model from scratch
+  std::int64_t positions = 64;      ///< tokens of the longest caption, for a model from scratch
   double label_smoothing = 0;
-  std::optional<std::int64_t> validate_images;  ///< images that a validation writes captions for [500]
+  std::optional<std::int64_t> validate_images;  ///< images that are captioned in each validation [500]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, CaptionTraining& options);
 
-/// Trains, from scratch a ViT with a GPT-2 of the same sizes, and saves a model folder. Throws Error if a file or an
-/// option is wrong.
+/// Trains, and saves a model folder. From scratch the model is a ViT with a GPT-2 of the same sizes. Throws Error if a
+/// file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

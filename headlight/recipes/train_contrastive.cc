@@ -32,7 +32,7 @@ using Architecture = ContrastiveTraining::Architecture;
 std::int64_t ImageSide(const ContrastiveTraining& options) { return options.image_size.value_or(224); }
 std::int64_t PatchSide(const ContrastiveTraining& options) { return options.patch_size.value_or(16); }
 
-// How an image is prepared: as CLIP's and SigLIP's processors say it.
+// Preprocessing with the settings of CLIP or SigLIP.
 Json NewPreprocessorConfig(const ContrastiveTraining& options) {
   const std::int64_t side = ImageSide(options);
   const Json::Object square = {{"height", side}, {"width", side}};
@@ -54,7 +54,7 @@ Json NewPreprocessorConfig(const ContrastiveTraining& options) {
   return config;
 }
 
-// The sizes of both towers, as far as they are alike.
+// The sizes that both towers share.
 template <typename Config>
 void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, const PipelineTokenizer& tokenizer,
               Config& config) {
@@ -76,17 +76,18 @@ void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, cons
   image.attention_dropout = text.attention_dropout = plan.attention_dropout;
 }
 
-// The token that ends every text, in whose state a CLIP sums it up.
+// The end token of every text, whose state is CLIP's representation of the text.
 std::int32_t EndOf(const ContrastiveTraining& options, const PipelineTokenizer& tokenizer) {
   const std::vector<std::int32_t> ids = tokenizer.Encode("a").ids;
   Check(!ids.empty() && tokenizer.IsSpecial(ids.back()),
-        "{}: the tokenizer puts no special token behind a text, by which a CLIP reads it; a WordPiece or "
-        "Unigram tokenizer that headlight has trained does",
+        "{}: the tokenizer puts no special token after a text, which a CLIP needs; a WordPiece or "
+        "Unigram tokenizer trained by headlight does",
         options.tokenizer);
-  Check(ids.back() != kLargestIdEnds,
-        "{}: the token behind a text, {}, has the id 2, which a CLIP's configuration reads as the token of the largest "
-        "id",
-        options.tokenizer, Quoted(tokenizer.Piece(ids.back())));
+  Check(
+      ids.back() != kLargestIdEnds,
+      "{}: the token after a text, {}, has the id 2, which a CLIP's configuration reads as the token with the largest "
+      "id",
+      options.tokenizer, Quoted(tokenizer.Piece(ids.back())));
   return ids.back();
 }
 
@@ -100,7 +101,7 @@ std::unique_ptr<DualEncoder> NewModel(const ContrastiveTraining& options, const 
     config.text->end_id = EndOf(options, tokenizer);
     model = std::make_unique<Clip>(config);
   } else {
-    Check(!options.vector_dim, "`vector_dim`: a SigLIP's vectors have the size of its images' tower, `model_dim`");
+    Check(!options.vector_dim, "`vector_dim`: a SigLIP's vectors have the size of its image tower, `model_dim`");
     SiglipConfig config;
     SetSizes(options, plan, tokenizer, config);
     config.text->vector = plan.sizes.model;
@@ -124,7 +125,7 @@ void Save(const ContrastiveTraining& options, const DualEncoder& model, const st
   WriteFile(to + "/preprocessor_config.json", NewPreprocessorConfig(options).Text());
 }
 
-// Options of one kind of training are refused in the other.
+// Throws Error for options of the other kind of training.
 void CheckOfTexts(const ContrastiveTraining& options) {
   for (const auto& [name, given] :
        {std::pair("images", !options.images.empty()), std::pair("skip_errors", options.skip_errors),
@@ -139,7 +140,7 @@ void CheckOfTexts(const ContrastiveTraining& options) {
 }
 
 TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserver& observer) {
-  Check(!options.scale, "`scale`: is not for images with texts, whose temperature is learned");
+  Check(!options.scale, "`scale`: is not for images with texts, whose temperature is a trained parameter");
   if (!options.from_scratch()) CheckKind<DualEncoder>(options.from);
   Check(PatchSide(options) > 0 && ImageSide(options) % PatchSide(options) == 0,
         "`image_size` {}: is not a multiple of `patch_size` {}", ImageSide(options), PatchSide(options));
@@ -199,7 +200,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   Describe(table, options, kContrastiveDefaults,
            {.train = "Images with texts to train on: a .tsv of path and text, a .csv or .jsonl file, COCO's captions "
                      ".json, or a folder of images with a .txt next to each",
-            .valid = "Images with texts to validate on, likewise",
+            .valid = "Images with texts to validate on, in the same formats",
             .from = "Folder of a CLIP or SigLIP to fine-tune, with its tokenizer",
             .batch = "--batch-size",
             .batch_description = "Pairs per batch, which are compared with each other"});
@@ -207,7 +208,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   DescribeSkipErrors(table, options.skip_errors);
   table.Add("--truncate", options.truncate,
             "Leave out the end of a text that is too long for the model, instead of refusing it");
-  table.Add("--images", options.images, "Folders of COCO's images, unless they lie next to the file")
+  table.Add("--images", options.images, "Folders of COCO's images, unless they are next to the file")
       .Check(ExistingFolder())
       .Type("DIR");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
@@ -226,11 +227,11 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   add_size("--image-size", options.image_size, 4096, "Pixels of a side, to which images are resized").Default("224");
   add_size("--patch-size", options.patch_size, 4096, "Pixels of a patch's side").Default("16");
   add_size("--positions", options.positions, 1 << 15, "Tokens of the longest text").ShowDefault();
-  add_size("--text-layers", options.text_layers, 1024, "Layers of the texts' tower").Default("`layers`");
+  add_size("--text-layers", options.text_layers, 1024, "Layers of the text tower").Default("`layers`");
   add_size("--text-model-dim", options.text_model_dim, 1 << 15, "Size of its embeddings and layers")
       .Default("`model_dim`");
   add_size("--text-heads", options.text_heads, 1 << 15, "Its attention heads").Default("`heads`");
-  add_size("--vector-dim", options.vector_dim, 1 << 15, "Size of the common space of a CLIP").Default("`model_dim`");
+  add_size("--vector-dim", options.vector_dim, 1 << 15, "Embedding size of a CLIP").Default("`model_dim`");
   table
       .Add("--micro-batch-size", options.micro_batch_size, AtLeast(1),
            "Pairs whose activations are in memory at a time; a larger batch is computed twice, with the same result")

@@ -1,4 +1,4 @@
-// Training images with texts, or texts with texts, into one space.
+// Contrastive training of images with texts, or of texts with texts.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -8,8 +8,7 @@ namespace headlight {
 
 HEADLIGHT_API void Describe(OptionTable& table, ContrastiveTraining& options);
 
-/// Trains a CLIP, a SigLIP or an encoder of texts, and saves a model folder. Throws Error if a file or an option is
-/// wrong.
+/// Trains a CLIP, a SigLIP or a text encoder, and saves a model folder. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainContrastive(ContrastiveTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

@@ -52,7 +52,7 @@ const std::map<std::string, OptionValues> kDetectionPresets = {{"small-scenes",
 ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   using Backbone = DetectionTraining::Backbone;
   switch (backbone) {
-    case Backbone::small:  // for images of about 128 pixels: its last map has a cell for each 16 x 16
+    case Backbone::small:  // for images of about 128 pixels: its last feature map has a cell for each 16 x 16
       return {.embedding = 16, .hidden = {32, 64, 128}, .depths = {1, 1, 2}, .bottleneck = false};
     case Backbone::resnet18:
       return {.hidden = {64, 128, 256, 512}, .depths = {2, 2, 2, 2}, .bottleneck = false};
@@ -64,7 +64,7 @@ ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   return {};
 }
 
-// The images of a share, which are chosen by their names.
+// Reads the images of a share, which is chosen by file name.
 DetectionSet Read(const DetectionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, const TrainingObserver& observer) {
   DetectionSet set = ReadDetectionSet(paths, options.images, labels, rule, ReadVoc);
@@ -88,7 +88,7 @@ DetectionSet Read(const DetectionTraining& options, const std::vector<std::strin
   return set;
 }
 
-// Leaves out images that cannot be read, or whose annotations do not fit them.
+// Skips images that cannot be read, or whose annotations do not fit them.
 void LeaveOutDamaged(const DetectionTraining& options, DetectionSet& set, const TrainingObserver& observer) {
   const auto read = [&](std::size_t i) {
     const Image image = ReadImage(set.examples[i].image, options.most_pixels);
@@ -119,7 +119,7 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   return model;
 }
 
-// The model of `from`, with a new head where the classes are not its own; the labels then are in its order.
+// The model of `from`, with a new head if the classes differ. Otherwise `labels` gets the model's order.
 std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
                                const TrainingObserver& observer) {
   std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});
@@ -136,7 +136,7 @@ std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std
   return Refit(*model, labels, queries, options.seed);
 }
 
-// preprocessor_config.json: a new one, or that of `from`, with the size that is asked for.
+// A new preprocessor_config.json, or that of `from`, with the requested size.
 Json ProcessorConfigOf(const DetectionTraining& options) {
   Json config;
   if (options.from_scratch()) {
@@ -165,7 +165,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
   Describe(table, options, kDetectionDefaults,
            {.train = "Images and boxes to train on: a COCO file (.json), a folder of Pascal VOC's XML files, or a list "
                      "of their names (ImageSets/Main/train.txt)",
-            .valid = "Images to validate on, likewise",
+            .valid = "Images to validate on, in the same formats",
             .from = "Folder of a DETR to fine-tune",
             .batch = "--batch-size",
             .batch_description = "Images per batch"});
@@ -185,7 +185,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
            "Queries, the most objects found in an image [100; with `from` the model's own: another number initialises "
            "new ones]")
       .Group(kModelGroup);
-  table.Add("--images", options.images, "Folders of the images, unless they lie next to the files, or in ../JPEGImages")
+  table.Add("--images", options.images, "Folders of the images, unless they are next to the files, or in ../JPEGImages")
       .Check(ExistingFolder())
       .Type("DIR");
   DescribeSkipErrors(table, options.skip_errors);
@@ -211,7 +211,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
   if (!options.from_scratch()) {
     CheckKind<DetectionModel>(options.from);
-    // Behind the user's groups, which count first.
+    // After the user's groups, which have priority.
     plan.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   const TrainingFolder folder(options.out, options.resume, options.ranks);
@@ -222,7 +222,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   const std::vector<std::string> found = labels;
   const std::unique_ptr<Detr> model =
       options.from_scratch() ? NewDetr(options, plan, labels) : ModelFor(options, labels, observer);
-  if (labels != found) {  // as the model numbers them
+  if (labels != found) {  // use the model's order
     std::set<std::string> readable;
     for (const DetectionExample& example : train.examples) readable.insert(example.image);
     train = Read(options, options.train, options.learned(), labels, NewLabels::refused, observer);

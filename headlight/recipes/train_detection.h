@@ -1,4 +1,4 @@
-// Training an object detector.
+// Trains an object detector.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace headlight {
 
-/// Its defaults are those of DETR's paper (Carion et al., 2020).
+/// The defaults are those of DETR's paper (Carion et al., 2020).
 struct DetectionTraining : ModelTraining {
   enum class Backbone { small, resnet18, resnet34, resnet50 };
 
   std::string preset;                       ///< small-scenes
   std::vector<std::string> images;          ///< folders of the images, unless they are next to the files
-  std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or the own of the model to fine-tune]
+  std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or that of the model to fine-tune]
   std::optional<BoxAugmentation> augment;   ///< [scale]
   std::optional<double> cell_loss;          ///< weight of an auxiliary loss at the encoder's cells [0]
-  std::optional<Backbone> backbone;         ///< of a model from scratch [resnet50]
-  std::optional<std::int64_t> num_queries;  ///< [100, or the own of the model to fine-tune]
-  bool skip_errors = false;                 ///< whether damaged images are left out
+  std::optional<Backbone> backbone;         ///< for a model from scratch [resnet50]
+  std::optional<std::int64_t> num_queries;  ///< [100, or that of the model to fine-tune]
+  bool skip_errors = false;                 ///< whether to skip damaged images
   std::int64_t most_pixels = kMostPixels;
-  /// Called with the files of the images, before any is decoded; may be empty.
+  /// Is called with the image files before any is decoded; may be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};
-  /// Called with the first batch, before the training; may be empty.
+  /// Is called with the first batch before training; may be empty.
   std::function<void(const DetectionPart& batch, const ImageProcessor& processor,
                      const std::vector<std::string>& labels)>
       first_batch = {};
@@ -38,7 +38,7 @@ struct DetectionTraining : ModelTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, DetectionTraining& options);
 
-/// Trains a DETR, and saves a model folder. A model for other classes is given a new head for them. Throws Error if a
+/// Trains a DETR, and saves a model folder. A model for other classes gets a new classification head. Throws Error if a
 /// file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver& observer);
 

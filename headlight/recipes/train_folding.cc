@@ -45,7 +45,7 @@ const std::map<std::string, OptionValues> kFoldingPresets = {{"tiny",
 
 std::int64_t Pair(const FoldingTraining& options) { return options.pair_dim.value_or(64); }
 
-// In the published model's proportions.
+// Sizes in the proportions of the published model.
 AlphaFoldConfig ConfigOf(const FoldingTraining& options, const TrainingPlan& plan) {
   const ModelSizes& sizes = plan.sizes;
   const auto at_least_1 = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
@@ -91,7 +91,7 @@ std::unique_ptr<AlphaFold> ModelOf(const FoldingTraining& options, const Trainin
   return model;
 }
 
-// The chains of a share, which are chosen by their sequences.
+// Reads the chains of a share, which is chosen by sequence.
 ChainSet Read(const std::vector<std::string>& paths, const TextShare& share, const TrainingObserver& observer) {
   ChainSet set = ReadChainSet(paths, ReadStructure);
   std::erase_if(set.examples, [&](const ChainExample& example) { return !share.Has(example.Letters()); });
@@ -123,44 +123,45 @@ void Describe(OptionTable& table, FoldingTraining& options) {
            {.train = "Structures to train on: PDB or mmCIF files, folders of them, or an index (.tsv): lines of a "
                      "structure, a tab, a chain, and perhaps a tab and its alignment, a tab and its templates "
                      "(structures, with ; between)",
-            .valid = "Structures to validate on, likewise",
+            .valid = "Structures to validate on, in the same formats",
             .from = "Folder of an AlphaFold to train further",
             .batch = "--batch-size",
             .batch_description = "Chains per batch"});
-  for (const char* name : {"--ffn-dim", "--attention-dropout"})  // which it does not have
+  for (const char* name : {"--ffn-dim", "--attention-dropout"})  // which an AlphaFold does not have
     table.Remove(name);
   table.Get("--layers").Describe("Blocks of the Evoformer");
-  table.Get("--model-dim").Describe("Numbers of a cell of the alignment");
-  table.Get("--heads").Describe("Heads of the alignment's attention");
+  table.Get("--model-dim").Describe("Size of the MSA representation");
+  table.Get("--heads").Describe("Heads of MSA attention");
   table.Get("--dropout")
       .Describe("Dropout")
       .Default("0.15 of alignments, 0.25 of pairs, 0.1 of structures; with `from` its own");
   AddModelNumber(table, "--extra-layers", options.extra_layers, Between(1, 1024), "Blocks over the extra rows")
       .Default("1");
-  AddModelNumber(table, "--pair-dim", options.pair_dim, Between(1, 1 << 15), "Numbers of a pair of residues")
+  AddModelNumber(table, "--pair-dim", options.pair_dim, Between(1, 1 << 15), "Size of the pair representation")
       .Default("64");
   AddModelNumber(table, "--single-dim", options.single_dim, Between(1, 1 << 15),
-                 "Numbers of a residue in the structure module")
+                 "Size of the single representation in the structure module")
       .Default("128");
   AddModelNumber(table, "--structure-layers", options.structure_layers, Between(1, 1024),
                  "Blocks of the structure module, which share their weights")
       .Default("8");
   AddModelNumber(table, "--rows", options.rows, Between(1, 1 << 20), "Rows of an alignment that are read at once")
       .Default("128");
-  AddModelNumber(table, "--extra-rows", options.extra_rows, Between(0, 1 << 20), "Its extra rows, likewise");
+  AddModelNumber(table, "--extra-rows", options.extra_rows, Between(0, 1 << 20),
+                 "Extra rows of an alignment that are read at once");
   AddModelNumber(table, "--max-templates", options.max_templates, Between(0, 1024),
                  "Templates that are read at most, as rows among `rows`; 0: the model has no part for them");
   AddModelNumber(table, "--recycles", options.recycles, Between(0, 1000),
                  "Passes after the first; in training a number up to this is drawn for each batch");
   table
       .Add("--covariation", options.covariation,
-           "Also read how the columns of the alignment vary together: by the inverse of their covariances, and by "
+           "Also read how the columns of the alignment co-vary: by the inverse of their covariances, and by "
            "mutual information")
       .Excludes(table.Get("--from"))
       .Group(kModelGroup);
   table
       .Add("--no-triangles", options.without_triangles,
-           "Leave out the triangle updates (algorithms 11 to 14), to measure their worth")
+           "Leave out the triangle updates (algorithms 11 to 14), to measure their effect")
       .Excludes(table.Get("--from"))
       .Group(kModelGroup);
   table

@@ -1,4 +1,4 @@
-// Training a model of protein structures.
+// Trains a protein structure prediction model.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace headlight {
 
 struct FoldingTraining : ModelTraining {
   std::string preset;  ///< tiny, or alphafold, the published sizes
-  // Of a model from scratch.
+  // For a model from scratch.
   std::optional<std::int32_t> extra_layers, structure_layers;  ///< [1, 8]
   std::optional<std::int64_t> pair_dim, single_dim, rows;      ///< [64, 128, 128]
   std::int64_t extra_rows = 1024, max_templates = 0;
@@ -21,9 +21,9 @@ struct FoldingTraining : ModelTraining {
   bool without_triangles = false, covariation = false;
 
   std::int64_t crop = 256;         ///< residues of a chain that are trained on at once
-  double clip_example_norm = 0.1;  ///< of each chain's gradient; 0: none
+  double clip_example_norm = 0.1;  ///< clips each chain's gradient to this norm; 0: no clipping
   double clamped = kClampedShare, smooth_lddt = 0;
-  bool fine_tuning = false;  ///< adds the losses of the second part of AlphaFold's training
+  bool fine_tuning = false;  ///< adds the losses of AlphaFold's fine-tuning stage
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, FoldingTraining& options);

@@ -17,7 +17,7 @@ namespace {
 
 struct ClassifierPreset {
   OptionValues settings;
-  OptionValues augmentation;  // instead of what `augment` names, unless that is given
+  OptionValues augmentation;  // without an `augment` option, these replace its preset
 };
 
 const std::map<std::string, ClassifierPreset> kClassifierPresets = {
@@ -49,14 +49,15 @@ bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
   return labels == others;
 }
 
-// The numbers of so many classes as names: data often has numbers where the model has names.
+// Numbers as class names: data often has numbers where the model has names.
 std::vector<std::string> Numbers(std::size_t count) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
   return numbers;
 }
 
-// The model of `from`, with a head for these labels; they become the model's own if it knows the same classes.
+// The model of `from`, with a head for these labels. If the model has the same classes, `labels` gets the model's
+// order.
 std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, std::vector<std::string>& labels,
                                        const TrainingObserver& observer) {
   std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(options.from, {.dropout = options.chosen_dropout()});
@@ -71,7 +72,7 @@ std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, s
   return GiveClasses(*model, labels, options.seed);
 }
 
-// A folder of sets that was given instead of one of classes.
+// Warns if a folder of splits was given instead of a folder of classes.
 void NoteNamesOfSets(const std::vector<std::string>& labels, const TrainingObserver& observer) {
   for (const std::string& label : labels)
     if (IsNameOfSet(label))
@@ -121,7 +122,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
-  if (labels != found) list = ListLabelledImages(options.train, labels, rule);  // with the model's numbers
+  if (labels != found) list = ListLabelledImages(options.train, labels, rule);  // with the model's order of classes
   const auto read = [&](const ImageList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     if (options.sources) options.sources(from.sources);

@@ -1,4 +1,4 @@
-// Training a classifier of images.
+// Trains an image classifier.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,17 @@ struct ImageClassifierTraining : ImageTraining {
   ImageAugmentation augmentation;
   std::string preset;  ///< small-images or small-grey-images
   std::optional<double> label_smoothing;
-  /// Called with the images that are read, before any is decoded; may be empty.
+  /// Is called with the images before any is decoded; may be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
-  /// Called with the first batch, before the training; may be empty.
+  /// Is called with the first batch before training; may be empty.
   std::function<void(const ImageBatch& batch, const ImageProcessor& processor, const std::vector<std::string>& labels)>
       first_batch = {};
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageClassifierTraining& options);
 
-/// Trains, from scratch a ViT or a ResNet, and saves a model folder. A model without a head for the classes is given a
-/// new one. Throws Error if a file or an option is wrong.
+/// Trains, and saves a model folder. From scratch the model is a ViT or a ResNet. A model without a head for the
+/// classes gets a new one. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

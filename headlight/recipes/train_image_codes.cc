@@ -33,20 +33,21 @@ std::unique_ptr<ImageCoder> ModelOf(const ImageCodesTraining& options, const Tra
 
 void Describe(OptionTable& table, ImageCodesTraining& options) {
   Describe(table, options, kCodesDefaults, WordsOfImages("Folder of a discrete VAE to train further"));
-  for (const char* name : {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which it does not have
+  for (const char* name :
+       {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which a discrete VAE does not have
     table.Remove(name);
   DescribeSkipErrors(table, options.skip_errors);
-  table.Get("--layers").Describe("Convolutions that halve an image");
+  table.Get("--layers").Describe("Convolutions that halve the size of an image");
   table.Get("--model-dim").Describe("Channels");
   AddModelNumber(table, "--image-size", options.vae.image, Between(2, 4096),
                  "Pixels of a side, to which the centre of an image is resized");
   AddModelNumber(table, "--codes", options.vae.codes, Between(2, 1 << 16), "Codes");
-  AddModelNumber(table, "--code-dim", options.vae.code_width, Between(1, 1 << 15), "Numbers of a code's vector");
+  AddModelNumber(table, "--code-dim", options.vae.code_width, Between(1, 1 << 15), "Size of a code's embedding");
   AddModelNumber(table, "--blocks", options.vae.blocks, Between(0, 1024),
                  "Residual blocks between the halved image and the codes");
   table
       .Add("--loss", options.loss,
-           "Of the pixels: the squared error, or the logit-Laplace of DALL-E's authors, which gives each pixel "
+           "Pixel loss: the squared error, or the logit-Laplace of DALL-E's authors, which gives each pixel "
            "a scale too")
       .Check(OneOf({"l2", "logit-laplace"}))
       .Type("l2|logit-laplace")
@@ -59,13 +60,14 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
   };
   anneal("--temperature", codes.temperature, NumberAbove(0), "Last temperature of the Gumbel-softmax").ShowDefault();
   anneal("--first-temperature", codes.first_temperature, NumberAbove(0), "Its first temperature").ShowDefault();
-  anneal("--temperature-batches", codes.temperature_batches, AtLeast(1), "Batches until it is at the last")
+  anneal("--temperature-batches", codes.temperature_batches, AtLeast(1), "Batches until the last temperature")
       .ShowDefault();
   anneal("--kl-weight", options.kl_weight, NumberFrom(0),
          "Last weight of the codes' divergence from the uniform distribution [0.0005; with logit-laplace 6.6]");
-  anneal("--first-kl-weight", options.first_kl_weight, NumberFrom(0), "Its first weight [0.1; with logit-laplace 0]");
+  anneal("--first-kl-weight", options.first_kl_weight, NumberFrom(0),
+         "First weight of that divergence [0.1; with logit-laplace 0]");
   anneal("--kl-batches", options.kl_batches, AtLeast(1),
-         "Batches until it is at the last [3000; with logit-laplace 500]");
+         "Batches until the last weight [3000; with logit-laplace 500]");
   table.Add("--flip", codes.flip, "Mirror half of the images, left to right, chosen again in each epoch")
       .Group("Training");
 }
@@ -91,8 +93,8 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
                  valid = read(options.validation(), options.validated(), "validate on");
   ImageCodesOptions codes = options.annealing;
   codes.batches = plan.batches;
-  // The paper's weights are for its logit-Laplace. Beside squared errors, a weight that is large throughout leaves
-  // little of the image, and a small one few codes: it falls.
+  // The paper's weights are for the logit-Laplace loss. With squared errors, a constant large weight loses detail, and
+  // a constant small one uses few codes. So the weight decreases.
   const bool paper = limits.distribution == PixelDistribution::logit_laplace;
   codes.first_divergence_weight = options.first_kl_weight.value_or(paper ? 0 : 0.1);
   codes.divergence_weight = options.kl_weight.value_or(paper ? 6.6 : 0.0005);

@@ -1,4 +1,4 @@
-// Training a discrete VAE: images as grids of codes.
+// Trains a discrete VAE, which encodes images as grids of codes.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace headlight {
 struct ImageCodesTraining : ModelTraining {
   ImageCodesTraining() { annealing.temperature_batches = 3000; }
 
-  DiscreteVaeConfig vae = {.image = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< of one from scratch
+  DiscreteVaeConfig vae = {.image = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< for a model from scratch
   std::string loss = "l2";                                                             ///< or logit-laplace
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
-  ImageCodesOptions annealing;  ///< the temperature; flip
-  bool skip_errors = false;     ///< whether damaged images are left out
+  ImageCodesOptions annealing;  ///< annealing of the temperature; `flip`
+  bool skip_errors = false;     ///< whether to skip damaged images
   std::int64_t most_pixels = kMostPixels;
 };
 

@@ -52,7 +52,7 @@ void Describe(OptionTable& table, ImageGenerationTraining& options) {
   AddModelNumber(table, "--image-size", options.image_size, Between(1, 1024),
                  "Resize images to this many pixels per side");
   AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColours),
-                 "Colours, learned from the images by k-means");
+                 "Colours, computed from the images by k-means");
   DescribeMostPixels(table, options.most_pixels);
   DescribeSkipErrors(table, options.skip_errors);
   table.Add("--flip", options.flip, "Mirror a random half of the images, left to right, in each epoch")
@@ -93,8 +93,8 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   };
   note(options.train, images.train, "train on");
   note(options.validation(), images.valid, "validate on");
-  Note(observer, fmt::format("baseline: the frequencies of the colours alone give {:.4f} bits per pixel",
-                             ColourEntropy(images.valid)));
+  Note(observer,
+       fmt::format("baseline: the frequencies of the colours give {:.4f} bits per pixel", ColourEntropy(images.valid)));
 
   const TrainingTask task = ImageGenerationTask(*model, images, {.batches = plan.batches, .flip = options.flip});
   const auto& colours = images.train.colours;

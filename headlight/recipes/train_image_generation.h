@@ -1,4 +1,4 @@
-// Training a generator of images, pixel by pixel.
+// Trains a model that generates images pixel by pixel.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace headlight {
 
 struct ImageGenerationTraining : ModelTraining {
-  std::int64_t image_size = 32, clusters = 64;  ///< of a model from scratch: pixels of a side, and colours
+  std::int64_t image_size = 32, clusters = 64;  ///< for a model from scratch: pixels per side, and colours
   bool flip = false;                            ///< mirrors a random half of the images in each epoch
-  bool skip_errors = false;                     ///< whether damaged images are left out
-  std::int64_t most_pixels = kMostPixels;       ///< larger images are refused before they are decoded
+  bool skip_errors = false;                     ///< whether to skip damaged images
+  std::int64_t most_pixels = kMostPixels;       ///< larger images are errors, before they are decoded
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageGenerationTraining& options);
 
-/// Trains an ImageGPT, from scratch with colours that are learned by k-means, and saves a model folder. Throws Error if
-/// a file or an option is wrong.
+/// Trains an ImageGPT, and saves a model folder. From scratch its colours are found by k-means. Throws Error if a file
+/// or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageGeneration(ImageGenerationTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

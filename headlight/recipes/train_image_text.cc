@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The pairs of a share, which is chosen by the images' paths.
+// Reads the pairs of a share, which is chosen by the images' paths.
 ImageTextList Read(const ImageTextTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                    const char* purpose, const TrainingObserver& observer) {
   ImageTextList all = ListImageTexts(paths), some;
@@ -66,7 +66,7 @@ std::unique_ptr<RegionTextEncoder> ModelOf(const ImageTextTraining& options, con
     return model;
   }
   auto model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
-  // The folder does not name them: another number of classes is certainly other classes.
+  // The folder has no class names, but another number of classes means other classes.
   Check(!model->pair_heads().regions || model->limits().region_classes == classes,
         "{}: the model was trained on {} classes of boxes, and these have {}", options.from,
         model->limits().region_classes, classes);

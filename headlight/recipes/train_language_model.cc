@@ -39,8 +39,8 @@ NewLanguageModel FamilyOf(const LanguageModelTraining& options, const TrainingPl
   const std::int32_t per_token = options.experts_per_token.value_or(usual.experts_per_token);
   Check(!family.experts || per_token <= experts, "`experts_per_token` {} is more than `experts` {}", per_token,
         experts);
-  Check(family.dropout || !options.dropout, "`dropout`: a {} has only that of attention weights, `attention_dropout`",
-        family.name);
+  Check(family.dropout || !options.dropout,
+        "`dropout`: a {} only has dropout of attention weights, `attention_dropout`", family.name);
   return family;
 }
 
@@ -48,7 +48,7 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
                                            const NewLanguageModel& family, const PipelineTokenizer& tokenizer) {
   const std::int32_t end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text",
                                       {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
-  // The token that the tokenizer puts before every text, if it is exactly one.
+  // The token that the tokenizer puts before every text, if there is exactly one.
   const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
   const LanguageModelSizes usual;
   std::unique_ptr<LanguageModel> model =
@@ -100,7 +100,7 @@ void Describe(OptionTable& table, LanguageModelTraining& options) {
   add_experts("--experts", options.experts, LanguageModelSizes().experts,
               fmt::format("Experts of each layer: {}", fmt::join(with_experts, ", ")));
   add_experts("--experts-per-token", options.experts_per_token, LanguageModelSizes().experts_per_token,
-              "Experts that each token takes");
+              "Experts per token");
   std::string usual_ffn;
   for (const NewLanguageModel& family : NewLanguageModels())
     usual_ffn += fmt::format("{}{} {:.3g} times", usual_ffn.empty() ? "" : ", ", family.name, family.ffn_of_model);
@@ -120,9 +120,9 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
   std::unique_ptr<LanguageModel> model;
   if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
-  // The token that begins a text takes a position.
+  // The token that begins a text takes one position.
   const std::int64_t longest = (model ? model->limits().positions : options.longest()) - 1;
-  Check(longest >= 1, "`positions` {}: after the token that begins a text there is no room for more", longest + 1);
+  Check(longest >= 1, "`positions` {}: after the token that begins a text there is no space for others", longest + 1);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share, options.source);
     NoteTexts(observer, paths, share, found);
@@ -138,7 +138,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, options.teacher_forcing);
   Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
   SetRDrop(options.teacher_forcing, of);
-  if (options.family != "gpt2") of.Set("family", options.family);  // which older states do not have
+  if (options.family != "gpt2") of.Set("family", options.family);  // states of older versions do not have it
   if (options.key_heads) of.Set("key_heads", *options.key_heads);
   if (options.experts) of.Set("experts", *options.experts);
   if (options.experts_per_token) of.Set("experts_per_token", *options.experts_per_token);

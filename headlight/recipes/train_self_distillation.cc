@@ -34,7 +34,7 @@ std::unique_ptr<ImageEncoder> NewModel(const SelfDistillationTraining& options, 
   return GiveClasses(*model, {}, options.seed);
 }
 
-// The sizes that are not given, and whether the model reads them.
+// Sets the crop sizes that are not given, and checks that the model can read them.
 void CompleteCrops(const ImageEncoder::Limits& limits, const ImageProcessor& processor, MultiCrop& crops) {
   const std::int64_t patch = std::max(limits.patch.height, limits.patch.width);
   if (crops.global_size == 0) {
@@ -68,7 +68,7 @@ DistilledImages CropsOf(const ImageSet& images, const ImageProcessor& processor,
 void CheckOptions(const SelfDistillationTraining& options) {
   for (const auto& [name, given] : {std::pair("average_decay", options.average_decay.has_value()),
                                     std::pair("average_last", options.average_last.has_value())})
-    Check(!given, "`{}`: the teacher, which is saved, is a moving average already (`teacher_momentum`)", name);
+    Check(!given, "`{}`: the saved model, the teacher, is already a moving average (`teacher_momentum`)", name);
   for (const auto& [name, given] : {std::pair("patience", options.patience.has_value()),
                                     std::pair("validate_metric", !options.validate_metric.empty())})
     Check(!given || !options.labelled.empty(),

@@ -24,7 +24,7 @@ namespace {
 
 using NewFamily = SequenceToSequenceTraining::Family;
 
-// T5 1.0.
+// The configuration of T5 1.0.
 T5Config T5Of(const SequenceTraining& options, const TrainingPlan& plan, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = plan.sizes;
   T5Config config;
@@ -114,7 +114,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
   prepared.task = SequenceTask(model, sets, options.teacher_forcing);
 }
 
-// <extra_id_0> and on.
+// The tokens <extra_id_0>, <extra_id_1>, ...
 std::vector<std::int32_t> SentinelsOf(const PipelineTokenizer& tokenizer, const std::string& folder) {
   std::vector<std::int32_t> sentinels;
   while (const std::optional<std::int32_t> id = tokenizer.Find(fmt::format("<extra_id_{}>", sentinels.size())))
@@ -126,7 +126,7 @@ std::vector<std::int32_t> SentinelsOf(const PipelineTokenizer& tokenizer, const 
   return sentinels;
 }
 
-// The tokens that end with a full stop or its like.
+// The tokens that end with a full stop or similar punctuation.
 std::vector<std::int32_t> SentenceEndsOf(const PipelineTokenizer& tokenizer) {
   std::vector<std::int32_t> ends;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
@@ -145,7 +145,8 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   const AroundTexts around{tokenizer.before(), tokenizer.after()};
   const std::int64_t taken = std::ssize(around.before) + std::max<std::int64_t>(1, std::ssize(around.after));
   const std::int64_t longest = std::min(options.longest(), model.limits().positions) - taken;
-  Check(longest >= 1, "`positions` {}: with what stands around a text there is no room for one", options.longest());
+  Check(longest >= 1, "`positions` {}: with the special tokens around a text there is no space for one",
+        options.longest());
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {
     TextExamples found = ReadTexts(paths, tokenizer, longest, /*for_encoder=*/false, share, options.source);
     CheckNotEmpty(found.texts.size(), "texts", paths, share);
@@ -163,8 +164,8 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   prepared.task = new_task(tokenizer, around);
 }
 
-// Shared by the three trainings: read(model, tokenizer, prepared) reads the examples and makes the
-// task; `own` is what a resumed run must share besides.
+// Shared by the three trainings. read(model, tokenizer, prepared) reads the examples and makes the task. `own` has
+// additional settings that a resumed run must share.
 template <typename Read>
 TrainingResult TrainSequences(SequenceTraining& options, const char* name, NewFamily family, const Json::Object& own,
                               const Read& read, const TrainingObserver& observer) {
@@ -193,7 +194,7 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
   AddRDrop(table, options.teacher_forcing);
 }
 
-// `positions` cuts texts into pieces, with `from` too.
+// Texts are split to `positions` tokens, also with `from`.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
   DescribeSequences(table, options, "one text per line or as records (`format`)");
   Describe(table, options.source);

@@ -1,4 +1,4 @@
-// Training models that read one text and write another: on pairs of texts, and on corrupted texts.
+// Trains encoder-decoders on pairs of texts, and on corrupted texts.
 #pragma once
 
 #include <optional>
@@ -18,25 +18,25 @@ struct SequenceTraining : TextTraining {
 
 struct SequenceToSequenceTraining : SequenceTraining {
   enum class Family { bart, t5 };
-  Family family = Family::bart;  ///< of a model from scratch
-  std::string prefix;            ///< of each source, such as T5's "summarize: "
-  PairColumns columns;           ///< of .jsonl and .csv files
+  Family family = Family::bart;  ///< for a model from scratch
+  std::string prefix;            ///< put before each source, such as T5's "summarize: "
+  PairColumns columns;           ///< for .jsonl and .csv files
 };
 
 struct SpanCorruptionTraining : SequenceTraining {
-  SpanOptions spans;  ///< without the sentinels, which are the tokenizer's
+  SpanOptions spans;  ///< `sentinels` is set from the tokenizer
 };
 
 struct DenoisingTraining : SequenceTraining {
-  NoiseOptions noise;  ///< without the tokens, which are the tokenizer's
+  NoiseOptions noise;  ///< tokens are set from the tokenizer
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, SequenceToSequenceTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, SpanCorruptionTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, DenoisingTraining& options);
 
-/// Train an encoder-decoder, and save a model folder: on pairs from scratch a BART or a T5, on masked spans a T5
-/// (Raffel et al., 2020), on corrupted texts a BART (Lewis et al., 2020). Throw Error if a file or an option is wrong.
+/// Train an encoder-decoder, and save a model folder: a BART or T5 on pairs, a T5 on masked spans (Raffel et al.,
+/// 2020), a BART on corrupted texts (Lewis et al., 2020). Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainSequenceToSequence(SequenceToSequenceTraining options,
                                                      const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainSpanCorruption(SpanCorruptionTraining options, const TrainingObserver& observer);

@@ -47,7 +47,7 @@ TrainedShortlist TrainShortlist(const ShortlistTraining& options, const Shortlis
   const auto tokenizer = std::dynamic_pointer_cast<const MarianTokenizer>(LoadTokenizer(options.folder));
   Check(tokenizer != nullptr, "{}: a shortlist is for MarianMT's tokenizers", options.folder);
   const std::string path = ShortlistPath(options);
-  { const AtomicFile probe(path); }  // throws Error if it cannot be written
+  { const AtomicFile probe(path); }  // throws Error if the file cannot be written
   LineReader sources(options.train[0]), targets(options.train[1]);
   const auto next = [&](EncodedPair& pair) {
     const auto source = sources.Next();
@@ -65,7 +65,7 @@ TrainedShortlist TrainShortlist(const ShortlistTraining& options, const Shortlis
     return true;
   };
   const LearnedShortlist learned = LearnShortlist(next, tokenizer->size(), tokenizer->size(), options.shortlist);
-  // A link, as in a hub's cache, leads to a content that other revisions share.
+  // The target of a symbolic link, as in a hub's cache, is shared with other revisions.
   if (std::filesystem::is_symlink(path)) std::filesystem::remove(path);
   SaveShortlist(learned.shortlist, path, tokenizer->hash());
   return {.path = path,

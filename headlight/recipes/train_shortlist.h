@@ -1,4 +1,4 @@
-// Training a lexical shortlist, which limits the output vocabulary of translation.
+// Trains a lexical shortlist, which restricts the output vocabulary of translation.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@
 namespace headlight {
 
 struct ShortlistTraining {
-  std::string folder;              ///< the model's, to which shortlist.safetensors is written
-  std::vector<std::string> train;  ///< source and target text, line by line a pair, plain or gzip
+  std::string folder;              ///< the model's folder, to which shortlist.safetensors is written
+  std::vector<std::string> train;  ///< source and target text, aligned line by line, plain or gzip
   ShortlistOptions shortlist = {};
 };
 
-/// Is told of the training. The function may be empty.
+/// Receives the progress of the training. The function may be empty.
 struct ShortlistTrainingObserver {
-  /// `share`: how much of the source file is read, from 0 to 1; below 0: unknown. May throw, which ends the training.
+  /// `share`: the share of the source file that has been read, from 0 to 1; below 0: unknown. May throw, which ends the
+  /// training.
   std::function<void(std::int64_t pairs, double share)> progress = {};
 };
 
 struct TrainedShortlist {
   std::string path;
-  std::int64_t frequent = 0;      ///< target tokens that are allowed in every sentence
-  std::int64_t translations = 0;  ///< of all source tokens
+  std::int64_t frequent = 0;      ///< number of target tokens that are allowed in every sentence
+  std::int64_t translations = 0;  ///< number over all source tokens
   std::int64_t source_tokens = 0;
-  std::int64_t pairs = 0;  ///< that it was trained on
+  std::int64_t pairs = 0;  ///< number of training pairs
   bool all = true;         ///< false if there were more pairs
 };
 

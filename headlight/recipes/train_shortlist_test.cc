@@ -1,4 +1,4 @@
-// Training a shortlist from C++, without the program.
+// Training a shortlist through the C++ API.
 #include "headlight/recipes/train_shortlist.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ struct TrainShortlistTest : testing::Test {
   ShortlistTraining options;
 };
 
-TEST_F(TrainShortlistTest, WritesWhatTheModelTranslatesWith) {
+TEST_F(TrainShortlistTest, WritesAShortlistForTheModel) {
   std::int64_t pairs = 0;
   double share = -1;
   const TrainedShortlist trained = TrainShortlist(options, {.progress = [&](std::int64_t done, double its_share) {

@@ -23,28 +23,28 @@
 namespace headlight {
 namespace {
 
-// How a task reads its files.
+// The parameters for reading a task's files.
 struct Reading {
   EncoderTraining& options;
   const TrainingPlan& plan;
   const PipelineTokenizer& tokenizer;
   std::int64_t longest;              // tokens of the model's input
-  std::vector<std::string>& labels;  // those of the model, or none yet
-  Problem problem;                   // of classes of texts
+  std::vector<std::string>& labels;  // the model's labels; empty if it has none yet
+  Problem problem;                   // for text classification
   NewLabels in_training, in_validation;
   const TrainingObserver& observer;
 };
 
-// The texts that a task learns from, and the task for a model.
+// The training texts of a task, and the task for a model.
 struct PreparedTask {
   const std::vector<TextExample>* texts;
   std::function<TrainingTask(TextEncoder& model)> task;
-  Json run = Json::Object{};  // the task's own options, which a resumed run must have in common
+  Json run = Json::Object{};  // the task's own options, which a resumed run must share
 };
 
 struct EncoderTask {
   const char* name;
-  const char* head;  // in words
+  const char* head;  // name for messages
   bool TextHeadsConfig::*has;
   PreparedTask (*read)(const Reading& reading);
 };
@@ -208,7 +208,7 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
 void DescribeClassWeights(OptionTable& table, std::string& rule) {
   table
       .Add("--class-weights", rule,
-           "Weights of the classes in the loss: balanced, in inverse proportion to how often each comes, or\n"
+           "Weights of the classes in the loss: balanced, in inverse proportion to the frequency of each, or\n"
            "LABEL=WEIGHT,... (others weigh 1); scaled to a mean of 1 over the training labels")
       .Check(NotEmpty())
       .Type("balanced|LABEL=WEIGHT,...")

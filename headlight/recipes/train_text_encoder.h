@@ -1,4 +1,4 @@
-// Training text encoders: masked language models, classifiers of texts and of tokens, and models that find answers.
+// Trains text encoders: masked language models, text and token classifiers, and extractive question answering.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace headlight {
 
-/// What the four trainings of text encoders share.
+/// The options that all trainings of text encoders share.
 struct EncoderTraining : TextTraining {
-  std::string preset;  ///< of a masked language model: the published size of an ESM-2, such as esm2-8m
+  std::string preset;  ///< for masked language models: a published size of ESM-2, such as esm2-8m
   MaskingOptions masking;
   std::string class_weights;  ///< balanced, or LABEL=WEIGHT,...
-  /// Of a classifier of texts: one label for each text, several, or a number [as the model's head has it].
+  /// For text classifiers: one label per text, several labels, or regression [as in the model's head].
   std::optional<Problem> problem = {};
-  TextColumns columns = {};  ///< of a classifier of texts: in .jsonl and .csv files
-  bool truncate = false;     ///< of classes of texts: the end of a text that is too long is left out
+  TextColumns columns = {};  ///< for text classifiers: in .jsonl and .csv files
+  bool truncate = false;     ///< for text classifiers: truncates texts that are too long
 };
 
 struct MaskedLanguageModelTraining : EncoderTraining {};
@@ -32,8 +32,8 @@ HEADLIGHT_API void Describe(OptionTable& table, TextClassifierTraining& options)
 HEADLIGHT_API void Describe(OptionTable& table, TokenClassifierTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, QuestionAnswererTraining& options);
 
-/// Train, from scratch a BERT (with a preset an ESM-2), and save a model folder. A model without a head for the task is
-/// given a new one. Throw Error if a file or an option is wrong.
+/// Train, and save a model folder. From scratch the model is a BERT, or with a preset an ESM-2. A model without a head
+/// for the task gets a new one. Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options,
                                                       const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainTextClassifier(TextClassifierTraining options, const TrainingObserver& observer);

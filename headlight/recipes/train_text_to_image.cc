@@ -35,7 +35,7 @@ std::vector<std::string> GridAttentionNames() {
   return names;
 }
 
-// The names repeated for all layers; without any those of the paper: "column attention where (i - 2) mod 4 = 0 and row
+// The names, repeated for all layers. By default those of the paper: "column attention where (i - 2) mod 4 = 0 and row
 // attention otherwise, the last self-attention layer uses the convolutional" one (appendix B.1), i from 1.
 std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
   std::vector<GridAttentionKind> kinds;
@@ -76,7 +76,7 @@ std::unique_ptr<TextToImageModel> ModelOf(const TextToImageTraining& options, co
   return model;
 }
 
-// The images in the coder's codes, and the texts in the tokenizer's ids.
+// Encodes the images as codes of the discrete VAE, and the texts as token ids.
 DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const PipelineTokenizer& tokenizer,
                    std::int32_t positions) {
   const std::int64_t at_once = ImagesAtOnce(coder);
@@ -98,7 +98,7 @@ DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const Pip
   return drawn;
 }
 
-// Of all that is trained on: another coder or tokenizer than the one that a training began with is another corpus.
+// A hash of all training data. With another discrete VAE or tokenizer, it is another corpus.
 std::uint64_t HashOf(const DrawnTexts& pairs) {
   Hash64 hash;
   const auto add = [&](const std::vector<std::int32_t>& numbers) {
@@ -120,7 +120,7 @@ void Describe(OptionTable& table, TextToImageTraining& options) {
   Describe(table, options, kDrawingDefaults,
            {.train = "Images with texts to train on: .tsv, .csv or .jsonl files of path and text, COCO's captions as "
                      ".json, or folders of images with a .txt file next to each",
-            .valid = "Images with texts to validate on, likewise",
+            .valid = "Images with texts to validate on, in the same formats",
             .from = "Folder of a DALL-E to train further",
             .batch = "--batch-size",
             .batch_description = "Pairs per batch"});

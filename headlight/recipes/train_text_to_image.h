@@ -1,4 +1,4 @@
-// Training a DALL-E, which draws images from texts.
+// Trains a DALL-E, a text-to-image model.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace headlight {
 
 struct TextToImageTraining : ModelTraining {
-  std::vector<std::string> images;           ///< folders of the images that COCO's files name
-  std::string vae, tokenizer;                ///< folders of the discrete VAE and the tokenizer of a model from scratch
-  std::int32_t text_positions = 32;          ///< tokens of the longest text, of a model from scratch
-  std::vector<std::string> attention_types;  ///< of a model from scratch, repeated for all layers; empty: as DALL-E's
-  double drop_text = 0;                      ///< the share of the images that are trained on without their text
-  bool skip_errors = false;                  ///< whether damaged images are left out
+  std::vector<std::string> images;   ///< folders of the images in COCO's files
+  std::string vae, tokenizer;        ///< folders of the discrete VAE and the tokenizer, for a model from scratch
+  std::int32_t text_positions = 32;  ///< tokens of the longest text, for a model from scratch
+  std::vector<std::string> attention_types;  ///< for a model from scratch, repeated for all layers; empty: as DALL-E's
+  double drop_text = 0;                      ///< share of the images that are trained on without their text
+  bool skip_errors = false;                  ///< whether to skip damaged images
 
   const std::string& text_folder() const { return from.empty() ? tokenizer : from; }
   std::string coder_folder() const { return from.empty() ? vae : from + "/vae"; }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int32_t kMostSentinels = 1000;
 
-// T5's sentinels follow the other special tokens; the first sentinel is the last of them.
+// T5's sentinels follow the other special tokens in reverse order, so that the first sentinel is last.
 TokenizerTrainingOptions WithSentinels(const TokenizerTraining& options) {
   Check(options.sentinels >= 0 && options.sentinels <= kMostSentinels, "`sentinels` must be from 0 to {}, not {}",
         kMostSentinels, options.sentinels);
@@ -37,11 +37,11 @@ TokenizerTrainingOptions WithSentinels(const TokenizerTraining& options) {
 TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrainingObserver& observer) {
   const TokenizerTrainingOptions how = WithSentinels(options);
   const std::string path = options.out + "/tokenizer.json";
-  { const AtomicFile probe(path); }  // throws Error if it cannot be written
+  { const AtomicFile probe(path); }  // throws Error if the file cannot be written
 
   std::size_t file = 0;
   std::optional<TextReader> texts;
-  SourceText held;  // while its text is used
+  SourceText held;  // owns the text while it is used
   const auto next = [&](std::string_view& text) {
     for (; file < options.files.size(); ++file, texts.reset()) {
       if (!texts) texts.emplace(options.files[file], options.source);
@@ -57,7 +57,7 @@ TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrai
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);
   std::error_code ignored;
-  std::filesystem::remove(options.out + "/tokenizer_config.json", ignored);  // the former tokenizer's
+  std::filesystem::remove(options.out + "/tokenizer_config.json", ignored);  // of the previous tokenizer
   WriteFastTokenizerConfig(options.out);
   return {path, tokenizer.size(), tokenizer.size() < how.size};
 }
@@ -75,17 +75,17 @@ void Describe(OptionTable& table, TokenizerTraining& options) {
                                  {"wordpiece", TokenizerAlgorithm::wordpiece},
                                  {"unigram", TokenizerAlgorithm::unigram}},
                                 "Subword algorithm");
-  table.Add("--byte-level", how.byte_level, "Byte-level BPE, as GPT-2's, to which no text is unknown");
+  table.Add("--byte-level", how.byte_level, "Byte-level BPE, as in GPT-2, without unknown tokens");
   table.Add("--vocabulary-size", how.size, AtLeast(1), "Most tokens, special ones included").ShowDefault();
   table
       .Add("--special", how.special,
-           "A token that is never divided; repeated, these are the first ids in this order [the usual ones]")
+           "A token that is never split; repeated, these are the first ids in this order [the usual ones]")
       .Check(NotEmpty())
       .Type("TOKEN")
-      .OneAtATime();  // else [PAD] would be read as a list
+      .OneAtATime();  // otherwise [PAD] would be read as a list
   table.Add("--sentinels", options.sentinels, Between(0, kMostSentinels),
             "Add N of T5's sentinels, <extra_id_0> and on, as special tokens");
-  table.Add("--split-digits", how.split_digits, "Make each digit a token of its own, which helps arithmetic");
+  table.Add("--split-digits", how.split_digits, "Make each digit a separate token, which helps arithmetic");
   table.Add("--lowercase", how.lowercase, "Convert text to lower case");
   table.Add("--nfkc", how.nfkc, "Normalize text to Unicode's NFKC, as BPE of characters and unigram always do");
   table.Add("--strip-accents", how.strip_accents, "Remove accents and other marks");
@@ -93,7 +93,7 @@ void Describe(OptionTable& table, TokenizerTraining& options) {
 }
 
 TrainedTokenizer TrainTokenizer(const TokenizerTraining& options, const TokenizerTrainingObserver& observer) {
-  Check(!options.files.empty(), "`files`: texts are needed");
+  Check(!options.files.empty(), "`files`: texts are required");
   Check(!options.out.empty(), "`out`: a folder is needed");
   CheckTokenizerReplaceable(options.out);
   std::error_code error;

@@ -1,4 +1,4 @@
-// Training a tokenizer.json.
+// Trains a tokenizer.json.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace headlight {
 
 struct TokenizerTraining {
   std::vector<std::string> files;  ///< texts, plain or gzip
-  TextSource source = {};          ///< where in the files the texts are
+  TextSource source = {};          ///< where the texts are in the files
   std::string out;                 ///< the folder for tokenizer.json
   TokenizerTrainingOptions tokenizer = {};
-  std::int32_t sentinels = 0;  ///< of T5, <extra_id_0> and on, after the other special tokens
+  std::int32_t sentinels = 0;  ///< T5's <extra_id_0>, <extra_id_1>, ..., after the other special tokens
 };
 
-/// Is told of the training. The function may be empty.
+/// Receives the progress of the training. The function may be empty.
 struct TokenizerTrainingObserver {
   TokenizerTrainingProgress progress = {};  ///< may throw, which ends the training
 };
 
 struct TrainedTokenizer {
-  std::string path;                  ///< of tokenizer.json
-  std::int64_t tokens = 0;           ///< in its vocabulary
-  bool text_allows_no_more = false;  ///< the tokens are fewer than asked for
+  std::string path;                  ///< path of tokenizer.json
+  std::int64_t tokens = 0;           ///< number of tokens in its vocabulary
+  bool text_allows_no_more = false;  ///< true if there are fewer tokens than requested
 };
 
 /// Describes the options, which must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, TokenizerTraining& options);
 
 /// Trains a tokenizer on the files' texts, and writes tokenizer.json and tokenizer_config.json to the folder, which is
-/// made if there is none. A trained tokenizer alone is replaced. Throws Error if a file or an option is wrong, and if
-/// the folder has part of a model or of another tokenizer.
+/// created if needed. Replaces an earlier tokenizer in a folder that has nothing else. Throws Error if a file or an
+/// option is wrong, and if the folder has part of a model or of another tokenizer.
 HEADLIGHT_API TrainedTokenizer TrainTokenizer(const TokenizerTraining& options,
                                               const TokenizerTrainingObserver& observer = {});
 

@@ -1,4 +1,4 @@
-// Training a tokenizer from C++, without the program.
+// Training a tokenizer through the C++ API.
 #include "headlight/recipes/train_tokenizer.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ struct TrainTokenizerTest : testing::Test {
   TokenizerTraining options;
 };
 
-TEST_F(TrainTokenizerTest, WritesAFolderAndTellsWhatItDoes) {
+TEST_F(TrainTokenizerTest, WritesAFolderAndReportsProgress) {
   options.sentinels = 2;
   std::set<std::string> told;
   const TrainedTokenizer trained = TrainTokenizer(
@@ -43,13 +43,13 @@ TEST_F(TrainTokenizerTest, WritesAFolderAndTellsWhatItDoes) {
   EXPECT_EQ(trained.path, options.out + "/tokenizer.json");
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.out);
   EXPECT_EQ(trained.tokens, tokenizer.size());
-  EXPECT_EQ(tokenizer.Find("<extra_id_1>"), 1);  // the usual one of byte-level BPE is 0
+  EXPECT_EQ(tokenizer.Find("<extra_id_1>"), 1);  // 0 is the default special token of byte-level BPE
   EXPECT_EQ(tokenizer.Find("<extra_id_0>"), 2);
   EXPECT_FALSE(told.empty());
-  TrainTokenizer(options);  // may be trained again, without an observer
+  TrainTokenizer(options);  // training again, without an observer
 }
 
-TEST_F(TrainTokenizerTest, SaysIfTheTextAllowsFewerTokens) {
+TEST_F(TrainTokenizerTest, ReportsIfTheTextAllowsFewerTokens) {
   options.tokenizer.size = 258;  // the bytes, a special token and a merge
   const TrainedTokenizer all = TrainTokenizer(options);
   EXPECT_EQ(all.tokens, 258);

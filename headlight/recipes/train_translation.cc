@@ -32,7 +32,7 @@ constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn 
 
 const std::map<std::string, OptionValues> kTranslationPresets = {
     {"base", {}},
-    // Multi30k and other corpora of a few ten thousand sentences; chosen on its validation set.
+    // For Multi30k and other corpora of a few ten thousand sentences; selected on its validation set.
     {"multi30k",
      {{"--layers", "3"},
       {"--model-dim", "256"},
@@ -47,7 +47,7 @@ const std::map<std::string, OptionValues> kTranslationPresets = {
       {"--epochs", "24"}}},
 };
 
-// One side of files as TranslationTraining has them.
+// Reads one side of the files in TranslationTraining.
 SideReader SideOf(const std::vector<std::string>& files, Side side, const PairColumns& columns) {
   return {files[0], files.size() == 2 ? files[1] : "", side == Side::target, columns};
 }
@@ -65,12 +65,13 @@ std::int64_t CountLines(const std::vector<std::string>& files, Side side, const 
   return lines.number();
 }
 
-// Errors in the text are reported before anything is learned from it and written.
+// Finds errors in the text before a vocabulary is trained and written.
 void CheckText(const std::vector<std::string>& files, const PairColumns& columns) {
   const std::int64_t source_lines = CountLines(files, Side::source, columns);
   if (files.size() == 2) {
     for (const std::string& file : files)
-      Check(!HasRecords(file), "{}: holds records, and of two files each line is a text; give one file of pairs", file);
+      Check(!HasRecords(file), "{}: has records, and in two files each line must be a text; give one file of pairs",
+            file);
     const std::int64_t target_lines = CountLines(files, Side::target, columns);
     Check(source_lines == target_lines, "{} has {} lines, but {} has {}: each line needs its translation", files[0],
           source_lines, files[1], target_lines);
@@ -82,7 +83,7 @@ std::int64_t PositionsOf(const TranslationTraining& options) {
   return std::max(options.positions, std::int64_t{options.corpus.max_tokens} + 1);
 }
 
-// The pairs of the training's texts that are held out. As in the corpus, what is empty or too long is left out.
+// The pairs of the training texts that are held out. As in the corpus, empty and long ones are skipped.
 TranslationValidation HoldOut(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
   TranslationValidation set;
   const TextShare share = options.validated();
@@ -158,7 +159,7 @@ void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const
   model.Save(folder);
 }
 
-// Without its vocabulary.
+// The configuration without the vocabulary.
 TransformerConfig ConfigOf(const TranslationTraining& options, const TrainingPlan& plan) {
   TransformerConfig config;
   config.model = plan.sizes.model;
@@ -183,7 +184,7 @@ void Describe(OptionTable& table, TranslationTraining& options) {
       table, options, kTranslationDefaults,
       {.train = "Source and target text, plain or gzip, whose lines are pairs; or one file of pairs: a source, a tab "
                 "and its target on each line, or .jsonl or .csv",
-       .valid = "Source and target text to validate on, likewise"});
+       .valid = "Source and target text to validate on, in the same formats"});
   for (const char* files : {"--train", "--valid"}) table.Get(files).Type("SRC TGT|PAIRS");
   table
       .Add("--preset", options.preset, OneOf({"base", "multi30k"}),
@@ -217,7 +218,7 @@ void Describe(OptionTable& table, TranslationTraining& options) {
       .AddFunction(
           "--vocabulary-size",
           [&vocabulary = options.vocabulary](const std::string& value) {
-            vocabulary.size = static_cast<std::int32_t>(IntegerOf(value).value_or(0));  // which the check refuses
+            vocabulary.size = static_cast<std::int32_t>(IntegerOf(value).value_or(0));  // the check rejects 0
             vocabulary.exact = true;
           },
           "Subwords of both languages together; without this option fewer if the text allows no more")
@@ -259,7 +260,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
   if (!options.preset.empty()) ApplyPreset(options, PresetOf(kTranslationPresets, options.preset));
   const TrainingPlan plan = CompleteTraining(options, kTranslationDefaults);
   TransformerConfig config = ConfigOf(options, plan);
-  CheckConfig([&] {  // before the vocabulary is learned, which takes long
+  CheckConfig([&] {  // before the vocabulary is trained, which takes long
     TransformerConfig checked = config;
     checked.source_vocabulary = checked.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
     return checked;
@@ -282,10 +283,11 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
       {.files = options.train, .task = options.train.size() == 2 ? "parallel" : "pairs", .pairs = options.columns});
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
-  const bool learned = HasCheckpoint(CheckpointOf(options.out));  // else it may be half of one, or of other settings
+  const bool learned =
+      HasCheckpoint(CheckpointOf(options.out));  // otherwise it may be incomplete, or of other settings
   if (!learned)
     held.Prepare([&] {
-      Note(observer, fmt::format("learning a vocabulary of {} from {}", options.vocabulary.size,
+      Note(observer, fmt::format("training a vocabulary of {} from {}", options.vocabulary.size,
                                  fmt::join(options.train, " and ")));
       const MarianTokenizer learnt = LearnVocabulary(options.train, options.vocabulary, options.columns);
       if (learnt.size() < options.vocabulary.size)
@@ -303,12 +305,11 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
       [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); },
       HashOf(MappedFile(vocabulary).text()), options.corpus);
   const CorpusCounts& counts = corpus.counts();
-  Note(
-      observer,
-      fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} lopsided ones are left out; {} source and "
-                  "{} target tokens",
-                  counts.kept, counts.lines, counts.empty, counts.over_long, options.corpus.max_tokens, counts.lopsided,
-                  counts.source_tokens, counts.target_tokens));
+  Note(observer, fmt::format("{} pairs of {}: {} empty, {} longer than {} tokens and {} with very different lengths "
+                             "are left out; {} source and "
+                             "{} target tokens",
+                             counts.kept, counts.lines, counts.empty, counts.over_long, options.corpus.max_tokens,
+                             counts.lopsided, counts.source_tokens, counts.target_tokens));
   const TranslationValidation validation = ReadValidation(options, tokenizer);
   if (splits) Note(observer, fmt::format("{} pairs are held out to validate on", validation.sources.size()));
 

@@ -1,4 +1,4 @@
-// Training a translation model on parallel text: the original Transformer.
+// Trains a translation model on parallel text: the original Transformer.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace headlight {
 
-/// `train` and `valid` are two files each, the source text and the target text, plain or gzip, aligned line by line. Or
-/// each is one file of pairs (PairReader).
+/// `train` and `valid` are two files each, the source text and the target text, plain or gzip, aligned line by line.
+/// Alternatively each is one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
-  std::string preset;                          ///< base, the paper's, or multi30k
+  std::string preset;                          ///< base (as in the paper) or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
   NormPlace norm = NormPlace::post;
   Activation activation = Activation::relu;
   bool tie_source_target = true, tie_output = true;
-  std::int64_t positions = 512;  ///< at least; the model reads as many tokens as `corpus` has
-  PairColumns columns;           ///< of files of pairs
-  VocabularyOptions vocabulary;  ///< without its seed
+  std::int64_t positions = 512;  ///< at least; the model has more if `corpus` allows longer sentences
+  PairColumns columns;           ///< for files of pairs
+  VocabularyOptions vocabulary;  ///< `seed` is not used
   double bpe_dropout = 0;
-  CorpusOptions corpus;                   ///< which pairs are left out
+  CorpusOptions corpus;                   ///< which pairs are skipped
   TeacherForcingOptions teacher_forcing;  ///< without its batches
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);
 
-/// Learns a vocabulary of both languages, trains, and saves a model folder with config.json, model.safetensors and the
-/// tokenizer's files. Throws Error if a file or an option is wrong.
+/// Trains a vocabulary of both languages and a model, and saves a model folder with config.json, model.safetensors and
+/// the tokenizer's files. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer);
 
-/// Learns subwords from both sides of files as TranslationTraining has them.
+/// Trains subwords on both sides of the files, which are as in TranslationTraining.
 HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
                                               const PairColumns& columns = {});
 

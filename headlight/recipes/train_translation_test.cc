@@ -1,4 +1,4 @@
-// Training from C++, without the program: options, presets, and what the observer hears.
+// Training through the C++ API: options, presets, and calls of the observer.
 #include "headlight/recipes/train_translation.h"
 
 #include <gmock/gmock.h>
@@ -68,7 +68,7 @@ TEST_F(TrainTranslationTest, TrainsAFolderThatTranslates) {
   Translator::Load(options_.out).Translate("die rote Rose steht da");
 }
 
-TEST_F(TrainTranslationTest, AnotherOptionThanBeforeIsNamed) {
+TEST_F(TrainTranslationTest, NamesAChangedOption) {
   Train();
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("`resume` resumes it"));
   options_.resume = true;
@@ -84,7 +84,7 @@ TEST_F(TrainTranslationTest, AnotherOptionThanBeforeIsNamed) {
   }
 }
 
-TEST_F(TrainTranslationTest, ImpossibleSizesAreNamed) {
+TEST_F(TrainTranslationTest, NamesImpossibleSizes) {
   options_.heads = 0;
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("`heads` 0"));
   options_.heads = 3;
@@ -94,13 +94,13 @@ TEST_F(TrainTranslationTest, ImpossibleSizesAreNamed) {
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("a batch of 0"));
 }
 
-TEST_F(TrainTranslationTest, AnUnknownPresetIsNamed) {
+TEST_F(TrainTranslationTest, NamesAnUnknownPreset) {
   options_.preset = "large";
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("not 'large'"));
 }
 
-// The observer's wish is followed, and a resumed run goes on from there.
-TEST_F(TrainTranslationTest, StopsWhenAsked) {
+// The training stops if the observer requests it, and a resumed run continues from there.
+TEST_F(TrainTranslationTest, StopsOnRequestAndResumes) {
   std::int64_t done = 0;
   const TrainingResult result = TrainTranslation(
       options_, {.progress = [&](const StepReport& report) { done = report.step; }, .stop = [&] { return done == 2; }});
@@ -111,7 +111,7 @@ TEST_F(TrainTranslationTest, StopsWhenAsked) {
   EXPECT_THAT(steps_, testing::ElementsAre(3, 4));
 }
 
-TEST(Presets, SetWhatHasNoValue) {
+TEST(Presets, SetOnlyOptionsWithoutAValue) {
   TranslationTraining options;
   options.layers = 5;
   options.epochs = 1;

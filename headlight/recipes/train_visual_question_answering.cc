@@ -25,7 +25,7 @@ ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options,
   ImageQuestions read = ReadImageQuestions(paths, share);
   const std::vector<bool> readable = ReadablePaths(read.images, options, observer);
   std::erase_if(read.questions, [&](const AnsweredQuestion& question) { return !readable[question.image]; });
-  std::vector<std::size_t> index;  // of each image among those that are left
+  std::vector<std::size_t> index;  // index of each image among the readable ones
   std::vector<std::string> images;
   for (std::size_t i = 0; i < readable.size(); ++i) {
     index.push_back(images.size());
@@ -40,7 +40,7 @@ ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options,
   return read;
 }
 
-// The answers of a training, in order.
+// The distinct answers in the training data, sorted.
 std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   std::vector<std::string> labels;
   for (const AnsweredQuestion& question : questions.questions)
@@ -49,7 +49,8 @@ std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   return labels;
 }
 
-// The model of `from`, with a head for these answers; they become the model's own if it knows all of them.
+// The model of `from`, with a head for these answers. If the model has all of them, `labels` becomes the model's
+// answers.
 std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::vector<std::string>& labels,
                                             const TrainingObserver& observer) {
   std::unique_ptr<RegionTextEncoder> model =
@@ -61,7 +62,7 @@ std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::
     return model;
   }
   Note(observer, fmt::format("{}: {}; a new head for {} is initialised", options.from,
-                             known.empty() ? "no head for answers" : "it does not know all answers", labels.size()));
+                             known.empty() ? "no head for answers" : "it does not have all answers", labels.size()));
   return GiveAnswers(*model, labels, options.seed);
 }
 

@@ -1,4 +1,4 @@
-// Training a model to answer questions about images, from the regions that boxes hold.
+// Trains a model to answer questions about images, from regions in boxes.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -10,8 +10,8 @@ struct VisualQuestionAnsweringTraining : RegionTraining {};
 
 HEADLIGHT_API void Describe(OptionTable& table, VisualQuestionAnsweringTraining& options);
 
-/// Trains, from scratch a ViLBERT, and saves a model folder. A model without a head for all answers is given a new one.
-/// Throws Error if a file or an option is wrong.
+/// Trains, and saves a model folder. From scratch the model is a ViLBERT. A model without a head for all answers gets a
+/// new one. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining options,
                                                           const TrainingObserver& observer);
 

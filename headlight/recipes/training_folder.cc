@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 std::string MarkOf(const std::string& folder) { return folder + "/training.json"; }
 
-// True where there is something that a training has learned.
+// True if the folder has a trained state.
 bool HasBegun(const std::string& folder) {
   return HasCheckpoint(CheckpointOf(folder)) || fs::exists(folder + "/model.safetensors");
 }
@@ -38,7 +38,7 @@ bool IsOfTokenizer(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The files that a training writes before it has a checkpoint or a model.
+// The files that a training writes before its first checkpoint or model.
 bool IsOfStart(std::string_view name) {
   return IsOfTokenizer(name) || name == "training.json" || name == "metrics.jsonl" || name == "corpus.cache" ||
          name.starts_with("events.out.tfevents.") || name.find(".headlight-new-") != std::string_view::npos;
@@ -54,7 +54,7 @@ void RemoveStart(const std::string& folder, bool with_mark) {
   for (const fs::path& file : files) fs::remove(file, ignored);
 }
 
-// The training's process, in parentheses, where it is known.
+// The process id of the training in parentheses, if it is known.
 std::string ProcessOf(const std::string& folder) {
   try {
     return fmt::format(" (process {})", ReadJson(MarkOf(folder))["process"].Integer(1));
@@ -68,10 +68,10 @@ std::string ProcessOf(const std::string& folder) {
        ProcessOf(folder));
 }
 
-// Throws Error where the folder holds something else than a training.
+// Throws Error if the folder has anything other than a training.
 void CheckContent(const std::string& folder) {
   if (fs::is_empty(folder)) return;
-  // Also a mark that was not yet complete when the program was killed.
+  // Also accepts an incomplete training.json of a program that was killed.
   const bool training = std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
     return entry.path().filename().string().starts_with("training.json");
   });
@@ -79,7 +79,7 @@ void CheckContent(const std::string& folder) {
         fs::directory_iterator(folder)->path().filename().string());
 }
 
-// The descriptor of the folder's mark, locked and with this process's number.
+// Opens and locks the folder's training.json and writes this process's id. Returns the descriptor.
 int Lock(const std::string& folder) {
   const std::string path = MarkOf(folder);
   for (;;) {
@@ -151,7 +151,7 @@ void TrainingFolder::Prepare(const std::function<void()>& fill) const {
 
 void TrainingFolder::ShareFiles() const {
   if (ranks_ == nullptr) return;
-  std::string names;  // a line each
+  std::string names;  // one per line
   std::error_code ignored;
   if (!scratch_) {
     if (HasCheckpoint(CheckpointOf(path_))) names += "checkpoint/state.json\n";
@@ -173,7 +173,7 @@ TrainingFolder::~TrainingFolder() {
   std::error_code ignored;
   if (!HasBegun(path_)) {
     RemoveStart(path_, /*with_mark=*/true);
-    if (made_) fs::remove(path_, ignored);  // only where it is empty
+    if (made_) fs::remove(path_, ignored);  // only if it is empty
   }
   close(lock_);
 }

@@ -1,4 +1,4 @@
-// The folder of a training: one process trains into it, and nothing in it is lost.
+// Locks the folder of a training for one process, and protects its contents.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@
 
 namespace headlight {
 
-/// Holds a training's folder while it runs. The lock is on its training.json and ends with the process. Of several
-/// ranks the first one holds the folder; each other one has a scratch folder instead.
+/// Holds a training's folder while it runs. The lock is on its training.json and ends with the process. With several
+/// ranks, the first one holds the folder; each other rank has a scratch folder instead.
 class HEADLIGHT_API TrainingFolder {
  public:
-  /// Makes the folder if there is none. Removes what an earlier start left before it had a checkpoint or a model.
-  /// Throws Error if the folder holds something else, if another process trains into it, and, unless `resume`, if it
-  /// has a checkpoint or a model. On the other ranks `path` becomes the scratch folder's, which has the first one's
-  /// tokenizer and checkpoint/state.json. `ranks` may be null.
+  /// Creates the folder if needed. Removes the files of an earlier start that did not reach a checkpoint. Throws Error
+  /// if the folder has other files, if another process trains into it, and, unless `resume`, if it has a checkpoint or
+  /// a model. On other ranks, `path` is replaced by a scratch folder with the first rank's tokenizer and
+  /// checkpoint/state.json. `ranks` may be null.
   TrainingFolder(std::string& path, bool resume, Ranks* ranks);
   TrainingFolder(const TrainingFolder&) = delete;
   TrainingFolder& operator=(const TrainingFolder&) = delete;
-  /// Removes what a start that failed has left, and then the folder if this made it.
+  /// Removes the files of a start that failed, and the folder if the constructor created it.
   ~TrainingFolder();
 
-  /// Lets the first rank prepare files in the folder, and gives them to all ranks.
+  /// Lets the first rank prepare files in the folder, and sends them to all ranks.
   void Prepare(const std::function<void()>& fill) const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Profiles fifty steps after the first five, or fewer where a validation comes, and reports them.
+// Profiles fifty steps after the first five, or fewer if a validation follows, and reports the result.
 class StepProfiler {
  public:
   StepProfiler(Compute compute, const TrainingOptions& options, const TrainingObserver& observer)
@@ -72,11 +72,12 @@ class StepProfiler {
   std::int64_t steps_ = 0, first_ = 0;
   bool done_ = false;
   std::chrono::steady_clock::time_point begin_;
-  std::int64_t sent_ = 0;                         // bytes, before the steps
-  double waited_ = 0, sending_ = 0, hidden_ = 0;  // seconds, likewise
+  std::int64_t sent_ = 0;                         // bytes before the profiled steps
+  double waited_ = 0, sending_ = 0, hidden_ = 0;  // seconds before the profiled steps
 };
 
-// The training's length, by the number of batches that the first epoch has: where a schedule falls to zero. 0: unknown.
+// The number of steps at which a decreasing schedule reaches zero, from the number of batches in the first epoch. 0:
+// unknown.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
   const std::int64_t batches = task.batches({})().batches_in_epoch;
@@ -84,7 +85,7 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
-// Completes the schedule. A resumed one keeps its warm-up and ends where the training now ends.
+// Completes the schedule. A resumed run keeps its warm-up; the schedule ends where the training now ends.
 void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, TrainingOptions& options) {
   Schedule& schedule = options.schedule;
   const bool falls = FallsToZero(schedule.kind), choose = schedule.warmup == kWarmupUnlessGiven;
@@ -96,7 +97,8 @@ void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, Training
     schedule.warmup = tenth ? std::max<std::int64_t>(1, steps / 10) : run.longest_warmup;
     if (run.resume && HasCheckpoint(CheckpointOf(run.out)))
       schedule.warmup = ReadCheckpointState(CheckpointOf(run.out))["run"].Get("warmup", schedule.warmup).Integer(1);
-    // The paper's peak follows from its warm-up: a short one would raise it beyond what a model learns with.
+    // In the paper's schedule the peak depends on the warm-up; after a short warm-up it would be too high to train
+    // with.
     if (schedule.kind == ScheduleKind::paper && schedule.peak == 0)
       schedule.peak = 1 / std::sqrt(static_cast<double>(schedule.model * run.longest_warmup));
   }
@@ -113,7 +115,7 @@ std::string LimitsOf(const TrainingOptions& options) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-// The settings that a resumed training must have in common with the one that began; when it ends may differ.
+// The settings that a resumed run must share with the original one; the end of the training may differ.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   Json::Array groups;
   for (const ParameterGroup& group : training.adam.groups)
@@ -137,13 +139,12 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                 {"validate_every", training.validate_every},
                                 {"validate_metric", training.validate_metric}};
   for (const Json::Member& option : options) run.Set(option.name, option.value);
-  // Not named where it is float32, as it was before there was another.
+  // Omitted for float32, so that it matches states without this setting.
   if (training.gradient_type == GradientType::bfloat16) run.Set("gradient_type", "bfloat16");
   return run;
 }
 
-// The hash of the files' bytes, or of the names and sizes of a folder's files. It is empty if nothing can be read
-// twice.
+// A hash of the files' contents, or of the names and sizes of a folder's files. Empty if a file cannot be read twice.
 std::string HashOfFiles(const std::vector<std::string>& paths) {
   Hash64 hash;
   bool any = false;
@@ -180,7 +181,7 @@ std::string OptionOf(const std::string& key) {
   return key;
 }
 
-// Throws Error naming the first option in which a resumed training is not the one that began.
+// Throws Error naming the first option that differs from the original training.
 void CheckSameOptions(const std::string& out, const JsonView& stored, const Json& now) {
   const std::string advice = "; resume with the same, or train into another folder";
   const auto check = [&](const std::string& key, const Json* before, const Json* value) {
@@ -204,7 +205,7 @@ void CheckSameOptions(const std::string& out, const JsonView& stored, const Json
 void CheckReadable(const std::vector<std::string>& paths) {
   std::error_code ignored;
   for (const std::string& path : paths)
-    if (!fs::is_fifo(path, ignored)) LineReader{path};  // a pipe can be read once
+    if (!fs::is_fifo(path, ignored)) LineReader{path};  // a pipe can only be read once
 }
 
 void CheckNoPipe(const std::vector<std::string>& paths) {
@@ -218,9 +219,9 @@ void CheckNoPipe(const std::vector<std::string>& paths) {
 void FreezeAsTrained(const JsonView& run, Parameters& parameters) {
   const JsonView groups = run["parameter_groups"];
   if (!groups.present()) return;
-  for (const JsonView& group : groups.Items()) {  // as RunOf writes them
+  for (const JsonView& group : groups.Items()) {  // as written by RunOf
     const std::vector<JsonView> items = group.Items();
-    Check(items.size() == 4, "{}: {} values of a group of parameters, and must be 4", group.place(), items.size());
+    Check(items.size() == 4, "{}: {} values of a group of parameters; there must be 4", group.place(), items.size());
     if (items[3].Bool()) parameters.Freeze(items[0].String());
   }
 }
@@ -249,7 +250,7 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, co
     if (state["run"].value().Find("validation_hash") == nullptr) settings = RunOf(options, run.compute, run.of);
     if (state["version"].Integer() == kCheckpointVersion) CheckSameOptions(run.out, state["run"], settings);
   }
-  std::optional<Metrics> metrics;  // not touched by the resumption of a training that has ended
+  std::optional<Metrics> metrics;  // stays empty if the resumed training has already ended
   const auto add = [&](const auto& report) {
     if (!metrics) metrics.emplace(run.out, first_step, run.labels);
     metrics->Add(report);

@@ -1,4 +1,4 @@
-// A training as its recipe runs it: the folder, the log, the checkpoint of a run that resumes.
+// Runs a training of a recipe: the folder, the log, checkpoints and resuming.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,40 @@
 
 namespace headlight {
 
-/// TrainingRun::longest_warmup steps, or a tenth of a training of at most twice as many; resumed, as it began.
+/// Means TrainingRun::longest_warmup steps, or a tenth of a training of at most twice that many steps. A resumed run
+/// keeps its warm-up.
 inline constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
-  std::string out;                           ///< the folder of the model and of all that the training keeps
-  Json of;                                   ///< what a resumed run must share besides the options
-  std::vector<std::string> validation = {};  ///< the files that scores depend on; a resumed run needs the same
-  std::function<void(const std::string& folder)> save;  ///< the model as it is, into a folder that exists
-  Compute compute = Compute::float32;                   ///< of GEMMs; weights and sums stay float32
+  std::string out;                                      ///< folder for the model and the state of the training
+  Json of;                                              ///< additional settings that a resumed run must share
+  std::vector<std::string> validation = {};             ///< the validation files; a resumed run needs the same
+  std::function<void(const std::string& folder)> save;  ///< saves the current model into an existing folder
+  Compute compute = Compute::float32;                   ///< type of GEMMs; weights and sums stay float32
   bool resume = false;
-  bool profile = false;  ///< notes after some steps where their time went
+  bool profile = false;  ///< notes a time profile after some steps
   std::int64_t longest_warmup = 200;
-  bool fine_tuning = false;              ///< from a trained model: the warm-up is a tenth of any training
-  std::string labels = "target tokens";  ///< what StepReport::labels counts
+  bool fine_tuning = false;              ///< starts from a trained model: the warm-up is a tenth of the training
+  std::string labels = "target tokens";  ///< the unit of StepReport::labels
 };
 
-/// Throws Error if one of the files cannot be opened. For use before any is read, which takes long.
+/// Throws Error if one of the files cannot be opened. Called before reading, which takes long.
 void CheckReadable(const std::vector<std::string>& paths);
 /// Throws Error for a pipe or standard input among files that are read more than once.
 void CheckNoPipe(const std::vector<std::string>& paths);
 
-/// Trains into the folder run.out, whose TrainingFolder is held: it becomes a model folder, the best on the validation
-/// set, with last/ (the model of the last step), checkpoint/, metrics.jsonl and TensorBoard's event file. A schedule
-/// that falls to zero is given its end. Throws Error if a resumed run differs from the one that began.
+/// Trains into the folder run.out, which its TrainingFolder must hold. The result is a model folder, with the best
+/// model on the validation set. It also has last/ (the model of the last step), checkpoint/, metrics.jsonl and
+/// TensorBoard's event file. Sets the end of a schedule that decreases to zero. Throws Error if a resumed run differs
+/// from the original one.
 HEADLIGHT_API TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, const TrainingRun& run,
                                          const TrainingObserver& observer);
 
-/// Freezes the parameters that a training has frozen, so that they fit its checkpoint: `run` is that of the
-/// checkpoint's state.
+/// Freezes the parameters that a training has frozen, so that they match its checkpoint. `run` is from the checkpoint's
+/// state.
 HEADLIGHT_API void FreezeAsTrained(const JsonView& run, Parameters& parameters);
 
-/// Tells the observer, if it listens.
+/// Passes a note to the observer, if it has the function.
 void Note(const TrainingObserver& observer, const std::string& text);
 
 }  // namespace headlight

@@ -98,7 +98,8 @@ void Describe(OptionTable& table, TranslationMetricOptions& options) {
   Option& tokenization =
       table
           .Add("--tokenization", options.tokenization, OneOf(names),
-               "How BLEU divides a line: by the rules of mteval-v13a, zh for Chinese, intl by Unicode's punctuation, "
+               "How BLEU splits a line into words: by the rules of mteval-v13a, zh for Chinese, intl by Unicode's "
+               "punctuation, "
                "into each char, or none, between spaces")
           .Type("13a|zh|intl|char|none")
           .ShowDefault()
@@ -129,7 +130,7 @@ std::vector<TranslationMetric> MakeTranslationMetrics(const TranslationMetricOpt
       Fail("`metric` must be {}, not \"{}\"", Alternatives(MetricNames()), name);
   }
   Check(has("bleu") || (options.spm.empty() && options.tokenization == "13a"),
-        "`{}` is for BLEU, which `metric` does not name", options.spm.empty() ? "tokenization" : "spm");
+        "`{}` is for BLEU, which is not in `metric`", options.spm.empty() ? "tokenization" : "spm");
   return metrics;
 }
 

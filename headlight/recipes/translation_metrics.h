@@ -1,4 +1,4 @@
-// The metrics of translations by their names, as `headlight bleu` and `headlight evaluate` take them.
+// Translation metrics by name, for `headlight bleu` and `headlight evaluate`.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// A metric's name, and the keys of its signature and of its comparison with another system in JSON.
+/// A metric's name, and the JSON keys of its signature and of its comparison with another system.
 struct TranslationMetricKeys {
   const char *name, *signature, *paired;
 };
@@ -25,33 +25,33 @@ inline constexpr TranslationMetricKeys kTranslationMetrics[] = {{"bleu", "bleu_s
 
 struct TranslationMetricOptions {
   std::vector<std::string> metrics = {};  ///< names of kTranslationMetrics
-  std::string tokenization = "13a";       ///< of kBleuTokenizations
-  std::string spm = {};                   ///< instead of it, the file of a SentencePiece model
-  bool lowercase = false;                 ///< TER ignores case always
+  std::string tokenization = "13a";       ///< one of kBleuTokenizations
+  std::string spm = {};                   ///< file of a SentencePiece model, instead of `tokenization`
+  bool lowercase = false;                 ///< TER always ignores case
 };
 
 /// Describes --metric, --tokenization, --spm and --lowercase. `options` must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, TranslationMetricOptions& options);
 
-/// A score that is a function of sums over lines.
+/// A score that is a function of statistics summed over lines.
 struct TranslationMetric {
   TranslationMetricKeys keys;
-  std::string signature, sentence_signature;  ///< how it is computed, in sacreBLEU's words
+  std::string signature, sentence_signature;  ///< in sacreBLEU's format
   std::function<std::vector<double>(std::string_view hypothesis, std::span<const std::string_view> references)>
       statistics;
   std::function<double(std::span<const double> sums)> score, sentence_score;
-  std::function<std::string(std::span<const double> sums)> text;  ///< the score as sacreBLEU prints it
+  std::function<std::string(std::span<const double> sums)> text;  ///< the score in sacreBLEU's format
 };
 
-/// The pieces of the SentencePiece model in a file. Its name is "spm-" and that of the file, without its folder and its
-/// extension. Throws Error naming the file and what is wrong with it.
+/// A tokenizer with the pieces of the SentencePiece model in a file. It is named "spm-" and the file's name without
+/// folder and extension. Throws Error naming the file and what is wrong with it.
 HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
 
-/// Each metric once, in the order of the options. Throws Error for an unknown name and for what is wrong with the file.
+/// Makes each metric once, in the order of the options. Throws Error for an unknown name and for an invalid file.
 HEADLIGHT_API std::vector<TranslationMetric> MakeTranslationMetrics(const TranslationMetricOptions& options,
                                                                     std::size_t references);
 
-/// The metric's statistics of each line. Arguments and errors as CorpusBleu's.
+/// The metric's statistics of each line. Arguments and errors as in CorpusBleu.
 HEADLIGHT_API std::vector<std::vector<double>> StatisticsOfLines(const TranslationMetric& metric,
                                                                  std::span<const std::string> hypotheses,
                                                                  std::span<const std::vector<std::string>> references);

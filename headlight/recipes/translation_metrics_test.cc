@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 const std::string kModels = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/";
 
-// sacreBLEU's results (tools/make_bleu_goldens.py).
+// Results of sacreBLEU (tools/make_bleu_goldens.py).
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/bleu.json");
   return golden;
@@ -44,7 +44,7 @@ std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::stri
   return MakeTranslationMetrics(options, golden["references"].Items().size());
 }
 
-// sacreBLEU's words, without ours.
+// sacreBLEU's signature, without our additions.
 std::string Foreign(std::string text) {
   constexpr std::string_view kOurs = "|by:headlight";
   const std::size_t at = text.find(kOurs);
@@ -65,7 +65,7 @@ TEST(BleuTokenizer, EqualsSacreBleu) {
   EXPECT_GT(compared, 150);
 }
 
-TEST(BleuTokenizer, RefusesWhatItDoesNotKnow) {
+TEST(BleuTokenizer, RefusesUnknownNames) {
   EXPECT_THAT(ErrorOf([] { MakeBleuTokenizer("ja-mecab"); }), HasSubstr("not \"ja-mecab\""));
   EXPECT_THAT(ErrorOf([] { ReadBleuTokenizer(kModels + "family_t5.json"); }), HasSubstr("family_t5.json"));
   EXPECT_THAT(ErrorOf([] { ReadBleuTokenizer("/none.model"); }), HasSubstr("/none.model"));
@@ -121,7 +121,7 @@ TEST(CorpusTer, BoundsLongLines) {
               HasSubstr("a line has 100001 words"));
 }
 
-TEST(TranslationMetrics, RefuseWhatTheyDoNotKnow) {
+TEST(TranslationMetrics, RefuseUnknownNames) {
   EXPECT_THAT(ErrorOf([] { MakeTranslationMetrics({.metrics = {"meteor"}}, 1); }), HasSubstr("not \"meteor\""));
   EXPECT_THAT(ErrorOf([] { MakeTranslationMetrics({.metrics = {"ter"}, .tokenization = "zh"}, 1); }),
               HasSubstr("`tokenization` is for BLEU"));
@@ -159,11 +159,11 @@ TEST(PairedBootstrap, EqualsSacreBleu) {
 
     const PairedBootstrap same = ComparePaired(system, system, metrics[i].score, 100);
     EXPECT_EQ(same.system.mean, same.baseline.mean);
-    EXPECT_NEAR(same.p_value, 1.0 / 101, 1e-12);  // as sacreBLEU has it: no sample differs by more
+    EXPECT_NEAR(same.p_value, 1.0 / 101, 1e-12);  // as in sacreBLEU: no sample differs by more
   }
 }
 
-TEST(PairedBootstrap, RefusesLinesThatDoNotFit) {
+TEST(PairedBootstrap, RefusesUnequalNumbersOfLines) {
   const std::vector<std::vector<double>> one(1, {1, 2}), two(2, {1, 2});
   EXPECT_THAT(ErrorOf([&] { ComparePaired(one, two, TerOf); }), HasSubstr("the baseline has 2 lines"));
   EXPECT_THAT(ErrorOf([&] { ComparePaired({}, {}, TerOf); }), HasSubstr("0 lines"));

@@ -84,7 +84,7 @@ TEST(TrainFolding, AModelIsTrainedAndGoesOn) {
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_THAT(evaluated.out, AllOf(HasSubstr("lddt ca 0."), HasSubstr(" of 2 chains\nloss "),
                                    HasSubstr(".cif, chain A for every chain: lddt ca 1.0000"),
-                                   HasSubstr("mean distances by types and places: lddt ca 1.0000")));
+                                   HasSubstr("mean distances by types and positions: lddt ca 1.0000")));
   EXPECT_THAT(RunProgram({"evaluate", model, setting.index, "--knn", "1"}).err, HasSubstr("--knn is not for this"));
 
   const Outcome further = setting.Train({"--from", model, "--out", setting.folder.File("further"), "--fine-tuning",
