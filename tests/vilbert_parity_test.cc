@@ -155,7 +155,7 @@ TEST(Vilbert, RefusesWhatItDoesNotHave) {
   };
   EXPECT_EQ(config_error("{", "{\"pooling_method\": \"mul\","), "");
   EXPECT_THAT(config_error("{", "{\"dynamic_attention\": true,"), HasSubstr("gated by the text"));
-  EXPECT_THAT(config_error("{", "{\"with_coattention\": false,"), HasSubstr("never meet"));
+  EXPECT_THAT(config_error("{", "{\"with_coattention\": false,"), HasSubstr("without co-attention"));
   EXPECT_THAT(config_error("{", "{\"fusion_method\": \"max\","), HasSubstr("key 'fusion_method'"));
   EXPECT_THAT(config_error("{", "{\"v_kidden_size\": 3,"), HasSubstr("v_kidden_size"));
   EXPECT_THAT(config_error("\"bi_num_attention_heads\": 2", "\"bi_num_attention_heads\": 4"), HasSubstr("must divide"));

@@ -92,14 +92,16 @@ TEST(VisualBert, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(encode({{0, 2}, {2, 1}}, good), HasSubstr("2 texts and 1 images"));
   EXPECT_THAT(encode({{0, 3}}, {good.features, Tensor::Zeros({2, 5}), good.images}), HasSubstr("be [regions, 0]"));
   EXPECT_THAT(encode({{0, 3}}, good, {1}), HasSubstr("no tokens for tasks"));
-  EXPECT_THAT(encode({{0, 2}, {2, 1}}, {good.features, good.boxes, {{0, 1}, {1, 1}}}), HasSubstr("no last but one"));
+  EXPECT_THAT(encode({{0, 2}, {2, 1}}, {good.features, good.boxes, {{0, 1}, {1, 1}}}),
+              HasSubstr("at least two tokens"));
 
   const auto refusal = [](const char* from, const char* to) {
     return ErrorWith<VisualBert>(FolderOf("answers"), from, to);
   };
   EXPECT_EQ(refusal("{", "{"), "");
-  EXPECT_THAT(refusal("\"bypass_transformer\": false", "\"bypass_transformer\": true"), HasSubstr("by one more layer"));
-  EXPECT_THAT(refusal("\"type_vocab_size\": 2", "\"type_vocab_size\": 1"), HasSubstr("two types of segments"));
+  EXPECT_THAT(refusal("\"bypass_transformer\": false", "\"bypass_transformer\": true"),
+              HasSubstr("bypass the Transformer"));
+  EXPECT_THAT(refusal("\"type_vocab_size\": 2", "\"type_vocab_size\": 1"), HasSubstr("two segment types"));
   EXPECT_THAT(refusal("VisualBertForQuestionAnswering", "VisualBertForMultipleChoice"),
               HasSubstr("VisualBertForQuestionAnswering or of"));
   EXPECT_THAT(refusal("\"visual_embedding_dim\"", "\"alibi\""), HasSubstr("alibi"));

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kLetters = 23;  // of an alignment: the residue types, a gap and the mask
 
-// The configuration with the widths that its parts share.
+// Sets the widths that modules share.
 AlphaFoldConfig Complete(AlphaFoldConfig config) {
   for (EvoformerConfig* const part : {&config.evoformer, &config.extra_rows}) {
     part->pair.pair = config.pair;
@@ -88,7 +88,7 @@ void AlphaFold::CheckAlignment(const FoldingFeatures& features) const {
   const auto check = [&](const char* name, const Tensor& x, std::int64_t columns, std::int64_t least) {
     Check(x.shape().rank() == 2 && x.columns() == columns && x.rows() >= least * residues && x.rows() % residues == 0 &&
               x.dtype() == parameters_.dtype(),
-          "{}: {} of shape {} for {} residues, where rows of {} numbers are needed", parameters_.source(), name,
+          "{}: {} of shape {} for {} residues; rows of {} numbers are needed", parameters_.source(), name,
           ToString(x.shape()), residues, columns);
   };
   check("a target", features.target, kTargetFeatures, 1);
@@ -123,7 +123,7 @@ void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
 
 namespace {
 
-// The marks of an alignment with a row for each template after its own, which is present where psi is known.
+// The marks of an alignment extended by one row per template, whose cells are present if psi is known.
 AlignmentGrid::Marks WithTemplates(const FoldingFeatures& features) {
   auto marks = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(features.alignment.rows()), 1);
   if (features.present != nullptr) *marks = *features.present;
@@ -147,14 +147,14 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
                                      : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
   if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
-  // No extra rows are as one that is absent: its outer products with itself are divided by next to nothing, which the
-  // published models are made for.
+  // Without extra rows, one absent row is used. Its outer product is divided by nearly zero, as in the published
+  // models' training.
   const bool none = features.extra.rows() == 0;
   const Tensor extra = none ? Tensor::Zeros({residues, kExtraFeatures}, parameters_.dtype()) : features.extra;
   AlignmentGrid::Marks absent;
   if (none) absent = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(residues));
   const AlignmentGrid extra_grid(extra.rows() / residues, residues, absent);
-  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // which reports no extra rows
+  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // attention in the extra stack is not reported
   state.pair = (*extra_rows_)(context, {(*extra_)(context, extra), state.pair}, extra_grid, after_block).pair;
   context.hooks.residues = hook;
   const AlignmentGrid grid(state.alignment.rows() / residues, residues,
@@ -187,13 +187,13 @@ Json::Object AlphaFold::Description() const {
 
 namespace {
 
-// A stack of blocks, under the names of OpenFold's configuration.
+// The settings of a stack of blocks, under the names of OpenFold's configuration.
 void DescribeStack(ConfigTable& table, EvoformerConfig& block, int& blocks) {
-  table.Size("c_hidden_msa_att", block.head_dim, "a head's numbers in the alignment's attention");
-  table.Integer("no_heads_msa", block.heads, "the heads of the alignment's attention", 1, 1024);
+  table.Size("c_hidden_msa_att", block.head_dim, "the head dimension of MSA attention");
+  table.Integer("no_heads_msa", block.heads, "the heads of MSA attention", 1, 1024);
   table.Integer("c_hidden_opm", block.outer_product, "the channels of outer products", 1, 1024);
   table.Size("c_hidden_mul", block.pair.channels, "the channels of triangle multiplication");
-  table.Size("c_hidden_pair_att", block.pair.head_dim, "a head's numbers in triangle attention");
+  table.Size("c_hidden_pair_att", block.pair.head_dim, "the head dimension of triangle attention");
   table.Integer("no_heads_pair", block.pair.heads, "the heads of triangle attention", 1, 1024);
   table.Layers("no_blocks", blocks, "the number of blocks");
   table.Integer("transition_n", block.transition, "the width of transitions", 1, 1024);
@@ -202,18 +202,18 @@ void DescribeStack(ConfigTable& table, EvoformerConfig& block, int& blocks) {
 }
 
 void DescribeTemplates(ConfigTable& table, TemplateConfig& config) {
-  table.Size("c_t", config.stack.pair, "the width of templates' pairs");
+  table.Size("c_t", config.stack.pair, "the width of the template pair representation");
   DescribePart(table, "template_pair_stack", [&](ConfigTable& part) {
     part.Size("c_hidden_tri_mul", config.stack.channels, "the channels of triangle multiplication");
-    part.Size("c_hidden_tri_att", config.stack.head_dim, "a head's numbers in triangle attention");
+    part.Size("c_hidden_tri_att", config.stack.head_dim, "the head dimension of triangle attention");
     part.Integer("no_heads", config.stack.heads, "the heads of triangle attention", 1, 1024);
     part.Layers("no_blocks", config.blocks, "the number of blocks");
     part.Integer("pair_transition_n", config.stack.transition, "the width of transitions", 1, 1024);
     part.Probability("dropout_rate", config.stack.dropout);
   });
   DescribePart(table, "template_pointwise_attention", [&](ConfigTable& part) {
-    part.Size("c_hidden", config.head_dim, "a head's numbers in the attention to templates");
-    part.Integer("no_heads", config.heads, "the heads of the attention to templates", 1, 1024);
+    part.Size("c_hidden", config.head_dim, "the head dimension of template attention");
+    part.Integer("no_heads", config.heads, "the heads of template attention", 1, 1024);
   });
 }
 
@@ -222,10 +222,10 @@ void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
   table.Integer("no_heads_ipa", config.attention.heads, "the number of heads", 1, 1024);
   table.Integer("no_qk_points", config.attention.query_points, "a head's query points", 1, 1024);
   table.Integer("no_v_points", config.attention.value_points, "a head's value points", 1, 1024);
-  table.Size("c_resnet", config.angles, "the width where angles are computed");
+  table.Size("c_resnet", config.angles, "the width of the angle network");
   table.Layers("no_blocks", config.blocks, "the number of blocks");
   table.Layers("no_transition_layers", config.transition_layers, "the number of transition layers");
-  table.Layers("no_resnet_blocks", config.angle_blocks, "the number of blocks where angles are computed");
+  table.Layers("no_resnet_blocks", config.angle_blocks, "the number of blocks of the angle network");
   table.Probability("dropout_rate", config.dropout);
   table.Number("trans_scale_factor", config.scale, 1e-3, 1e3);
   table.Epsilon("epsilon", config.epsilon);
@@ -242,7 +242,7 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
   table.Size("c_s", config.single, "the residues' width");
   table.Flag("triangle_updates", config.triangles);
   table.Flag("covariation", config.covariation);
-  table.Integer("relpos_k", config.farthest, "the farthest relative place", 1, 1 << 16);
+  table.Integer("relpos_k", config.farthest, "the largest relative position", 1, 1 << 16);
   const auto stack = [](EvoformerConfig& block, int& blocks) {
     return [&](ConfigTable& part) { DescribeStack(part, block, blocks); };
   };
@@ -261,17 +261,17 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
 
 namespace {
 
-// Of weights for templates: models 1 and 2 have them.
+// Weights of templates, which models 1 and 2 have.
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 
-// DeepMind's files hold no configuration: sizes are those of their arrays, and the extra rows those of the model that a
-// file's name says.
+// DeepMind's files have no configuration. Sizes are those of the arrays; the number of extra rows depends on the file
+// name.
 AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
   for (const auto& [name, stored] : file.tensors())
     Check(name.find("~_relative_encoding") == std::string::npos,
-          "{}: is a model of complexes (multimer), where one of single chains is needed", file.path());
+          "{}: is a model of complexes (multimer); only models of single chains are supported", file.path());
   AlphaFoldConfig config;
   config.alignment = axis("evoformer/preprocess_1d//weights", 1);
   config.extra = axis("evoformer/extra_msa_activations//weights", 1);

@@ -1,5 +1,5 @@
-// AlphaFold 2 (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021) for one chain,
-// under OpenFold's names.
+// AlphaFold 2 (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021) for single chains,
+// with OpenFold's parameter names.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,30 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the published models'.
+// The defaults are those of the published models.
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
-  std::int32_t farthest = 32;  // of relative places
-  bool covariation = false;    // whether it also reads how columns vary together (protein/nn/covariation.h)
-  // Their alignment, pair and single are those above, and transitions of pairs are as wide as those of alignments.
+  std::int32_t farthest = 32;  // largest relative position
+  bool covariation = false;    // also reads the covariation of columns (protein/nn/covariation.h)
+  // alignment, pair and single are set to the members above. Transitions of pairs have the factor of those of
+  // alignments.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;
-  bool triangles = true;  // false leaves their updates of pairs out of both stacks, to measure their worth
+  bool triangles = true;  // false omits triangle updates in both stacks, to measure their effect
   StructureModuleConfig structure = {};
   TemplateConfig template_stack = {};
-  std::int64_t templates = 0;  // that the model reads at most (published: 4); 0: it has no such part
+  std::int64_t templates = 0;  // templates that the model reads, at most (published: 4); 0: no template stack
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
-  std::int64_t error_bins = 0;                      // of aligned errors (pTM); 0: the model has no such head
-  std::int64_t rows = 512, most_extra_rows = 1024;  // of an alignment, at most; among `rows` are the templates'
+  std::int64_t error_bins = 0;                      // of aligned errors (pTM); 0: no such head
+  std::int64_t rows = 512, most_extra_rows = 1024;  // rows of an alignment, at most; `rows` includes templates
   int recycles = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
 
 class HEADLIGHT_API AlphaFold : public FoldingModel {
  public:
-  // Throws Error for a configuration that there cannot be.
+  // Throws Error for an invalid configuration.
   explicit AlphaFold(const AlphaFoldConfig& config, DType dtype = DType::float32);
 
   FoldingPlan plan() const override;

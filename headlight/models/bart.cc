@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Rows of a table of positions before that of the first position; they are not used.
+// Unused rows of the position table before that of the first position.
 constexpr std::int32_t kFirstPosition = 2;
 
 }  // namespace
@@ -27,7 +27,7 @@ Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), confi
     output_bias_ = &bias;
   }
 
-  // Embeddings are normalised in both layouts, besides the layers' own norms.
+  // Both layouts normalize embeddings, in addition to the layers' norms.
   const auto embedding = [&](const Scope& stack) {
     return Embedding(
         tokens, config.scale_embeddings ? std::sqrt(static_cast<double>(config.model)) : 1,
@@ -64,7 +64,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
   table.Default(config.start_id, config.end_id);
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Note("forced_eos_token_id", config.end_id);
-  // Early checkpoints state these settings; other values would be another model.
+  // Settings in early checkpoints; only these values are supported.
   for (const char* key : {"tie_word_embeddings", "normalize_embedding"}) table.Only(key, true);
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) table.Only(key, pre);
   for (const char* key : {"add_bias_logits", "static_position_embeddings", "is_decoder"}) table.Only(key, false);

@@ -1,6 +1,7 @@
 // BART (Lewis et al., "BART: Denoising Sequence-to-Sequence Pre-training for Natural Language Generation, Translation,
-// and Comprehension", 2020): the Transformer with learned positions, a norm of the embeddings, and gelu. mBART (Liu et
-// al., "Multilingual Denoising Pre-training for Neural Machine Translation", 2020) is BART with pre-norm layers.
+// and Comprehension", 2020): the Transformer with learned positional embeddings, a LayerNorm of the embeddings, and
+// GELU. mBART (Liu et al., "Multilingual Denoising Pre-training for Neural Machine Translation", 2020) is BART with
+// pre-norm layers.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct BartConfig {
   std::int64_t vocabulary = 50265;
   std::int64_t positions = 1024;
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;
-  std::string scope = "model";  // of the names; empty in checkpoints of the model without the output bias
+  std::string scope = "model";  // prefix of parameter names; empty in checkpoints of the model without the output bias
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 

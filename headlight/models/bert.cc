@@ -122,15 +122,15 @@ void DescribeBert(ConfigTable& table, BertConfig& config) {
 
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
   if (!scores_tokens) return table.Harmless({"tie_word_embeddings"});
-  table.Only("tie_word_embeddings", true, "an output table of its own");
-  table.Note("tie_word_embeddings", true);  // the folder that the model was trained from may say false
+  table.Only("tie_word_embeddings", true, "a separate output table");
+  table.Note("tie_word_embeddings", true);  // the folder that the model was trained from may have false
 }
 
 void Describe(ConfigTable& table, BertConfig& config) {
   table.Note("model_type", "bert");
   DescribeBert(table, config);
   DescribeOutputTable(table, config.on_top.masked_words);
-  table.Rule(config.types >= 1, "there must be at least one type of segments");
+  table.Rule(config.types >= 1, "there must be at least one segment type");
   table.Harmless({"directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
                   "pooler_size_per_head", "pooler_type"});
 }
@@ -184,7 +184,7 @@ extern const Family bert = MakeFamily<Bert, LoadBert>({"bert"});
 std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) const {
   BertConfig config = config_;
   config.on_top = wanted;
-  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // which classes need
+  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // needed for sequence classification
   config.scope = BertConfig().scope;
   return std::make_unique<Bert>(config, parameters_.dtype());
 }

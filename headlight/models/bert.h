@@ -1,5 +1,5 @@
 // BERT (Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding", 2019): the
-// Transformer's encoder, in which every token attends to both sides, and its heads.
+// Transformer's encoder with bidirectional attention, and its heads.
 #pragma once
 
 #include <cstdint>
@@ -30,35 +30,36 @@ struct BertConfig {
   Activation activation = Activation::gelu;
   double dropout = 0.1;                           // of embeddings and sublayers
   double attention_dropout = 0.1;                 // of attention weights
-  std::optional<double> classifier_dropout = {};  // of the input of the classifier; `dropout` unless given
+  std::optional<double> classifier_dropout = {};  // of the classifier's input; default: `dropout`
   double norm_epsilon = 1e-12;
   std::int64_t vocabulary = 30522;
   std::int64_t positions = 512;
-  std::int64_t types = 2;  // of segments: first text, second text
+  std::int64_t types = 2;  // segment types: first text, second text
   std::int32_t pad_id = 0;
   TextHeadsConfig on_top = {.pooler = true};  // the heads
-  std::string scope = "bert";                 // of the encoder's names; empty in checkpoints of the encoder alone
+  std::string scope = "bert";  // prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
-// All but the model type, which RoBERTa and DeBERTa share.
+// Describes all settings but the model type; RoBERTa and DeBERTa share them.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
-/// Of its layers, with the number of segment types, of a model that reads these.
+/// The sizes of the layers and the number of segment types, for descriptions of BERT variants.
 HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
 
-// `tie_word_embeddings`: a model that scores all tokens does so by their embeddings. Other models read no output table.
+// Describes `tie_word_embeddings`. It must be true for a model that scores all tokens; other models have no output
+// table.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
-// As LoadWeights. Early checkpoints name a norm's gain and bias gamma and beta, as Transformers 5 does again of ESM.
+// Like LoadWeights. Early checkpoints, and Transformers 5 for ESM, name the parameters of a LayerNorm gamma and beta.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);
 
-// The sum of three embeddings, normalized (figure 2). Segments are left out where there are no types of them, and
-// positions where the model has none.
+// The normalized sum of three embeddings (figure 2). There are no segment embeddings if `types` is 0, and no positional
+// embeddings if the model has none.
 class HEADLIGHT_API BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
-  // As TextEncoder::Encode, before the first layer.
+  // The input of the first layer. Arguments as in TextEncoder::Encode.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
@@ -72,13 +73,13 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
-// The layers of BERT (section 3), which the families that read images beside texts have, too.
+// The configuration of BERT's layers (section 3), which vision-language variants share.
 TransformerLayerConfig BertLayerOf(const BertConfig& config);
 
-// The embeddings and the Transformer's layers (section 3).
+// The embeddings and the Transformer layers (section 3).
 class HEADLIGHT_API BertEncoder {
  public:
-  // With the names of a variant's layers, where they are not BERT's.
+  // `names`: parameter names of a variant's layers, if they are not BERT's.
   BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
   // As TextEncoder::Encode.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
@@ -92,8 +93,8 @@ class HEADLIGHT_API BertEncoder {
 
 class HEADLIGHT_API Bert : public TextEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,

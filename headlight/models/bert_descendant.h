@@ -1,4 +1,4 @@
-// Shared by the families that are variants of BERT, each in a file of its own: their folders, and other heads.
+// Shared by variants of BERT: loading and saving, and other heads.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ class BertDescendant : public TextEncoder {
   Config config_;
 };
 
-// The model of a folder; `config` has what is known of it before its config.json is read.
+// Loads the model of a folder. `config` has the settings that are known before its config.json is read.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
   BertConfig& bert = BertOf(config);

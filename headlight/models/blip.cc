@@ -42,7 +42,7 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// An image's states are of the vision encoder's width, a question's of the same as the answer's.
+// In cross-attention, an image's states have the vision encoder's width; a question's states have the answer's width.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;
@@ -77,7 +77,7 @@ Tensor BlipTextLayer::operator()(Context& context, const Tensor& x, const Sequen
 
 namespace {
 
-// The tokens' table scores the words of a text that is written.
+// The embedding table also scores the tokens of generated text.
 BertConfig EmbeddingsOf(const BlipConfig& config, bool writes) {
   BertConfig text = config.text;
   text.on_top = {.masked_words = writes};
@@ -156,7 +156,7 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     linear(image_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
     Parameter& scale = root.Declare("logit_scale", {}, Initialisation::Constant(2.6592));
-    scale.role.trained = false;  // the loss that trains it is not here
+    scale.role.trained = false;  // its training loss is not implemented
     logit_scale_ = &scale;
   }
 }
@@ -180,7 +180,7 @@ Tensor Blip::MatchLogits(Context& context, const Tensor& states, const Sequences
 
 Tensor Blip::ImageVectors(Context& context, const EncodedImages& encoded) const {
   if (!image_vectors_) return CaptionModel::ImageVectors(context, encoded);
-  // The class token's state is normalized once more where it is pooled.
+  // The class token's state is normalized once more before pooling.
   const Tensor first = encoded.RowOfEach(0);
   return (*image_vectors_)(context, pooler_ ? (*norm_)(context, first) : first);
 }
@@ -222,7 +222,7 @@ void DescribeText(ConfigTable& table, BlipConfig& config) {
   table.Harmless({"initializer_factor", "label_smoothing", "projection_dim", "tie_word_embeddings"});
 }
 
-// text_config, with the members of the whole that it has.
+// text_config, with settings of the whole model that it contains.
 struct BlipTextConfig {
   BlipConfig& whole;
 };
@@ -247,7 +247,7 @@ void Describe(ConfigTable& table, BlipConfig& config) {
   }
   table.Size("projection_dim", config.vectors, "the vectors' width");
   table.Size("image_text_hidden_size", config.matching, "the matching vectors' width");
-  table.Only("tie_word_embeddings", true, "an output table of its own");
+  table.Only("tie_word_embeddings", true, "a separate output table");
   table.Harmless({"initializer_factor", "label_smoothing", "logit_scale_init_value", "text_config", "vision_config"});
   table.Rule(config.task != BlipTask::answers || config.text.model == config.vision.model,
              "the answers' decoder reads questions of a width of {}, and its cross-attention images of {}",

@@ -1,6 +1,6 @@
 // BLIP (Li et al., "BLIP: Bootstrapping Language-Image Pre-training for Unified Vision-Language Understanding and
-// Generation", 2022): a Vision Transformer that reads an image, and BERTs with cross-attention that read a text beside
-// it or write one about it (figure 2).
+// Generation", 2022): a Vision Transformer that encodes an image, and BERTs with cross-attention to it that encode or
+// generate a text (figure 2).
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// captions: a decoder that reads the image. answers: an encoder reads the question beside the image, and the
-// decoder reads the encoder (figure 5). matching: an encoder with a head that says whether the text is of the image,
-// and vectors of both. vectors: vectors alone, as Transformers' BlipModel makes them.
+// captions: a decoder with cross-attention to the image. answers: an encoder of the question with cross-attention to
+// the image, and a decoder with cross-attention to the question (figure 5). matching: an encoder with an image-text
+// matching head, and vectors of both. vectors: only vectors, as in Transformers' BlipModel.
 enum class BlipTask { captions, answers, matching, vectors };
 
 // The defaults are the paper's base model.
@@ -41,8 +41,8 @@ struct BlipConfig {
   BlipTask task = BlipTask::captions;
   BlipVisionConfig vision;
   BertConfig text{.heads = 8, .dropout = 0, .attention_dropout = 0, .vocabulary = 30524, .types = 0, .scope = ""};
-  std::int32_t start_id = 30522, end_id = 102;  // of what is written
-  std::int64_t vectors = 512, matching = 256;   // numbers of a vector of that task
+  std::int32_t start_id = 30522, end_id = 102;  // of generated text
+  std::int64_t vectors = 512, matching = 256;   // sizes of the vectors for `vectors` and `matching`
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BlipVisionConfig& config);
 HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
@@ -60,11 +60,11 @@ class HEADLIGHT_API BlipVisionLayer {
   FeedForward feed_forward_;
 };
 
-// LayerNorm(x + Attention(x)), then the same with cross-attention on an image, then with a feed-forward network.
+// LayerNorm(x + Attention(x)), then the same with cross-attention to an image, then with a feed-forward network.
 class HEADLIGHT_API BlipTextLayer {
  public:
   BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
-  // [tokens, model] to the same; without a memory there is no cross-attention.
+  // [tokens, model] to [tokens, model]; without a memory there is no cross-attention.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
@@ -78,7 +78,7 @@ class HEADLIGHT_API BlipTextLayer {
   LayerNorm feed_forward_norm_;
 };
 
-// The embeddings and the layers, of a text that is written, where each token sees earlier ones, or of one that is read.
+// The embeddings and layers of a text decoder, with causal attention, or of a text encoder.
 class HEADLIGHT_API BlipText {
  public:
   BlipText(const Scope& scope, const BlipConfig& config, bool writes);
@@ -93,8 +93,8 @@ class HEADLIGHT_API BlipText {
 
 class HEADLIGHT_API Blip : public CaptionModel {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
@@ -117,8 +117,8 @@ class HEADLIGHT_API Blip : public CaptionModel {
   ImageEmbedding embedding_;
   std::deque<BlipVisionLayer> layers_;
   std::optional<LayerNorm> norm_;
-  std::optional<BlipText> encoder_, decoder_;  // of texts
-  std::optional<Linear> output_dense_;         // below the decoder's output
+  std::optional<BlipText> encoder_, decoder_;  // text encoder and decoder
+  std::optional<Linear> output_dense_;         // before the decoder's output projection
   std::optional<LayerNorm> output_norm_;
   std::optional<Linear> match_, pooler_, image_vectors_, text_vectors_;
 };

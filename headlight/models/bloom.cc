@@ -1,5 +1,5 @@
 // BLOOM (BigScience Workshop, "BLOOM: A 176B-Parameter Open-Access Multilingual Language Model", 2022, section 3.2):
-// GPT-2 with linear biases of scores (ALiBi) in the place of positions, and a norm of the tokens' embeddings.
+// GPT-2 with linear attention biases (ALiBi) instead of positional embeddings, and a LayerNorm of the token embeddings.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,17 +10,17 @@
 namespace headlight {
 namespace {
 
-// The defaults are what missing keys mean.
+// The defaults are those of missing keys.
 struct BloomConfig {
   std::int64_t model = 64;
   int layers = 2;
   std::int32_t heads = 8;
   std::int64_t ffn = 0;              // 4 * model
-  bool residual_after_norm = false;  // residual connections begin behind the norms
+  bool residual_after_norm = false;  // residual connections begin after the norms
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 250880;
-  std::int64_t positions = 2048;  // of the texts that it was trained on; scores alone do not bound them
+  std::int64_t positions = 2048;  // length of training texts; ALiBi itself has no limit
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;
   bool tie_output = true;
   DecoderNames names = {"transformer", "word_embeddings", "h", "ln_f", "lm_head"};
@@ -40,7 +40,7 @@ void Describe(ConfigTable& table, BloomConfig& config) {
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
   DescribeTokens(table, config, "seq_length");
-  // How its training divided products, and what its models never change.
+  // Settings that have no effect on inference, or are constant in all models.
   table.Harmless({"pretraining_tp", "slow_but_exact", "n_inner", "skip_bias_add", "skip_bias_add_qkv", "offset_alibi",
                   "bias_dropout_fusion", "masked_softmax_fusion", "attention_softmax_in_fp32"});
 }

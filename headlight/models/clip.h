@@ -1,5 +1,5 @@
 // CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021): a Vision
-// Transformer for images and a causal Transformer for texts, whose vectors lie in one space.
+// Transformer for images and a causal Transformer for texts, which map to vectors in the same space.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The sizes of a tower's layers. The defaults are those of the texts' tower of CLIP-ViT-B/32.
+// The sizes of a tower's layers. The defaults are those of the text tower of CLIP-ViT-B/32.
 struct ClipTowerConfig {
   std::int64_t model = 512;
   int layers = 12;
@@ -31,14 +31,14 @@ struct ClipTowerConfig {
 
 struct ClipTextTowerConfig : ClipTowerConfig {
   std::int64_t vocabulary = 49408;
-  std::int64_t positions = 77;  // the longest text, in tokens
+  std::int64_t positions = 77;  // longest text, in tokens
 };
 
-// The end_id of the first published folders: a text is read from its token of the largest id.
+// The end_id of the first published folders: a text's vector is then computed from its token with the largest id.
 inline constexpr std::int32_t kLargestIdEnds = 2;
 
 struct ClipTextConfig : ClipTextTowerConfig {
-  std::int32_t end_id = 49407;  // ends a text, which is read from the state of the first of them; or kLargestIdEnds
+  std::int32_t end_id = 49407;  // a text's vector is computed from the state of the first end token; or kLargestIdEnds
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
 
@@ -51,11 +51,11 @@ HEADLIGHT_API void Describe(ConfigTable& table, ClipImageConfig& config);
 
 // The defaults are CLIP-ViT-B/32's.
 struct ClipConfig {
-  std::optional<ClipTextConfig> text = ClipTextConfig();  // a folder may have one tower alone
+  std::optional<ClipTextConfig> text = ClipTextConfig();  // a folder may have only one tower
   std::optional<ClipImageConfig> image = ClipImageConfig();
-  std::optional<std::int64_t> vector = 512;  // of the common space; one tower may be without a projection into it
-  double logit_scale = 2.6592;               // at the start: ln(1 / 0.07)
-  // Of the towers' names. Newer folders of one tower alone have none.
+  std::optional<std::int64_t> vector = 512;  // size of the vectors; a single tower may have no projection
+  double logit_scale = 2.6592;               // initial value: ln(1 / 0.07)
+  // Prefixes of the towers' parameter names; empty in newer folders with one tower.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);
@@ -77,13 +77,13 @@ class HEADLIGHT_API ClipLayers {
   bool causal_;
 };
 
-// Of texts: token and position embeddings, layers, and a norm.
+// The text tower: token and positional embeddings, layers, and a LayerNorm.
 class HEADLIGHT_API ClipTextTower {
  public:
-  // Both tables are initialised with their standard deviations.
+  // The two deviations initialise the token and position tables.
   ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                 double position_deviation, bool causal);
-  // ids [tokens] of the texts to [tokens, model].
+  // ids [tokens] of the texts to states [tokens, model].
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
 
  private:
@@ -94,8 +94,8 @@ class HEADLIGHT_API ClipTextTower {
 
 class HEADLIGHT_API Clip : public DualEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Clip(const ClipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;

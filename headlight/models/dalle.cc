@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kDeviation = 0.02;  // of embeddings at the start of a training, as GPT's
+constexpr double kDeviation = 0.02;  // of embeddings at initialisation, as in GPT
 
 // "0.1 until depth 18, 10^-5 for depth 24 and 10^-6 for deeper networks" (Touvron et al., section 2).
 double ScaleAtStart(int layer) { return layer < 18 ? 0.1 : layer < 24 ? 1e-5 : 1e-6; }
@@ -99,7 +99,7 @@ std::vector<std::int32_t> Dalle::Prompt(std::span<const std::int32_t> text) cons
 Tensor Dalle::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions) const {
   std::vector<std::int32_t> words, word_positions, codes, rows, columns;
-  std::vector<std::int32_t> place(ids.size());  // among the words, or, below 0, the codes
+  std::vector<std::int32_t> place(ids.size());  // row in the text embeddings, or if negative, in the code embeddings
   for (std::size_t text = 0; text < texts.size(); ++text)
     for (std::int32_t i = 0; i < texts[text].length; ++i) {
       const auto row = static_cast<std::size_t>(texts[text].row(i));
@@ -151,9 +151,9 @@ void Describe(ConfigTable& table, DalleConfig& config) {
   table.Note("model_type", "dalle");
   table.RefuseUnknown();
   table.Integer("text_vocab_size", config.text_vocabulary, "the texts' vocabulary", 2, kLargestSize);
-  table.Integer("text_positions", config.text_positions, "the number of a text's positions", 1, 1 << 14);
+  table.Integer("text_positions", config.text_positions, "the number of text positions", 1, 1 << 14);
   table.Integer("num_codes", config.codes, "the number of codes", 2, kLargestSize);
-  table.Integer("codes_per_side", config.side, "the number of a side's codes", 1, 1 << 10);
+  table.Integer("codes_per_side", config.side, "the number of codes per side", 1, 1 << 10);
   table.Size("hidden_size", config.model, "the model dimension");
   table.Layers("num_hidden_layers", config.layers);
   table.Integer("num_attention_heads", config.heads, "the number of heads", 1, 1 << 12);

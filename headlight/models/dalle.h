@@ -1,7 +1,7 @@
-// DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2): one causal decoder reads a text and
-// writes the codes of an image. As DALLE-pytorch builds it without its rotary positions and shifted tokens: unlike in
-// the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers", 2021, section 2) and
-// feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
+// DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2): a causal decoder that reads a text
+// and generates the codes of an image. The architecture is that of DALLE-pytorch without rotary positions and token
+// shift. Unlike in the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers", 2021,
+// section 2) and feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ namespace headlight {
 class ConfigTable;  // io/config_table.h
 
 struct DalleConfig {
-  std::int64_t text_vocabulary = 10000;  // the tokenizer's
-  std::int32_t text_positions = 256;     // of every text, which is padded to it
-  std::int64_t codes = 512;              // that the discrete VAE has
-  std::int32_t side = 32;                // codes of an image's side
+  std::int64_t text_vocabulary = 10000;  // of the tokenizer
+  std::int32_t text_positions = 256;     // texts are padded to this length
+  std::int64_t codes = 512;              // of the discrete VAE
+  std::int32_t side = 32;                // codes per side of an image
   std::int64_t model = 512;
   int layers = 12;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;
   std::int64_t ffn = 2048;
-  std::vector<GridAttentionKind> kinds = {};  // of each layer's attention
+  std::vector<GridAttentionKind> kinds = {};  // attention type of each layer
   double dropout = 0;                         // of every sublayer's output
   double attention_dropout = 0;               // of attention weights
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
-  // Each position of a text has a padding token of its own, behind the vocabulary.
+  // Each text position has its own padding token, with ids after the vocabulary.
   std::int64_t text_ids() const { return text_vocabulary + text_positions; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);
@@ -57,13 +57,13 @@ class HEADLIGHT_API DalleLayer {
 
 class HEADLIGHT_API Dalle : public TextToImageModel {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Dalle(const DalleConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   Tensor OutputBias(Context& context) const override { return context.Use(*code_bias_); }  // [codes]
-  // A start, then the text's ids, filled up with padding, for which id 0 stands too.
+  // The start token, the text's ids and padding. Id 0 in the text means padding, too.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   ops::Weight TextWeight(Context& context) const override { return context.UseWeight(*text_head_); }

@@ -121,7 +121,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
   const auto continues = [&](std::size_t i) { return cache != nullptr && cache->length(cache->active()[i]) > 0; };
   const std::int32_t pad = TextId(config_.text_pad_id);
   std::vector<std::int32_t> words, codes, text_lengths, image_lengths;
-  std::vector<std::size_t> begun;  // the texts of this pass that have a prompt
+  std::vector<std::size_t> begun;  // the texts whose prompt is in this pass
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const Sequence& text = texts[i];
     const std::span<const std::int32_t> all =
@@ -149,7 +149,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
   }
   const Sequences read = PackedSequences(text_lengths), images = PackedSequences(image_lengths);
   if (begun.empty()) return Write(context, codes, images, {});
-  Context reading = context;  // without the cache, which is the decoder's
+  Context reading = context;  // without the cache, which belongs to the decoder
   reading.cache = nullptr;
   const Memory memory = {Encode(cache == nullptr ? context : reading, words, read), read};
   for (std::size_t i = 0; cache != nullptr && i < begun.size(); ++i) {
@@ -158,11 +158,11 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     cache->RemoveMemory(own);
   }
   const Tensor written = Write(context, codes, images, memory);
-  std::vector<std::int32_t> rows;  // of both, one after the other
+  std::vector<std::int32_t> rows;  // of the encoder's states, then the decoder's
   for (std::size_t i = 0, next = 0; i < texts.size(); ++i) {
     const bool has_prompt = next < begun.size() && begun[next] == i;
     const Sequence text = has_prompt ? read[next++] : Sequence{};
-    // Padding is not read: its rows are the text's last.
+    // Padding is not encoded: its rows are copies of the text's last state.
     for (std::int32_t position = 0; has_prompt && position + 1 < config_.text_positions; ++position)
       rows.push_back(text.row(std::min(position, text.length - 1)));
     for (std::int32_t cell = 0; cell < images[i].length; ++cell)
@@ -181,12 +181,12 @@ void Describe(ConfigTable& table, DalleMiniConfig& config) {
   table.RefuseUnknown();
   DescribeStacks(table, config);
   table.Integer("text_vocab_size", config.text_vocabulary, "the texts' vocabulary", 2, kLargestSize);
-  table.Integer("text_positions", config.text_positions, "the number of a text's positions", 3, 1 << 14);
+  table.Integer("text_positions", config.text_positions, "the number of text positions", 3, 1 << 14);
   table.Token("text_bos_token_id", config.text_start_id, config.text_vocabulary);
   table.Token("text_eos_token_id", config.text_end_id, config.text_vocabulary);
   table.Token("text_pad_token_id", config.text_pad_id, config.text_vocabulary);
   table.Integer("num_codes", config.codes, "the number of codes", 2, kLargestSize);
-  table.Integer("codes_per_side", config.side, "the number of a side's codes", 1, 1 << 10);
+  table.Integer("codes_per_side", config.side, "the number of codes per side", 1, 1 << 10);
   table.Token("decoder_start_token_id", config.start_id, config.codes);
   table.Rule(config.text_pad_id != config.text_start_id && config.text_pad_id != config.text_end_id,
              "a text's padding, {}, must be neither its start nor its end", config.text_pad_id);

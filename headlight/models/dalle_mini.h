@@ -1,7 +1,7 @@
-// DALL-E mini (Dayma et al., 2021) as min-dalle lays it out: an encoder reads a text, and a decoder writes the codes of
-// an image beside it. Its layers are BART's with gated feed-forward networks (Shazeer, "GLU Variants Improve
-// Transformer", 2020), without biases, and with a second norm in every sublayer (Shleifer et al., "NormFormer: Improved
-// Transformer Pretraining with Extra Normalization", 2021, figure 1).
+// DALL-E mini (Dayma et al., 2021) in the layout of min-dalle: an encoder reads a text, and a decoder with
+// cross-attention generates the codes of an image. The layers are BART's with gated feed-forward networks (Shazeer,
+// "GLU Variants Improve Transformer", 2020), without biases, and with a second norm in every sublayer (Shleifer et al.,
+// "NormFormer: Improved Transformer Pretraining with Extra Normalization", 2021, figure 1).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are DALL-E mini; DALL-E mega has 24 layers of 2048 numbers, 32 heads and a ffn dimension of 4096.
+// The defaults are DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn dimension of
+// 4096.
 struct DalleMiniConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;
@@ -30,25 +31,25 @@ struct DalleMiniConfig {
   double dropout = 0;            // of embeddings and sublayers
   double attention_dropout = 0;  // of attention weights
   std::int64_t text_vocabulary = 50264;
-  std::int32_t text_positions = 64;  // of every text with its start and end, which is padded to it
+  std::int32_t text_positions = 64;  // texts with start and end token are padded to this length
   std::int32_t text_start_id = 0, text_end_id = 2, text_pad_id = 1;
   std::int64_t codes = 16384;
-  std::int32_t side = 16;         // codes of an image's side
-  std::int32_t start_id = 16383;  // the code that the decoder begins with
+  std::int32_t side = 16;         // codes per side of an image
+  std::int32_t start_id = 16383;  // the decoder's first input
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, and
-// x + (LayerNorm(activation(y W0) * (y W1)) W2), y = LayerNorm(x).
+// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, then x +
+// (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
-  // A decoder's, with cross-attention and masked self-attention, where `kind` is decoder_self. The places and names of
-  // norms in the configuration are not this layer's.
+  // A decoder layer, with cross-attention and causal self-attention, if `kind` is decoder_self. The positions and names
+  // of norms in `config` are ignored.
   DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
-  // x [tokens, model] to the same. `memory` is null in an encoder.
+  // x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
@@ -68,13 +69,14 @@ class HEADLIGHT_API DalleMiniLayer {
 
 class HEADLIGHT_API DalleMini : public TextToImageModel {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
 
-  // Of a prompt's ids the encoder's states, of the last one and of codes the decoder's. A prompt must be read at once.
+  // The rows of a prompt's ids are the encoder's states, except that of its last id. The rows of the last id and of
+  // codes are the decoder's. A prompt must be in a single pass.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  // The text's start, its ids, of which padding is dropped, its end, and padding.
+  // The text's start token, its ids without padding, its end token, and padding.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   const DalleMiniConfig& config() const { return config_; }

@@ -70,7 +70,7 @@ void ReadTerms(const JsonView& json, DebertaConfig& config) {
 void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   BertConfig& bert = config.bert;
   DescribeBert(table, bert);
-  // Its own head takes the table of the tokens, whatever the key says.
+  // DeBERTa's own head uses the embedding table, whatever the key is.
   DescribeOutputTable(table, bert.on_top.masked_words && !config.own_masked_words);
   table.Default(config.absolute_positions, true);
   table.Default(config.relative_positions, false);
@@ -94,21 +94,22 @@ void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   table.Probability("cls_dropout", bert.classifier_dropout);
   for (const char* size : {"embedding_size", "pooler_hidden_size"})
     table.Only(size, bert.model, "a size other than hidden_size");
-  table.Note("legacy", !config.own_masked_words);  // reading relies on the names of the tensors
+  table.Note("legacy", !config.own_masked_words);  // reading depends on the tensor names
   table.Harmless({"padding_idx"});
-  table.Rule(!bert.on_top.pooler && !bert.on_top.next_sentence, "DeBERTa has no pooler but below classes of texts");
+  table.Rule(!bert.on_top.pooler && !bert.on_top.next_sentence,
+             "DeBERTa has a pooler only for sequence classification");
 }
 
 void Describe(ConfigTable& table, DebertaConfig& config) {
   table.Note("model_type", "deberta");
   DescribeDeberta(table, config);
-  table.Only("talking_head", false, "a model whose heads talk to each other");
+  table.Only("talking_head", false, "talking-heads attention");
 }
 
 bool OwnMaskedWords(const Safetensors& weights) { return weights.contains("lm_predictions.lm_head.bias"); }
 
-// Published files also hold what only their pre-training used: absolute positions, and the head of replaced-token
-// detection.
+// Published files also have tensors that are only used in pre-training: absolute positions, and the head for
+// replaced-token detection.
 OtherTensors OthersOf(const DebertaConfig& config) {
   const std::string embeddings = Prefix(config.bert.scope) + "embeddings.";
   return {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},
@@ -140,8 +141,8 @@ class DebertaLayer {
   }
 
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const RelativeVectors& relative) const {
-    // The projection's rows go head by head, in each query, key and value: put all queries first, then keys, then
-    // values.
+    // The rows of the projection are ordered by head, then by query, key and value. Reorders them: all queries first,
+    // then keys, then values.
     const std::int64_t model = x.columns();
     const std::int32_t heads = attention_.heads;
     std::vector<std::int32_t> order;

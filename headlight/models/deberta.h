@@ -1,6 +1,6 @@
-// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT in which
-// content and position of a token have vectors of their own. Here is what its first version, deberta.cc, shares with
-// versions 2 and 3, deberta_v2.cc.
+// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT with separate
+// vectors for the content and the position of a token. This file has what version 1 (deberta.cc) shares with versions 2
+// and 3 (deberta_v2.cc).
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace headlight {
 
 // The defaults are the paper's DeBERTa-base.
 struct DebertaConfig {
-  std::string family = "Deberta";  // in the name of the architecture
-  // The settings that BERT has, too; there may be no segment types.
+  std::string family = "Deberta";  // prefix of the architecture's name
+  // The settings that BERT has, too. There may be no segment types.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
   bool absolute_positions = false;  // added to the embeddings, as in BERT
   bool relative_positions = true;
   bool content_to_position = true, position_to_content = true;
-  std::int64_t farthest = 512;    // distances from here on share one vector
-  bool own_masked_words = false;  // the masked-word head has DeBERTa's names, not BERT's
-  double pooler_dropout = 0;      // of the pooler of sequence classification
+  std::int64_t farthest = 512;    // larger distances share one vector
+  bool own_masked_words = false;  // the masked-word head has DeBERTa's names instead of BERT's
+  double pooler_dropout = 0;      // of the pooler for sequence classification
   Activation pooler_activation = Activation::gelu;
 };
 
-// From the heads' outputs of attention: LayerNorm(x + W heads), then LayerNorm(x + FeedForward(x)).
+// LayerNorm(x + W attended), then LayerNorm(x + FeedForward(x)); `attended` is the output of attention.
 class DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);
@@ -46,7 +46,7 @@ void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  // all but the
 inline BertConfig& BertOf(DebertaConfig& config) { return config.bert; }
 TextHeadsLayout HeadsOf(const DebertaConfig& config);
 OtherTensors OthersOf(const DebertaConfig& config);
-// True where a file's masked-word head has DeBERTa's names.
+// True if the masked-word head in a file has DeBERTa's names.
 bool OwnMaskedWords(const Safetensors& weights);
 
 }  // namespace headlight

@@ -1,6 +1,6 @@
-// Versions 2 and 3 of DeBERTa (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
-// Gradient-Disentangled Embedding Sharing", 2023), which have one layout: DeBERTa with relative vectors in
-// logarithmic buckets, projected by the matrices of the tokens, and a convolution in parallel with the first layer.
+// DeBERTa versions 2 and 3 (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
+// Gradient-Disentangled Embedding Sharing", 2023), which have the same layout. Relative positions are in logarithmic
+// buckets, their vectors are projected by the content matrices, and a convolution is parallel to the first layer.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -27,14 +27,14 @@ struct DebertaV2Config {
   DebertaConfig base = {
       .family = "DebertaV2",
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
-  std::int64_t buckets = 256;      // above half of them distances share buckets; 0: one vector per distance
-  bool share_projections = true;   // relative vectors are projected by the tokens' matrices
-  bool normalize_relative = true;  // relative vectors go through a norm
-  std::int64_t convolution = 0;    // width of the one in parallel with the first layer; 0: none
+  std::int64_t buckets = 256;      // distances above half of them share buckets; 0: one vector per distance
+  bool share_projections = true;   // relative vectors are projected by the content matrices
+  bool normalize_relative = true;  // relative vectors are normalized
+  std::int64_t convolution = 0;    // width of the convolution parallel to the first layer; 0: none
   Activation convolution_activation = Activation::tanh;
 };
 
-// Half of the rows of the table of relative vectors.
+// Half the number of rows in the table of relative vectors.
 std::int64_t SpanOf(const DebertaV2Config& config) {
   return config.buckets > 0 ? config.buckets : config.base.farthest;
 }
@@ -110,7 +110,7 @@ class DebertaV2Layer {
   DisentangledAttention attention_;
   double dropout_;
   Linear query_key_value_;
-  std::optional<Linear> relative_key_, relative_query_;  // where they are not shared
+  std::optional<Linear> relative_key_, relative_query_;  // if they are not shared
   DebertaSublayers sublayers_;
 };
 
@@ -160,7 +160,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
   }
 
  private:
-  // A convolution over neighbouring tokens, in parallel with the first layer.
+  // The convolution over neighbouring tokens, in parallel with the first layer.
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const {
     const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
                                     context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));

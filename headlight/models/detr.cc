@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kLearnedPositions = 50;  // rows and columns of a map
 
-// A model with masks has the whole detector below this name.
+// In a model with masks, the names of the whole detector have this prefix.
 Scope RootOf(Parameters& parameters, bool masks) { return Scope(parameters) / (masks ? "detr" : ""); }
 
 }  // namespace
@@ -124,10 +124,10 @@ Detr::Detr(const DetrConfig& config, DType dtype)
 
 namespace {
 
-// Cell i of `cells` cells is seen where the nearest of a mask's `pixels` is.
+// The pixel of a mask that decides about a cell: a nearest-neighbour resize of the mask to the map.
 std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
 
-// Fills `images` with the cells of the maps that the masks leave, and where they lie.
+// Sets the cells of `found` to those of the feature maps that are not masked.
 void FindCells(std::span<const Tensor> images, std::span<const DetectionModel::PixelMask> masks,
                const std::vector<Grid>& grids, DetectedImages& found) {
   Check(masks.empty() || masks.size() == images.size(), "there are {} images, and {} masks", images.size(),
@@ -156,7 +156,7 @@ void FindCells(std::span<const Tensor> images, std::span<const DetectionModel::P
   found.images = PackedSequences(lengths);
 }
 
-// Adds d numbers for a place along one axis, of which the sines and cosines are beside each other.
+// Appends d alternating sines and cosines of a position along one axis.
 template <typename T>
 T* WriteSines(double place, std::int64_t d, T* to) {
   for (std::int64_t i = 0; i < d; ++i) {
@@ -167,8 +167,8 @@ T* WriteSines(double place, std::int64_t d, T* to) {
   return to;
 }
 
-// Of the seen cells: how many of its column lie above and at a cell, as a share of all of them, times 2 pi; and to the
-// left in its row (section A.4 and the authors' code).
+// For each unmasked cell, encodes its vertical and horizontal positions as 2 pi times the share of unmasked cells in
+// its column (row) up to it (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();
@@ -201,7 +201,7 @@ Tensor Detr::CellPositions(Context& context, const DetectedImages& images) const
     Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(images, positions); });
     return positions;
   }
-  // The column's vector, then the row's, from one table.
+  // The column's vector, then the row's; both from one table.
   const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
   std::vector<std::int32_t> halves;
   for (std::size_t image = 0; image < images.grids.size(); ++image) {
@@ -237,7 +237,7 @@ DetectedImages Detr::Detect(Context& context, std::span<const Tensor> images, st
   Tensor hidden = projected;
   if (std::ssize(found.cells) < projected.rows()) {
     std::vector<std::int32_t> seen;
-    std::int32_t first = 0;  // row of an image's map
+    std::int32_t first = 0;  // first row of an image's map
     for (std::size_t image = 0; image < found.grids.size(); ++image) {
       const Sequence& rows = found.images[image];
       for (std::int32_t i = 0; i < rows.length; ++i)
@@ -251,7 +251,7 @@ DetectedImages Detr::Detect(Context& context, std::span<const Tensor> images, st
   for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.images);
   found.memory = hidden;
 
-  // The decoder's input is zero; only their positions distinguish the queries.
+  // The decoder's input is zero; only positional embeddings distinguish the queries.
   std::vector<std::int32_t> ids, lengths;
   for (std::size_t image = 0; image < images.size(); ++image) {
     for (std::int32_t query = 0; query < config_.queries; ++query) ids.push_back(query);
@@ -279,7 +279,7 @@ FeatureMaps Detr::Masks(Context& context, const DetectedImages& found, std::span
 
 namespace {
 
-// Of `backbone`, in old files, or of `backbone_config`.
+// Reads `backbone`, in older files, or `backbone_config`.
 void ReadBackbone(const JsonView& json, DetrConfig& config) {
   const JsonView nested = json["backbone_config"];
   const bool described = nested.present();
@@ -327,7 +327,7 @@ void Describe(ConfigTable& table, DetrConfig& config) {
   table.Integer("num_queries", config.queries, "the number of queries", 1, 1 << 14);
   table.Choice("position_embedding_type", config.learned_positions, {{"sine", false}, {"learned", true}});
   table.Flag("auxiliary_loss", config.norm_between_layers);
-  table.Only("dilation", false, "a last stage that is dilated in place of its stride");
+  table.Only("dilation", false, "a dilated last stage");
   table.Number("class_cost", config.loss.class_cost, 0, 1e6);
   table.Number("bbox_cost", config.loss.box_cost, 0, 1e6);
   table.Number("giou_cost", config.loss.giou_cost, 0, 1e6);
@@ -343,7 +343,7 @@ void Describe(ConfigTable& table, DetrConfig& config) {
   if (!config.masks) return;
   table.Rule(config.backbone.hidden.size() == 4, "masks need a backbone of 4 stages, not {}",
              config.backbone.hidden.size());
-  // The group norms have 8 groups, or one for each channel where there are fewer.
+  // The group norms have 8 groups, or one per channel if there are fewer channels.
   for (const std::int64_t channels :
        {config.model + config.encoder_heads, config.model / 2, config.model / 4, config.model / 8, config.model / 16})
     table.Rule(channels >= 1 && channels % std::min<std::int64_t>(8, channels) == 0,
@@ -374,7 +374,7 @@ extern const Family detr = MakeFamily<Detr, LoadDetr>({"detr"});
 void Detr::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
   json.Set("architectures", Json::Array{config_.masks ? "DetrForSegmentation" : "DetrForObjectDetection"});
-  // Transformers accepts integers alone.
+  // Transformers only accepts integers.
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
     if (const double value = *json.Find(key)->As<double>(); value == std::floor(value))
       json.Set(key, static_cast<std::int64_t>(value));
@@ -391,7 +391,7 @@ std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& l
   auto made = std::make_unique<Detr>(config);
   made->parameters().Initialise(seed);
   made->parameters().Unpack();
-  auto kept = model.parameters().all().begin();  // in the same order, and then those of the masks
+  auto kept = model.parameters().all().begin();  // in the same order, followed by those of the mask head
   for (const Parameter& parameter : made->parameters().all()) {
     const Parameter& was = *kept++;
     Ensure(was.names.front().ends_with(parameter.names.front()), "{} is not kept", was.names.front());

@@ -1,6 +1,6 @@
-// DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020): a convolutional backbone makes a map of
-// an image, a Transformer's encoder reads its cells, and its decoder turns learned queries into boxes with classes,
-// all at once.
+// DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020): a convolutional backbone computes the
+// feature map of an image, a Transformer encoder reads its cells, and a decoder transforms learned object queries in
+// parallel to boxes with classes.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class ConfigTable;  // io/config_table.h
 // The defaults are the paper's, with ResNet-50.
 struct DetrConfig {
   ResnetConfig backbone;
-  // The name of the backbone in timm, whose names its parameters then have; empty: `backbone` is described in full.
+  // The name of the backbone in timm, whose parameter names are then used; empty: `backbone` has the full description.
   std::string timm_backbone = {};
-  // In training the backbone's norms keep their statistics, as they come from a classifier; those of a backbone that is
-  // trained from scratch follow the batch. No file says so.
+  // In training, the backbone's batch norms keep their statistics, which come from a classifier. Those of a backbone
+  // that is trained from scratch use the batch. This setting is not in files.
   BatchStatistics backbone_statistics = BatchStatistics::frozen;
   std::int64_t model = 256;
   int encoder_layers = 6, decoder_layers = 6;
@@ -38,19 +38,19 @@ struct DetrConfig {
   Activation activation = Activation::relu;
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t queries = 100;
-  bool learned_positions = false;  // of the map's cells, up to 50 rows and columns; else sines
+  bool learned_positions = false;  // learned positional embeddings of cells, up to 50 rows and columns; otherwise sines
   std::string position_scope =
-      "model.position_embedding";  // of learned ones, which published checkpoints name in two ways
-  // The decoder's norm after each of its layers, beside the one at the end: as Transformers computes a model whose
-  // `auxiliary_loss` is true. The paper's layers do not see the norm of the ones before.
+      "model.position_embedding";  // prefix of the learned ones, which differs between published checkpoints
+  // Applies the decoder's final norm after each of its layers, too, as Transformers does if `auxiliary_loss` is true.
+  // In the paper, the next layer's input is not normalized.
   bool norm_between_layers = false;
   DetectionLossOptions loss;
-  bool masks = false;  // a mask of each query, too, which needs a backbone of four stages
+  bool masks = false;  // mask head, which needs a backbone of four stages
   std::vector<std::string> labels = {};
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
 
-// Attention whose positions are added to queries and keys, and not to values (section A.3).
+// Attention with positional embeddings that are added to queries and keys, but not to values (section A.3).
 class DetrAttention {
  public:
   DetrAttention(const Scope& scope, const DetrConfig& config, std::int32_t heads, AttentionKind kind, int layer);
@@ -79,7 +79,7 @@ class DetrEncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-// The encoder's states of the cells, alone and with their positions.
+// The encoder's states of the cells, without and with positional embeddings.
 struct DetrMemory {
   Tensor rows, positioned;  // [cells, model]
   Sequences images;
@@ -88,7 +88,7 @@ struct DetrMemory {
 class DetrDecoderLayer {
  public:
   DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  // x and the queries' positions [images * queries, model] to the same.
+  // x and the queries' positional embeddings, [images * queries, model], to [images * queries, model].
   Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& queries,
                     const DetrMemory& memory) const;
 
@@ -104,8 +104,8 @@ class DetrDecoderLayer {
 
 class HEADLIGHT_API Detr : public DetectionModel {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Detr(const DetrConfig& config, DType dtype = DType::float32);
 
   DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
@@ -127,7 +127,7 @@ class HEADLIGHT_API Detr : public DetectionModel {
   DetrConfig config_;
   ResnetBackbone backbone_;
   const Parameter *projection_weight_, *projection_bias_;
-  const Parameter *rows_ = nullptr, *columns_ = nullptr;  // learned positions
+  const Parameter *rows_ = nullptr, *columns_ = nullptr;  // learned positional embeddings
   const Parameter* queries_;
   std::deque<DetrEncoderLayer> encoder_;
   std::deque<DetrDecoderLayer> decoder_;
@@ -137,8 +137,8 @@ class HEADLIGHT_API Detr : public DetectionModel {
   std::optional<MaskHead> masks_;
 };
 
-// The detector of a model, without masks: a head for other classes, and another number of queries, are initialised by
-// the seed.
+// The detector of a model, without masks. If the classes or the number of queries differ, they are initialised with the
+// seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

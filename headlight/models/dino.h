@@ -1,6 +1,6 @@
-// The encoders of DINOv2 (Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision", 2023), of those
-// with registers (Darcet et al., "Vision Transformers Need Registers", 2024), and of DINOv3 (Siméoni et al., 2025). The
-// first DINO's are ViTs (models/vit.h).
+// The encoders of DINOv2 (Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision", 2023), with
+// optional registers (Darcet et al., "Vision Transformers Need Registers", 2024), and of DINOv3 (Siméoni et al., 2025).
+// Those of the first DINO are ViTs (models/vit.h).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// v2: a ViT with layer scale. v2_registers: with registers, tokens without a position, whose outputs are not used. v3:
-// with registers, and instead of learned positions rotary ones.
+// v2: a ViT with layer scale. v2_registers: with registers, which are tokens without a position whose outputs are not
+// used. v3: with registers, and rotary positions instead of learned positional embeddings.
 enum class DinoKind { v2, v2_registers, v3 };
 
 // The defaults are DINOv2-B/14's.
@@ -32,23 +32,23 @@ struct DinoConfig {
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
-  std::int64_t ffn_factor = 4;  // v2: of the ffn's size, from the model's
+  std::int64_t ffn_factor = 4;  // v2: factor of the ffn dimension
   std::int64_t ffn = 1536;      // v3
   Activation activation = Activation::gelu;
   bool gated = false;            // SwiGLU (Shazeer, "GLU Variants Improve Transformer", 2020)
   double dropout = 0;            // of embeddings
   double attention_dropout = 0;  // of attention weights
   double norm_epsilon = 1e-6;
-  double layer_scale = 1;  // at the start
+  double layer_scale = 1;  // initial value
   Grid image = {224, 224}, patch = {14, 14};
   std::int64_t channels = 3;
   std::int64_t registers = 0;
-  bool mask = true;  // a learned token stands for masked patches
+  bool mask = true;  // has a learned mask token for masked patches
   bool biases = true, key_bias = true, output_bias = true, ffn_biases = true;
   double rotary_base = 100;  // v3
-  bool classes = false;      // v2, from the class token's state beside the mean of the patches'
+  bool classes = false;      // v2: scored from the class token's state and the mean of the patches' states
   std::vector<std::string> labels = {};
-  std::string scope = "dinov2";  // of the encoder's names; empty in checkpoints of the encoder alone
+  std::string scope = "dinov2";  // prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DinoConfig& config);
 
@@ -57,7 +57,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, DinoConfig& config);
 class HEADLIGHT_API DinoLayer {
  public:
   DinoLayer(const Scope& scope, const DinoConfig& config, int layer);
-  // [tokens, model] to the same. `angles` is null without rotary positions.
+  // [tokens, model] to [tokens, model]. `angles` is null without rotary positions.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& images, const ops::RotaryAngles* angles) const;
 
  private:
@@ -72,8 +72,8 @@ class HEADLIGHT_API DinoLayer {
 
 class HEADLIGHT_API Dino : public ImageEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Dino(const DinoConfig& config, DType dtype = DType::float32);
 
   EncodedImages Encode(Context& context, std::span<const Tensor> images,

@@ -26,7 +26,7 @@ FeatureMaps VaeBlock::operator()(Context& context, const FeatureMaps& x) const {
 DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype) : ImageCoder(dtype), config_(Checked(config)) {
   limits_ = {config.image, std::int64_t{1} << config.layers, config.codes, config.distribution};
   const Scope root(parameters_);
-  // A product takes the weights of the codes to the mean of their vectors.
+  // A matrix, so that a product with the weights of the codes gives the weighted mean of their vectors.
   Parameter& codebook = root.DeclareMatrix({"codebook.weight"}, {config.code_width, config.codes},
                                            /*stored_transposed=*/true);
   codebook.initialisation = Initialisation::Normal(1);
@@ -67,13 +67,13 @@ void Describe(ConfigTable& table, DiscreteVaeConfig& config) {
   table.RefuseUnknown();
   table.Integer("image_size", config.image, "the size of images", 1, 1 << 12);
   table.Integer("num_tokens", config.codes, "the number of codes", 2, kLargestSize);
-  table.Size("codebook_dim", config.code_width, "the size of codes' vectors");
+  table.Size("codebook_dim", config.code_width, "the size of code embeddings");
   table.Integer("num_layers", config.layers, "the number of layers", 1, 8);
   table.Integer("num_resnet_blocks", config.blocks, "the number of residual blocks", 0, 1024);
   table.Size("hidden_dim", config.hidden, "the number of channels");
   table.Choice("pixel_distribution", config.distribution,
                {{"normal", PixelDistribution::normal}, {"logit_laplace", PixelDistribution::logit_laplace}});
-  table.Only("channels", 3, "images of other channels");
+  table.Only("channels", 3, "images with another number of channels");
   table.Rule(config.image % (std::int64_t{1} << config.layers) == 0,
              "the size of images, {}, must be a multiple of {}, the pixels of a code's side", config.image,
              std::int64_t{1} << config.layers);

@@ -1,6 +1,6 @@
-// The discrete variational autoencoder of DALLE-pytorch, a smaller one than that of DALL-E's authors (Ramesh et al.,
-// "Zero-Shot Text-to-Image Generation", 2021, section 2.1): convolutions that halve an image, scores of the codes, the
-// codes' vectors, and transposed convolutions that double it.
+// The discrete variational autoencoder of DALLE-pytorch, smaller than that of DALL-E's authors (Ramesh et al.,
+// "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's convolutions halve an image and score the
+// codes. The decoder's transposed convolutions double the map of code embeddings.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace headlight {
 class ConfigTable;  // io/config_table.h
 
 struct DiscreteVaeConfig {
-  std::int64_t image = 256;  // pixels of a side
+  std::int64_t image = 256;  // pixels per side
   std::int64_t codes = 512;
-  std::int64_t code_width = 512;  // of a code's vector
+  std::int64_t code_width = 512;  // size of a code's embedding
   int layers = 3;                 // each halves, or doubles, the sides
-  int blocks = 0;                 // residual ones, between those and the codes
+  int blocks = 0;                 // residual blocks between those and the codes
   std::int64_t hidden = 64;       // channels
   PixelDistribution distribution = PixelDistribution::normal;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DiscreteVaeConfig& config);
 
-// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with relu between them.
+// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with ReLU between them.
 class VaeBlock {
  public:
   VaeBlock(const Scope& scope, std::int64_t channels);
@@ -38,8 +38,8 @@ class VaeBlock {
 
 class HEADLIGHT_API DiscreteVae : public ImageCoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit DiscreteVae(const DiscreteVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;

@@ -14,7 +14,7 @@ namespace {
 
 struct DistilBertConfig {
   BertConfig bert = {.layers = 6, .classifier_dropout = 0.2, .types = 0, .on_top = {}, .scope = "distilbert"};
-  double answer_dropout = 0.1;  // of the input of the answer head
+  double answer_dropout = 0.1;  // of the answer head's input
 };
 
 void Describe(ConfigTable& table, DistilBertConfig& config) {
@@ -58,7 +58,7 @@ OtherTensors OthersOf(const DistilBertConfig& config) {
 
 class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
  public:
-  // The layers are BERT's; checkpoints call their parts otherwise.
+  // The layers are BERT's with other parameter names.
   explicit DistilBert(const DistilBertConfig& config)
       : BertDescendant(config),
         encoder_(Scope(parameters_) / config.bert.scope, config.bert,

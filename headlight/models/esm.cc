@@ -17,13 +17,13 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kEnd = 2;                  // the token <eos>, whose attention shows no contact
+constexpr std::int32_t kEnd = 2;                  // the token <eos>, whose attention is not used for contacts
 constexpr std::int64_t kLongestRotary = 1 << 17;  // no table limits it; longer than any protein
-constexpr double kMaskedInTraining = 0.15 * 0.8;  // the share of tokens that were masks
+constexpr double kMaskedInTraining = 0.15 * 0.8;  // share of tokens that were replaced by masks
 
 }  // namespace
 
-// Its heads are RoBERTa's.
+// The heads are RoBERTa's.
 TextHeadsLayout HeadsOf(const EsmConfig& config) {
   return {.family = "Esm",
           .pooler = Prefix(config.encoder.scope) + "pooler.dense",
@@ -46,7 +46,7 @@ OtherTensors OthersOf(const EsmConfig& config) {
                                   {"lm_head.decoder.bias", "lm_head.bias"}},
                          .unused = {scope + "embeddings.position_ids"}};
   if (!config.rotary) return others;
-  // The angles' frequencies, which the base says; and a table of positions that Transformers does not read either.
+  // The rotary frequencies, which the base determines, and a table of positions that Transformers does not read either.
   others.unused.push_back(scope + "embeddings.position_embeddings.weight");
   others.unused.push_back(scope + "rotary_embeddings.inv_freq");
   others.unused.push_back(scope + "encoder.layer.*.attention.self.rotary_embeddings.inv_freq");
@@ -86,7 +86,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   for (int i = 0; i < encoder.layers; ++i) layers_.emplace_back(scope / layer.names.layers / i, layer, i);
   norm_after_.emplace(scope / "encoder" / "emb_layer_norm_after", encoder.model, encoder.norm_epsilon);
   if (!config.contacts) return;
-  // A regression of its own on what the trained model attends to.
+  // A logistic regression on the trained model's attention.
   const Scope contacts = scope / "contact_head" / "regression";
   const std::int64_t heads = std::int64_t{encoder.layers} * encoder.heads;
   Parameter& weight = contacts.Declare("weight", {1, heads}, Initialisation::Constant(0));
@@ -96,7 +96,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   contact_bias_ = &bias;
 }
 
-// The embeddings of a sequence's masks are zeros; all are then scaled as if as many had been masked as in training.
+// The embeddings of masks are zeros. All embeddings of a sequence are then scaled for the share of masks in training.
 Tensor EsmEncoder::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                          std::span<const std::int32_t> first_positions) const {
   Tensor x = tokens_(context, ids);
@@ -172,7 +172,7 @@ Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
   std::vector<double> logits(size * size, encoder_.contact_bias()->value.ToVector<float>()[0]), sums(size);
   const std::vector<float> weights = encoder_.contact_weight()->value.ToVector<float>();
   Check(std::ranges::any_of(weights, [](float weight) { return weight != 0; }),
-        "{}: the contact head was never fitted: its weights are zeros", parameters_.source());
+        "{}: the contact head was not trained: its weights are zeros", parameters_.source());
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) {
     const std::int64_t heads = seen.weights.shape()[1], tokens = seen.weights.shape()[2];
@@ -189,7 +189,7 @@ Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
         for (std::size_t j = 0; j < size; ++j) sums[i] += both(i, j);
         total += sums[i];
       }
-      // NaN, of damaged weights, goes on to the result.
+      // A NaN from damaged weights passes this check and is in the result.
       Check(!(total <= 0), "contacts: layer {}, head {} attends to no residue", seen.layer, head);
       const double weight = weights[static_cast<std::size_t>(seen.layer * heads + head)];
       for (std::size_t i = 0; i < size; ++i)
@@ -231,7 +231,7 @@ void DescribeEsm(ConfigTable& table, EsmConfig& config) {
     table.Only(decoder, false, "an encoder that is a decoder");
   DescribeOutputTable(table, encoder.on_top.masked_words);
   table.Rule(!config.rotary || encoder.model / encoder.heads % 2 == 0,
-             "rotary positions turn pairs: the {} numbers of a head are odd", encoder.model / encoder.heads);
+             "rotary positions rotate pairs: the {} features of a head are odd", encoder.model / encoder.heads);
   table.Rule(config.rotary || encoder.positions > encoder.pad_id + 1,
              "the number of positions must be above {}, since the padding's id {} is below the first, not {}",
              encoder.pad_id + 1, encoder.pad_id, encoder.positions);
@@ -241,7 +241,7 @@ void Describe(ConfigTable& table, EsmConfig& config) {
   DescribeEsm(table, config);
   table.Only("is_folding_model", false, "ESMFold");
   table.Harmless({"esmfold_config", "vocab_list", "classifier_dropout"});
-  table.Rule(!config.encoder.on_top.next_sentence, "ESM does not tell whether a sentence is the next");
+  table.Rule(!config.encoder.on_top.next_sentence, "ESM has no next-sentence head");
 }
 
 namespace {

@@ -1,6 +1,5 @@
 // ESM-2 (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023),
-// and ESM-1b before it (Rives et al., 2021): BERT's encoder with its norms before the sublayers, trained on masked
-// residues of proteins.
+// and ESM-1b (Rives et al., 2021): BERT's encoder with pre-norm layers, trained on masked residues of proteins.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@
 
 namespace headlight {
 
-// The defaults are ESM-2's of 650 million parameters, but for those that Transformers takes for a missing key.
+// The defaults are ESM-2's with 650 million parameters, except those that Transformers uses for missing keys.
 struct EsmConfig {
-  // `positions` counts the rows of an absolute table, of which a sequence has at most positions - pad_id - 1.
+  // `positions` is the number of rows of an absolute table; a sequence has at most positions - pad_id - 1 tokens.
   BertConfig encoder = {.model = 1280,
                         .layers = 33,
                         .heads = 20,
@@ -33,12 +32,12 @@ struct EsmConfig {
                         .pad_id = 1,
                         .on_top = {.masked_words = true},
                         .scope = "esm"};
-  bool rotary = true;  // ESM-2; absolute positions: ESM-1b
+  bool rotary = true;  // ESM-2; ESM-1b has absolute positions
   double rotary_base = 10000;
-  bool norm_before = false;   // of the embeddings: ESM-1b
-  bool token_dropout = true;  // masks are zeros, and other embeddings grow by what is missing
+  bool norm_before = false;   // normalizes embeddings: ESM-1b
+  bool token_dropout = true;  // mask embeddings are zeros, and others are scaled to compensate
   std::int32_t mask_id = 32;
-  bool contacts = true;  // it has a contact head
+  bool contacts = true;  // has a contact head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, EsmConfig& config);
 // For BertDescendant.
@@ -46,22 +45,22 @@ BertConfig& BertOf(EsmConfig& config);
 TextHeadsLayout HeadsOf(const EsmConfig& config);
 OtherTensors OthersOf(const EsmConfig& config);
 
-// The settings of the language model alone, which ESMFold has, too.
+// Describes the settings of the language model, which ESMFold shares.
 void DescribeEsm(ConfigTable& table, EsmConfig& config);
 
-// The embeddings and the Transformer's layers.
+// The embeddings and the Transformer layers.
 class HEADLIGHT_API EsmEncoder {
  public:
   EsmEncoder(const Scope& scope, const EsmConfig& config);
 
-  // As TextEncoder::Encode. `seen`, where given, receives the states before each layer and those after the last norm.
+  // As TextEncoder::Encode. If `seen` is given, it receives the states before each layer and those after the last norm.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions = {},
                     const std::function<void(const Tensor& states)>& seen = {}) const;
 
-  std::int64_t positions() const { return longest_; }  // the most tokens of a text
+  std::int64_t positions() const { return longest_; }  // most tokens of a text
   const TokenEmbedding& tokens() const { return tokens_; }
-  // Of the contact head, [1, layers * heads] and [1]; null where it has none.
+  // The contact head's weight [1, layers * heads] and bias [1]; null if there is none.
   const Parameter* contact_weight() const { return contact_weight_; }
   const Parameter* contact_bias() const { return contact_bias_; }
 
@@ -72,7 +71,7 @@ class HEADLIGHT_API EsmEncoder {
   EsmConfig config_;
   std::int64_t longest_;
   TokenEmbedding tokens_;
-  const Parameter* positions_ = nullptr;  // absolute ones
+  const Parameter* positions_ = nullptr;  // absolute positional embeddings
   std::optional<RotaryPositions> rotary_;
   std::optional<LayerNorm> norm_before_, norm_after_;
   std::deque<EncoderLayer> layers_;
@@ -86,11 +85,11 @@ class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
-  // Contact probabilities of residue pairs (C beta atoms within 8 angstrom): a logistic regression on the attention
-  // maps of all heads, symmetrized and with the average product correction (Rao et al., "Transformer protein language
-  // models are unsupervised structure learners", 2021). `ids` [tokens] of one sequence with its first and last token,
-  // which are no residues; [tokens - 2, tokens - 2] in float32. Throws Error for fewer than 3 tokens, and where the
-  // model has no contact head or one that was never fitted.
+  // The contact probability of each pair of residues (C beta atoms within 8 angstrom), [tokens - 2, tokens - 2] in
+  // float32. It is a logistic regression on the attention maps of all heads, symmetrized and with average product
+  // correction (Rao et al., "Transformer protein language models are unsupervised structure learners", 2021). `ids`
+  // [tokens]: one sequence with its first and last token, which are not residues. Throws Error for fewer than 3 tokens,
+  // and if the model has no contact head or one that is all zeros.
   Tensor Contacts(std::span<const std::int32_t> ids) const;
   bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
 

@@ -25,11 +25,12 @@ namespace {
 
 constexpr std::int64_t kDistanceBins = 64, kErrorBins = 64, kLddtBins = 50;
 constexpr std::int64_t kResidueLetters = kResidueTypes + 2;  // a padding, the types, a mask
-// Bins of the distances of beta atoms that are recycled, in angstrom: one below the first edge, one above the last.
+// Bins of recycled distances between beta atoms, in angstrom: the first bin is below the first edge, the last above the
+// last edge.
 constexpr std::int64_t kRecycledBins = 15;
 constexpr double kFirstEdge = 3.375, kLastEdge = 21.375;
 
-// The language model's ids of the residue types, and of the words before and after a sequence.
+// The language model's ids of the residue types, and of <cls> and <eos>.
 std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   std::vector<std::int32_t> tokens;
   const auto add = [&](const std::string& word) {
@@ -43,7 +44,7 @@ std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   return tokens;
 }
 
-// ESM-2's, by id, as its tokenizer has it (text/tokenizers/esm_tokenizer.h, a room that this one does not include).
+// ESM-2's tokens, by id, as in text/tokenizers/esm_tokenizer.h, which this folder may not include.
 std::vector<std::string> EsmVocabulary() {
   std::vector<std::string> words = {"<cls>", "<pad>", "<eos>", "<unk>"};
   for (const char letter : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) words.emplace_back(1, letter);
@@ -63,8 +64,8 @@ Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// Algorithm 32 of AlphaFold's supplement with another table: for each pair of residues the bin of the distance of their
-// beta atoms, which are where those of alanines would be.
+// Algorithm 32 of AlphaFold's supplement with other bins: the bin of the distance of each pair's beta atoms, computed
+// as if residues were alanines.
 std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
   const std::int64_t residues = atoms.rows();
   std::vector<Vector3> betas;
@@ -100,7 +101,7 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
     return TokenEmbedding(scope, rows, columns, Initialisation::Normal(0.02), /*scores=*/false);
   };
   language_.emplace(root / "esm", config_.language);
-  for (Parameter& parameter : parameters_.all()) parameter.role.trained = false;  // it is taken as it is
+  for (Parameter& parameter : parameters_.all()) parameter.role.trained = false;  // the language model is frozen
   layer_weights_ = &root.Declare("esm_s_combine", {config_.language.encoder.layers + 1}, Initialisation::Constant(0));
   language_norm_.emplace(language / 0, width);
   language_inner_ = LinearOf(language, "1", width, s);
@@ -126,7 +127,8 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
 
 FoldingPlan EsmFold::plan() const { return {.recycles = config_.passes - 1, .blocks = config_.blocks}; }
 
-// The mean of the language model's states, weighted by a softmax over its layers, as the trunk's first representation.
+// The weighted mean of the language model's states, with a softmax over its layers, projected to the trunk's first
+// representation.
 Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> types) const {
   std::vector<std::int32_t> ids = {tokens_[kResidueTypes]};
   for (const std::int32_t type : types) ids.push_back(tokens_[static_cast<std::size_t>(type)]);
@@ -146,7 +148,7 @@ Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> typ
   return residues_ ? ops::Add(sequence, (*residues_)(context, types)) : sequence;
 }
 
-// The embedding of the place of each pair's second residue from its first; row 0 is for missing pairs.
+// The embedding of the relative position of each pair's second residue; row 0 is for missing pairs.
 Tensor EsmFold::PlaceBiases(Context& context, std::span<const std::int32_t> places) const {
   std::vector<std::int32_t> distances;
   for (const std::int32_t i : places)
@@ -160,10 +162,11 @@ FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, 
                              const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(features.types), pairs = residues * residues;
   CheckChain(features, before);
-  const auto grid = std::make_shared<const AlignmentGrid>(1, residues);  // until the tape is walked back
+  const auto grid =
+      std::make_shared<const AlignmentGrid>(1, residues);  // shared, because the tape needs it for the backward pass
 
   FoldingOutputs outputs;
-  // Of a later pass without gradients it is what it was.
+  // Without gradients, later passes reuse it.
   const bool known = before != nullptr && context.tape == nullptr && !before->sequence.empty();
   outputs.sequence = known ? before->sequence : ReadSequence(context, features.types);
   const DType dtype = parameters_.dtype();
@@ -216,21 +219,21 @@ Json::Object EsmFold::Description() const {
 
 namespace {
 
-// The parts of a configuration within esmfold_config.
+// The sections of esmfold_config.
 void DescribeStructureModule(ConfigTable& table, StructureModuleConfig& config) {
   table.Size("sequence_dim", config.single, "the residues' width");
   table.Size("pairwise_dim", config.pair, "the pairs' width");
   table.Size("ipa_dim", config.attention.head_dim, "a head's numbers");
-  table.Size("resnet_dim", config.angles, "the width where angles are computed");
+  table.Size("resnet_dim", config.angles, "the width of the angle network");
   table.Integer("num_heads_ipa", config.attention.heads, "the number of heads", 1, 1024);
   table.Integer("num_qk_points", config.attention.query_points, "a head's query points", 1, 1024);
   table.Integer("num_v_points", config.attention.value_points, "a head's value points", 1, 1024);
   table.Probability("dropout_rate", config.dropout);
   table.Layers("num_blocks", config.blocks, "the number of blocks");
   table.Layers("num_transition_layers", config.transition_layers, "the number of transition layers");
-  table.Layers("num_resnet_blocks", config.angle_blocks, "the number of blocks where angles are computed");
+  table.Layers("num_resnet_blocks", config.angle_blocks, "the number of blocks of the angle network");
   table.Only("num_angles", 7, "other torsions");
-  auto scale = static_cast<std::int64_t>(config.scale);  // Transformers takes no other number
+  auto scale = static_cast<std::int64_t>(config.scale);  // Transformers only accepts integers
   table.Integer("trans_scale_factor", scale, "the unit of translations", 1, 1000);
   config.scale = static_cast<double>(scale);
   table.Epsilon("epsilon", config.epsilon);
@@ -241,13 +244,13 @@ void DescribeTrunk(ConfigTable& table, EsmFoldConfig& config) {
   table.Layers("num_blocks", config.blocks, "the number of blocks");
   table.Size("sequence_state_dim", config.block.sequence, "the sequence's width");
   table.Size("pairwise_state_dim", config.block.pair, "the pairs' width");
-  table.Size("sequence_head_width", config.block.sequence_head_dim, "a head's numbers in the sequence");
-  table.Size("pairwise_head_width", config.block.pair_head_dim, "a head's numbers in triangle attention");
-  table.Integer("position_bins", config.farthest, "the farthest relative place", 1, 1 << 16);
+  table.Size("sequence_head_width", config.block.sequence_head_dim, "the head dimension of sequence attention");
+  table.Size("pairwise_head_width", config.block.pair_head_dim, "the head dimension of triangle attention");
+  table.Integer("position_bins", config.farthest, "the largest relative position", 1, 1 << 16);
   table.Probability("dropout", config.block.dropout);
   table.Integer("max_recycles", config.passes, "the number of passes", 1, 1000);
   DescribePart(table, "structure_module", [&](ConfigTable& part) { DescribeStructureModule(part, config.structure); });
-  table.Only("layer_drop", 0.0, "blocks that are left out");
+  table.Only("layer_drop", 0.0, "blocks skipped in training");
   table.Harmless({"chunk_size", "cpu_grad_checkpoint"});
 }
 
@@ -256,8 +259,8 @@ void DescribeFolding(ConfigTable& table, EsmFoldConfig& config) {
   table.Size("lddt_head_hid_dim", config.lddt_hidden, "the width of the head for lDDT");
   DescribePart(table, "trunk", [&](ConfigTable& part) { DescribeTrunk(part, config); });
   for (const char* other : {"use_esm_attn_map", "esm_ablate_sequence", "bypass_lm"})
-    table.Only(other, false, "a fold without the language model's states alone");
-  // The language model is computed in the precision of the rest, whatever the file says; two settings do nothing.
+    table.Only(other, false, "inputs other than the language model's states");
+  // The language model is computed in the precision of the rest, whatever the file has; two settings have no effect.
   table.Note("fp16_esm", false);
   table.Harmless({"esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
 }
@@ -286,8 +289,7 @@ void Describe(ConfigTable& table, EsmFoldConfig& config) {
 
 namespace {
 
-constexpr const char* kTokens =
-    "af2_to_esm";  // Transformers' table: the language model's ids of a padding and the types
+constexpr const char* kTokens = "af2_to_esm";  // Transformers' table: the language model's ids of padding and the types
 
 std::vector<std::int64_t> StoredTokens(const EsmFoldConfig& config) {
   const std::vector<std::int32_t> tokens = TokensOf(Complete(config).vocabulary);
@@ -312,7 +314,7 @@ std::unique_ptr<EsmFold> LoadEsmFold(const ModelFolder& files, const LoadModelOp
   return model;
 }
 
-// Transformers gives ESMFold, whose language model is an ESM-2, the model type of that.
+// Transformers gives ESMFold the model type of ESM-2.
 bool Folds(const JsonView& config) { return config.Get("is_folding_model", false).Bool(); }
 
 }  // namespace

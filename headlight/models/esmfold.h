@@ -1,6 +1,6 @@
 // ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023):
-// a fold from a sequence alone. The states of an ESM-2 take the place of the alignment that AlphaFold 2 reads, and a
-// trunk of simpler blocks for its Evoformer.
+// structure prediction from a single sequence. Compared with AlphaFold 2, the states of an ESM-2 replace the alignment,
+// and a trunk of simpler blocks replaces the Evoformer.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace headlight {
 
-// The defaults are the published model's, but for the language model.
+// The defaults are the published model's, except for the language model.
 struct EsmFoldConfig {
   EsmConfig language;
   std::vector<std::string> vocabulary;  // of the language model, by id; empty: ESM-2's
   EsmFoldBlockConfig block;
-  std::int32_t farthest = 32;  // of relative places
+  std::int32_t farthest = 32;  // largest relative position
   int blocks = 48;
   int passes = 4;
-  bool embeds_residues = true;  // the types are also embedded beside the language model's states
+  bool embeds_residues = true;  // residue types are also embedded, in addition to the language model's states
   StructureModuleConfig structure = {.nested_points = false};
   std::int64_t lddt_hidden = 128;
 };
@@ -34,10 +34,10 @@ HEADLIGHT_API void Describe(ConfigTable& table, EsmFoldConfig& config);
 
 class HEADLIGHT_API EsmFold : public FoldingModel {
  public:
-  // Throws Error for a configuration that there cannot be.
+  // Throws Error for an invalid configuration.
   explicit EsmFold(const EsmFoldConfig& config, DType dtype = DType::float32);
 
-  // Of the features types and places are read. Of the outputs there is no alignment; `letters` are [residues, 23]: a
+  // Only types and positions of the features are used. The outputs have no alignment; `letters` are [residues, 23]: a
   // padding, the residue types, a mask.
   FoldingPlan plan() const override;
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
@@ -45,15 +45,15 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
-  // From input_ids [batch, length], which number the residues' types, and optionally attention_mask, position_ids and
-  // num_recycles [1], the passes after the first. The outputs have Transformers' names and shapes, and are zero where
-  // there is padding; ptm is [batch], and integers are int32.
+  // Inputs: input_ids [batch, length], which are residue types, and optionally attention_mask, position_ids and
+  // num_recycles [1], the passes after the first. Outputs have Transformers' names and shapes, and are zero for
+  // padding; ptm is [batch], and integers are int32.
   NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
   Tensor ReadSequence(Context& context, std::span<const std::int32_t> types) const;
-  // The logits of each atom's lDDT, [residues, 37 * bins], from the structure module's [residues, single].
+  // The logits of each atom's lDDT, [residues, 37 * bins], from the structure module's states [residues, single].
   Tensor AtomLddt(Context& context, const Tensor& single) const;
   Tensor PlaceBiases(Context& context, std::span<const std::int32_t> places) const;
 

@@ -1,6 +1,6 @@
-// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3): both sublayers in
-// parallel, rotary positions, and one head of keys and values for all queries (7B) or for a group of them (40B). The
-// first models, Falcon-RW, have their sublayers in turn, linear biases (ALiBi) and as many key heads as heads.
+// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3): parallel sublayers,
+// rotary positions, and one head of keys and values for all queries (7B) or one per group of them (40B). The first
+// models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query heads.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -12,21 +12,22 @@
 namespace headlight {
 namespace {
 
-// Norms before the sublayers: one for each, in turn; one that both in parallel read; or two in parallel.
+// Norms before the sublayers: one for each sequential sublayer; one that parallel sublayers share; or one for each
+// parallel sublayer.
 enum class FalconNorms { in_turn, shared, parallel };
 
-// The defaults are what missing keys mean: Falcon 7B's sizes.
+// The defaults are those of missing keys: Falcon 7B's sizes.
 struct FalconConfig {
   std::int64_t model = 4544;
   int layers = 32;
   std::int32_t heads = 71;
   std::int32_t key_heads = 1;
-  std::int64_t ffn = 0;  // 4 * model unless given
+  std::int64_t ffn = 0;  // default: 4 * model
   Activation activation = Activation::gelu;
   bool biases = false;
-  bool grouped = false;  // `new_decoder_architecture`: the files of models with any number of key heads
+  bool grouped = false;  // `new_decoder_architecture`: the file format with any number of key heads
   FalconNorms norms = FalconNorms::shared;
-  bool linear_biases = false;  // in the place of rotary positions
+  bool linear_biases = false;  // instead of rotary positions
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {};
@@ -39,7 +40,7 @@ struct FalconConfig {
   std::int64_t HeadDim() const { return model / heads; }
 };
 
-// Heads of keys, and the norms, by the kinds of files.
+// The number of key heads and the norms, for each file format.
 void DescribeFalconKind(ConfigTable& table, FalconConfig& config) {
   table.Flag("new_decoder_architecture", config.grouped);
   bool one_key_head = config.key_heads == 1, parallel = config.norms != FalconNorms::in_turn;
@@ -88,10 +89,10 @@ void Describe(ConfigTable& table, FalconConfig& config) {
     table.Harmless({"rope_parameters", "rope_scaling", "rope_theta"});
   else
     DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
-  table.Harmless({"apply_residual_connection_post_layernorm"});  // which no Falcon reads
+  table.Harmless({"apply_residual_connection_post_layernorm"});  // no Falcon reads it
 }
 
-// The positions of a pass: either of the two.
+// The positions of a pass: rotary angles or linear biases.
 struct FalconPositions {
   std::optional<ops::RotaryAngles> angles = {};
   ops::AttentionBias bias = {};
@@ -157,7 +158,7 @@ class Falcon : public DecoderStack<FalconConfig, FalconLayer, LayerNorm> {
     Tensor hidden = (*tokens_)(context, ids);
     FalconPositions positions;
     if (config_.linear_biases) {
-      // Falcon adds the biases to the products of queries and keys, and scales both.
+      // Falcon adds the biases to the products of queries and keys before scaling.
       const double scale = 1 / std::sqrt(static_cast<double>(config_.HeadDim()));
       positions.bias = LinearBiases({.heads = config_.heads, .factor = scale, .rounded = true}, texts, first_positions,
                                     hidden.dtype());

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// The model types of the families of which `wanted` is true, for an error.
+// The model types of the families that satisfy `wanted`, for an error.
 std::string TypesWhere(const auto& wanted) {
   std::vector<std::string> types;
   for (const Family* family : Families())
@@ -23,9 +23,9 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// The tokenizers of Transformers 5.24 that give a second text its type unless told otherwise: by class, without
-// "Tokenizer" or "TokenizerFast" at the end, and by the model where no class is declared. PreTrainedTokenizerFast,
-// which did so until 5.0, does not.
+// The tokenizers in Transformers 5.24 that give a second text type 1 by default: by class, without the suffix
+// "Tokenizer" or "TokenizerFast", and by model type if no class is declared. PreTrainedTokenizerFast did so only before
+// 5.0.
 constexpr std::string_view kClassesWithTypes[] = {"Bert",    "ConvBert", "Deberta",    "DebertaV2",
                                                   "Electra", "FNet",     "LayoutLM",   "LayoutLMv2",
                                                   "Lxmert",  "MarkupLM", "MobileBert", "SqueezeBert"};

@@ -1,5 +1,5 @@
-// Every family's small folders, whose config.json, or the index of whose weights, says something else than the weights:
-// refused by an Error, or computes.
+// Modifies config.json, or the index of the weights, in small folders of every family. The result must be an Error or a
+// computation.
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShard = "model-00001-of-00001.safetensors";
 
-// A copy of a folder in which the weights are called a shard.
+// A copy of a folder whose weights are a shard.
 struct Folder {
-  fs::path from;     // the weights in the tests' data
+  fs::path from;     // the weights in the test data
   std::string path;  // empty until it is copied
   Json::Object config, index;
 };
@@ -34,7 +34,7 @@ std::vector<Folder> FindFolders() {
   return folders;
 }
 
-// When it is used first: all at once would take as long as an input may.
+// Copies on first use: copying all folders at once would exceed the time limit of an input.
 void Copy(Folder& folder) {
   folder.path = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
   Ensure(mkdtemp(folder.path.data()) != nullptr, "cannot create {}", folder.path);
@@ -44,7 +44,7 @@ void Copy(Folder& folder) {
   for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
 }
 
-// Numbers that choose, taken from the fuzzer's bytes one by one; 0 where they are used up.
+// Choices from the fuzzer's bytes; 0 after the last byte.
 struct Choices {
   std::span<const std::uint8_t> bytes;
 
@@ -58,7 +58,7 @@ struct Choices {
   }
 };
 
-// A member gone, under another's name, or with another value.
+// Removes a member, renames it, or changes its value.
 void Change(Json::Object& members, Choices& choices) {
   static const std::array<Json, 24> values = {Json(),
                                               true,
@@ -130,7 +130,7 @@ void Run(Choices choices) {
   for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)
     Change(choices.Below(8) == 0 ? index : config, choices);
   try {
-    // Not WriteFile, which waits for the disk.
+    // WriteFile would wait for the disk.
     std::ofstream(folder.path + "/config.json") << Json(std::move(config)).Line();
     std::ofstream(folder.path + "/model.safetensors.index.json")
         << Json(Json::Object{{"weight_map", std::move(index)}}).Line();

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// How the layouts differ on disk: in the keys of config.json and the names of tensors.
+// Differences between the layouts on disk: keys of config.json and names of tensors.
 struct LayoutNames {
   const char *model_type, *architecture;
   const char *model, *layers, *heads, *ffn, *activation, *dropout, *embedding_dropout, *attention_dropout, *positions;
@@ -102,7 +102,7 @@ Tensor GptStack::operator()(Context& context, std::span<const std::int32_t> ids,
 
 Gpt::Gpt(const GptConfig& config, DType dtype)
     : LanguageModel(dtype), config_(Checked(config)), stack_(Scope(parameters_) / config.scope, config) {
-  Check(!config.cross_attention, "a language model has no memory to read: cross_attention must be false");
+  Check(!config.cross_attention, "a language model has no cross-attention: cross_attention must be false");
   limits_ = {config.vocabulary, config.positions, config.end_id};
   const Scope root(parameters_);
   output_ = config.tie_output ? &stack_.table() : &root.DeclareMatrix({"lm_head.weight"}, stack_.table().shape);
@@ -111,19 +111,20 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
 
 namespace {
 
-// attention_types, [[["global", "local"], 6]]: patterns of layers and how often each is repeated; one entry per layer.
+// Reads attention_types, [[["global", "local"], 6]]: patterns of layers with the number of repetitions. Returns one
+// entry per layer.
 std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   std::vector<bool> banded;
   for (const JsonView& group : json.Items()) {
     const std::vector<JsonView> pattern_and_times = group.Items();
-    Check(pattern_and_times.size() == 2, "{}: must be a list of kinds and how often it is repeated", group.place());
+    Check(pattern_and_times.size() == 2, "{}: must be a list of kinds and a number of repetitions", group.place());
     const std::int64_t times = pattern_and_times[1].Integer(0, layers);
     for (std::int64_t i = 0; i < times; ++i)
       for (const JsonView& kind : pattern_and_times[0].Items())
         banded.push_back(kind.String({"global", "local"}) == "local");
   }
-  Check(banded.size() == static_cast<std::size_t>(layers), "{}: it says what {} layers are, and num_layers is {}",
-        json.place(), banded.size(), layers);
+  Check(banded.size() == static_cast<std::size_t>(layers), "{}: it has {} layers, and num_layers is {}", json.place(),
+        banded.size(), layers);
   return banded;
 }
 
@@ -132,14 +133,14 @@ void DescribeNeoAttention(ConfigTable& table, GptConfig& config) {
     config.banded = ReadBanded(
         table.json().Get("attention_types", Json::Array{Json(Json::Array{Json(Json::Array{"global", "local"}), 12})}),
         config.layers);
-  table.Rule(!config.banded.empty(), "at least one layer's attention must be said to be dense or banded");
+  table.Rule(!config.banded.empty(), "attention_types must have at least one layer");
   if (table.writes()) {
     Json::Array kinds;
     for (int layer = 0; layer < config.layers; ++layer) kinds.push_back(config.IsBanded(layer) ? "local" : "global");
     table.Note("attention_types", Json::Array{Json(Json::Array{kinds, 1})});
     table.Note("attention_layers", kinds);
   }
-  table.Harmless({"attention_layers"});  // attention_types, written out
+  table.Harmless({"attention_layers"});  // attention_types with one entry per layer
   table.Size("window_size", config.window, "the window of banded attention");
 }
 
@@ -167,7 +168,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
   if (config.layout == GptLayout::gpt) {
     table.Rule(config.ffn == 4 * config.model, "the ffn dimension of the first GPT must be 4 * {}, not {}",
                config.model, config.ffn);
-    table.Choice(names.activation, config.activation,  // its gelu is the approximation by tanh
+    table.Choice(names.activation, config.activation,  // its gelu is the tanh approximation
                  {{"gelu", Activation::gelu_tanh},
                   {"relu", Activation::relu},
                   {"swish", Activation::silu},
@@ -195,7 +196,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
     table.Harmless({"is_decoder"});
   }
   table.Flag("tie_word_embeddings", config.tie_output);
-  // Of a head for choices between texts, and how attention is computed in less than float32.
+  // Settings of a multiple-choice head, and of attention in less than float32.
   table.Harmless({"classifier_dropout", "n_ctx", "n_special", "predict_special_tokens", "reorder_and_upcast_attn",
                   "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                   "summary_use_proj"});
@@ -212,7 +213,7 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   Check(!config.cross_attention, "{}: a GPT-2 that reads an encoder's output is not supported alone",
         files.config["add_cross_attention"].place());
   auto model = std::make_unique<Gpt>(config);
-  // Checkpoints hold the tied table again.
+  // Checkpoints also have the tied table under this name.
   LoadWeights(files, options, model->parameters(),
               {.tied = {{"lm_head.weight", scope + table}}, .unused = GptMasks(config, scope)});
   return model;

@@ -1,7 +1,7 @@
-// The GPTs, a Transformer's decoder without an encoder: GPT (Radford et al., "Improving Language Understanding by
-// Generative Pre-Training", 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019)
-// and GPT-3 (Brown et al., "Language Models are Few-Shot Learners", 2020), whose layout was published as GPT-Neo (Black
-// et al., 2021).
+// The GPTs, decoder-only Transformers: GPT (Radford et al., "Improving Language Understanding by Generative
+// Pre-Training", 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019) and GPT-3
+// (Brown et al., "Language Models are Few-Shot Learners", 2020), whose architecture GPT-Neo implements (Black et al.,
+// 2021).
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,17 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// gpt: post-norm layers. gpt2: pre-norm layers and one more norm after the last. gpt_neo: GPT-2 with attention that is
-// dense in one layer and banded in the next; its scores are not scaled, and queries, keys and values have no bias.
+// gpt: post-norm layers. gpt2: pre-norm layers and a final norm. gpt_neo: GPT-2 with alternating dense and banded
+// attention, unscaled scores, and no biases of queries, keys and values.
 enum class GptLayout { gpt, gpt2, gpt_neo };
 
-// The defaults are the smallest GPT-2, whose sizes are also those of the first GPT and of "GPT-3 Small"
-// (table 2.1).
+// The defaults are the smallest GPT-2, whose sizes are also those of GPT and of "GPT-3 Small" (table 2.1).
 struct GptConfig {
   GptLayout layout = GptLayout::gpt2;
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
-  std::int64_t ffn = 3072;  // in the first GPT always 4 * model
+  std::int64_t ffn = 3072;  // in GPT always 4 * model
   Activation activation = Activation::gelu_tanh;
   double dropout = 0.1;            // of every sublayer's output
   double embedding_dropout = 0.1;  // of the sum of embeddings
@@ -44,11 +43,11 @@ struct GptConfig {
   std::int32_t end_id = 50256;               // -1: none
   bool scale_attention = true;               // gpt2: scores by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;     // gpt2: and by 1 / (layer + 1)
-  std::vector<bool> banded = {false, true};  // gpt_neo: which layers are banded, a pattern that is repeated
-  std::int32_t window = 256;                 // gpt_neo: a token of a banded layer sees so many, itself the last
-  bool cross_attention = false;              // gpt2: every layer reads a memory, too, as a decoder behind an encoder
-  bool tie_output = true;                    // the tokens' table also scores the next token
-  std::string scope = "transformer";         // of the names of all but the output table; empty in the first checkpoints
+  std::vector<bool> banded = {false, true};  // gpt_neo: which layers are banded; the pattern repeats
+  std::int32_t window = 256;     // gpt_neo: in a banded layer, a token attends to this many tokens, including itself
+  bool cross_attention = false;  // gpt2: every layer has cross-attention, as the decoder of an encoder-decoder
+  bool tie_output = true;        // the embedding table is also the output projection
+  std::string scope = "transformer";  // prefix of all names except the output table; empty in the first checkpoints
 
   bool IsBanded(int layer) const {
     return layout == GptLayout::gpt_neo && banded[static_cast<std::size_t>(layer) % banded.size()];
@@ -56,12 +55,12 @@ struct GptConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, GptConfig& config);
 
-// LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)), in the first GPT; from GPT-2 on
-// x + Attention(LayerNorm(x)), then the same with cross-attention where it has one, then x + FeedForward(LayerNorm(x)).
+// GPT: LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)). Others: x + Attention(LayerNorm(x)), then the
+// same with cross-attention if there is any, then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API GptLayer {
  public:
   GptLayer(const Scope& scope, const GptConfig& config, int layer);
-  // [tokens, model] to the same. `memory` is null for a layer without cross-attention.
+  // [tokens, model] to [tokens, model]. `memory` is null without cross-attention.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
@@ -75,7 +74,7 @@ class HEADLIGHT_API GptLayer {
   FeedForward feed_forward_;
 };
 
-// The embeddings and the layers, with the norm after the last where there is one.
+// The embeddings, the layers, and the final norm if there is one.
 class HEADLIGHT_API GptStack {
  public:
   GptStack(const Scope& scope, const GptConfig& config);
@@ -83,7 +82,7 @@ class HEADLIGHT_API GptStack {
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     const Memory* memory = nullptr) const;
   const TokenEmbedding& tokens() const { return *tokens_; }
-  const Parameter& table() const { return tokens_->table(); }  // of the tokens, [vocab, model]
+  const Parameter& table() const { return tokens_->table(); }  // token embeddings, [vocab, model]
 
  private:
   std::optional<TokenEmbedding> tokens_;
@@ -94,8 +93,8 @@ class HEADLIGHT_API GptStack {
 
 class HEADLIGHT_API Gpt : public LanguageModel {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Gpt(const GptConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
@@ -112,7 +111,7 @@ class HEADLIGHT_API Gpt : public LanguageModel {
   GptStack stack_;
 };
 
-// The names of tensors that files hold besides those of a stack: the causal masks of each layer.
+// The names of each layer's causal masks, which files have in addition to the parameters.
 std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// GPT-2 as a classifier of texts: Transformers' GPT2ForSequenceClassification. A linear layer scores the classes from
-// the state of a text's last token, the only one that has seen the whole text.
+// GPT-2 as a text classifier: Transformers' GPT2ForSequenceClassification. A linear layer scores the classes from the
+// state of a text's last token, the only one that attends to the whole text.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -36,10 +36,10 @@ void Describe(ConfigTable& table, Gpt2ClassifierConfig& config) {
       config.pad_id = static_cast<std::int32_t>(pad.Integer(-1, kLargestSize));
   }
   if (table.writes() && config.pad_id >= 0) table.Note("pad_token_id", config.pad_id);
-  table.Rule(!config.stack.cross_attention, "a classifier has no memory to read: add_cross_attention must be false");
+  table.Rule(!config.stack.cross_attention, "a classifier has no cross-attention: add_cross_attention must be false");
 }
 
-// The tokens' table scores nothing.
+// Without an output projection.
 GptConfig WithoutOutput(GptConfig config) {
   config.tie_output = false;
   return config;
@@ -59,16 +59,17 @@ class Gpt2Classifier : public TextEncoder {
                .model = gpt.model};
     const TextHeadsConfig& heads = config.on_top;
     Check(!heads.pooler && !heads.masked_words && !heads.next_sentence && !heads.token_classes && !heads.question_spans,
-          "a GPT-2 that is an encoder of texts has no other head than for classes of texts");
+          "a GPT-2 text encoder only has a head for sequence classification");
     DeclareHeads(parameters_, heads, kLayout, stack_.tokens());
     InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
-  // Tokens of padding that end a text take the state of the token before them, as Transformers classifies from that.
+  // Padding tokens at the end of a text get the state of the token before them, because Transformers classifies from
+  // that token.
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> /*types*/,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
     for (const std::int32_t first : first_positions)
-      Check(first == 0, "a GPT-2 that classifies begins to read a text at its first position, not at {}", first);
+      Check(first == 0, "a GPT-2 classifier reads texts from position 0, not from {}", first);
     const Tensor hidden = stack_(context, ids, texts);
     std::vector<std::int32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
@@ -118,7 +119,7 @@ std::unique_ptr<Gpt2Classifier> LoadGpt2Classifier(const ModelFolder& files, con
   return model;
 }
 
-// A GPT-2 with a head for classes, which reads texts as encoders do, is no language model.
+// A GPT-2 with a classification head belongs to this family, and is not a language model.
 bool Classifies(const JsonView& config) {
   const JsonView names = config["architectures"];
   if (!names.present()) return false;

@@ -1,6 +1,6 @@
 // GPT-NeoX (Black et al., "GPT-NeoX-20B: An Open-Source Autoregressive Language Model", 2022, section 2.1) and Pythia
 // (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models Across Training and Scaling", 2023): GPT-2
-// with rotary positions of a part of each head and both sublayers in parallel, each with a norm of its own.
+// with partial rotary positions, and parallel sublayers with separate norms.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are what missing keys mean: GPT-NeoX 20B's sizes.
+// The defaults are those of missing keys: GPT-NeoX 20B's sizes.
 struct GptNeoXConfig {
   std::int64_t model = 6144;
   int layers = 44;
@@ -49,7 +49,7 @@ void Describe(ConfigTable& table, GptNeoXConfig& config) {
   table.Harmless({"classifier_dropout", "attention_probs_dropout_prob", "hidden_dropout_prob"});  // of no such model
 }
 
-// With one input for both, x + Attention(Norm(x)) + FeedForward(Norm'(x)); else as GPT-2's.
+// With parallel sublayers x + Attention(Norm(x)) + FeedForward(Norm'(x)); otherwise as in GPT-2.
 class GptNeoXLayer {
  public:
   GptNeoXLayer(const Scope& scope, const GptNeoXConfig& config, int layer)
@@ -111,7 +111,7 @@ std::unique_ptr<GptNeoX> LoadGptNeoX(const ModelFolder& files, const LoadModelOp
   GptNeoXConfig config;
   ReadConfig(files.config, config, options.dropout);
   config.names.scope = ScopeIn(files.weights, config.names.scope);
-  if (files.weights.contains("lm_head.weight")) config.names.output = "lm_head";  // as Transformers 5 names it
+  if (files.weights.contains("lm_head.weight")) config.names.output = "lm_head";  // its name in Transformers 5
   return LoadDecoder<GptNeoX>(files, options, config,
                               {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"});
 }

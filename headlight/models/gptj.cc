@@ -1,5 +1,5 @@
-// GPT-J (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021): GPT-2 with both
-// sublayers in parallel over one norm, and rotary positions of adjacent features, as the paper of those pairs them.
+// GPT-J (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021): GPT-2 with
+// parallel sublayers that share a norm, and rotary positions of adjacent features, as in the paper on rotary positions.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,13 +9,13 @@
 namespace headlight {
 namespace {
 
-// The defaults are what missing keys mean: GPT-J 6B's sizes.
+// The defaults are those of missing keys: GPT-J 6B's sizes.
 struct GptJConfig {
   std::int64_t model = 4096;
   int layers = 28;
   std::int32_t heads = 16;
   std::int64_t ffn = 16384;
-  std::int64_t rotated = 64;  // features of a head with rotary positions: the first ones
+  std::int64_t rotated = 64;  // the first features of a head, which have rotary positions
   Activation activation = Activation::gelu_tanh;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
@@ -33,9 +33,9 @@ void Describe(ConfigTable& table, GptJConfig& config) {
   DescribeTokens(table, config, "n_positions");
   table.Integer("rotary_dim", config.rotated, "the number of rotated features", 2, kLargestSize);
   table.Rule(config.rotated % 2 == 0 && config.rotated <= config.model / config.heads,
-             "rotary positions turn pairs: {} of the {} features of a head are not pairs", config.rotated,
+             "rotary positions rotate pairs: {} of the {} features of a head are not pairs", config.rotated,
              config.model / config.heads);
-  table.Only("scale_attn_weights", true, "scores that are not scaled");
+  table.Only("scale_attn_weights", true, "unscaled scores");
   table.Harmless({"rotary"});  // in published files, and always true
 }
 

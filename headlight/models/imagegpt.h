@@ -1,5 +1,5 @@
-// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on images, whose tokens are the pixels,
-// row by row, each one of a few colours.
+// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on images. The tokens are the pixels, row
+// by row, reduced to a small palette of colours.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,14 @@ struct ImageGptConfig {
   double embedding_dropout = 0.1;  // of the sum of embeddings
   double attention_dropout = 0.1;  // of attention weights
   double norm_epsilon = 1e-5;
-  std::int64_t vocabulary = 513;          // the colours, and after them the start of an image
-  std::int64_t positions = 1024;          // the start and all pixels but the last
+  std::int64_t vocabulary = 513;          // the colours, then the start token
+  std::int64_t positions = 1024;          // the start token and all pixels but the last
   bool scale_attention = true;            // scores by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;  // and by 1 / (layer + 1)
-  // The heads. Where the next colour is scored by the tokens' table, the start has a score, too.
+  // The heads. If the output table is tied to the embeddings, the start token has a logit, too.
   bool next_colour = true, tie_output = false, classes = false;
   std::vector<std::string> labels = {};
-  std::string scope = "transformer";  // of the names of all but the heads; empty in checkpoints without heads
+  std::string scope = "transformer";  // prefix of all names except the heads; empty in checkpoints without heads
 
   std::int32_t start_id() const { return static_cast<std::int32_t>(vocabulary - 1); }
 };
@@ -58,17 +58,17 @@ class HEADLIGHT_API ImageGptLayer {
   FeedForward feed_forward_;
 };
 
-// As a LanguageModel, its texts are images: the start and the colours.
+// As a LanguageModel, its texts are images: the start token and the colours.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
   static constexpr std::string_view kKind = "generator of images";  // it has no tokenizer
 
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const override;
-  // From the mean state of each image, [images, labels]. Throws Error where the model has no classes.
+  // Class logits from the mean state of each image, [images, labels]. Throws Error if the model has no classes.
   Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const;
 
   const ImageGptConfig& config() const { return config_; }

@@ -12,9 +12,9 @@
 namespace headlight {
 namespace {
 
-constexpr double kEpsilon = 1e-12;  // of every norm; no file says it
+constexpr double kEpsilon = 1e-12;  // of every norm; not in files
 
-// The words' table scores the masked ones.
+// The word embeddings also score masked tokens.
 BertConfig EmbeddingsOf(const LxmertConfig& config) {
   BertConfig bert = config.bert;
   bert.on_top = {.masked_words = config.pretraining};
@@ -121,8 +121,8 @@ EncodedPairs Lxmert::Encode(Context& context, std::span<const std::int32_t> ids,
                             const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const {
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
-  // Here every vector is trained. Transformers never changes those of position 0 and of type 0, which it takes for
-  // padding's, though a text's first token has the one and a question all of the other.
+  // All embeddings are trained. Transformers does not train those of position 0 and type 0, which it considers padding.
+  // But a text's first token has position 0, and all tokens of a question have type 0.
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   // Equation 1: the mean of both, each normalized.
   const Tensor features = region_features_norm_(context, region_features_(context, regions.features));
@@ -179,8 +179,8 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Size("vocab_size", bert.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", bert.positions, "the number of positions");
   table.Size("type_vocab_size", bert.types, "the number of segment types");
-  table.Size("visual_feat_dim", config.features, "the numbers of a region");
-  table.Size("visual_pos_dim", config.box_numbers, "the numbers of a region's place");
+  table.Size("visual_feat_dim", config.features, "the size of a region's features");
+  table.Size("visual_pos_dim", config.box_numbers, "the size of a region's box");
   table.Size("num_object_labels", config.objects, "the classes of regions");
   table.Size("num_attr_labels", config.attributes, "the attributes of regions");
   table.Size("num_qa_labels", config.answers, "the number of answers");
@@ -190,7 +190,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Flag("visual_attr_loss", config.attribute_head);
   table.Flag("visual_feat_loss", config.feature_head);
   DescribeOutputTable(table, config.pretraining);
-  // Of losses alone; the last says the three numbers of layers again.
+  // Settings that are only for losses; num_hidden_layers repeats the three numbers of layers.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,
              "task_qa must be true where a pre-trained model has a head for answers, and false where it has none");
@@ -202,7 +202,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
 
 namespace {
 
-// id2label, unless that is of other classes, as Transformers writes it for models that do not use it.
+// id2label, unless it has other classes: Transformers writes a default one for models that do not use it.
 std::vector<std::string> ReadAnswers(const JsonView& config) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t count = config.Get("num_qa_labels", LxmertConfig().answers).Integer(1, most);
@@ -235,7 +235,7 @@ extern const Family lxmert = MakeFamily<Lxmert, LoadLxmert>({"lxmert"});
 }  // namespace families
 
 const RegionTextEncoder::TensorNames& Lxmert::tensor_names() const {
-  // Of the cross-modality layers Transformers gives the attention from text to image alone.
+  // From the cross-modality layers, Transformers only returns the attention from text to image.
   static constexpr TensorNames names = {
       .features = "visual_feats",
       .boxes = "visual_pos",

@@ -1,7 +1,7 @@
-// Decoders with mixtures of experts: Llama's layers, whose feed-forward networks are experts of which each token takes
-// a few. Mixtral (Jiang et al., "Mixtral of Experts", 2024), Qwen2-MoE (Yang et al., "Qwen2 Technical Report", 2024,
-// section 2.2.2), which adds an expert that all tokens take, and Qwen3-MoE (Yang et al., "Qwen3 Technical Report",
-// 2025), which norms queries and keys.
+// Decoders with mixtures of experts: Llama's layers with experts as feed-forward networks, of which each token uses a
+// few. Mixtral (Jiang et al., "Mixtral of Experts", 2024); Qwen2-MoE (Yang et al., "Qwen2 Technical Report", 2024,
+// section 2.2.2), which adds an expert for all tokens; and Qwen3-MoE (Yang et al., "Qwen3 Technical Report", 2025),
+// which normalizes queries and keys.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,13 +30,13 @@ struct MixtralConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 14336;     // of Mixtral's experts, and of Qwen's layers without experts
   std::int64_t expert_ffn = 0;  // of Qwen's experts
-  std::int64_t shared_ffn = 0;  // of the expert that all tokens take; 0: there is none
+  std::int64_t shared_ffn = 0;  // of the expert for all tokens; 0: none
   std::int32_t experts = 8, experts_per_token = 2;
   bool normalized = true;        // the weights of a token's experts sum to 1
-  std::vector<bool> dense = {};  // [layers] without experts; empty: all have them
-  double router_loss = 0.001;    // the factor of ops::LoadBalancingLoss
+  std::vector<bool> dense = {};  // [layers] without experts; empty: none
+  double router_loss = 0.001;    // factor of ops::LoadBalancingLoss
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // of queries, keys and values; of the output only Qwen3-MoE's
+  bool attention_biases = false;  // of queries, keys and values; of the output only in Qwen3-MoE
   LayerWindows windows = {};
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
@@ -57,7 +57,7 @@ constexpr ConfigName<MixtralFamily> kMixtralFamilies[] = {{"mixtral", MixtralFam
                                                           {"qwen2_moe", MixtralFamily::qwen2_moe},
                                                           {"qwen3_moe", MixtralFamily::qwen3_moe}};
 
-// What missing keys mean.
+// The values of missing keys.
 MixtralConfig MixtralDefaults(MixtralFamily family) {
   if (family == MixtralFamily::mixtral) return {};
   const bool shared = family == MixtralFamily::qwen2_moe;
@@ -80,7 +80,7 @@ MixtralConfig MixtralDefaults(MixtralFamily family) {
           .end_id = -1};
 }
 
-// Files have the number of experts under either name. The written one is that of Transformers 5.
+// Files have one of two names for the number of experts. The one that is written is that of Transformers 5.
 void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
   std::string_view written = "num_local_experts", other = "num_experts";
   if (config.family == MixtralFamily::qwen2_moe) std::swap(written, other);
@@ -95,7 +95,7 @@ void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
           written, config.experts);
 }
 
-// Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers.
+// Every decoder_sparse_step-th layer has experts, except those in mlp_only_layers.
 void DescribeDenseLayers(ConfigTable& table, MixtralConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   if (table.reads()) {
@@ -107,7 +107,7 @@ void DescribeDenseLayers(ConfigTable& table, MixtralConfig& config) {
       for (const JsonView& layer : given.Items())
         config.dense[static_cast<std::size_t>(layer.Integer(0, config.layers - 1))] = true;
   }
-  table.Rule(config.dense.empty() || config.dense.size() == layers, "experts of {} layers, where there are {}",
+  table.Rule(config.dense.empty() || config.dense.size() == layers, "the experts of {} layers are given for {} layers",
              config.dense.size(), layers);
   Json::Array dense;
   for (int layer = 0; layer < config.layers; ++layer)
@@ -126,7 +126,7 @@ void DescribeExperts(ConfigTable& table, MixtralConfig& config) {
   table.Rule(std::int64_t{config.layers} * config.experts <= most, "{} layers of {} experts are more than {} in all",
              config.layers, config.experts, most);
   table.Number("router_aux_loss_coef", config.router_loss, 0, 1000);
-  table.Harmless({"output_router_logits", "router_jitter_noise"});  // of training in another program
+  table.Harmless({"output_router_logits", "router_jitter_noise"});  // for training in another program
   if (qwen) {
     table.Size("moe_intermediate_size", config.expert_ffn, "an expert's ffn dimension");
     table.Flag("norm_topk_prob", config.normalized);
@@ -148,7 +148,7 @@ void DescribeWindows(ConfigTable& table, MixtralConfig& config) {
       return table.Harmless({"max_window_layers"});
     }
     case MixtralFamily::qwen2_moe:
-      // Unless layer_types says otherwise, every second of the first max_window_layers layers slides.
+      // Unless layer_types is given, every second of the first max_window_layers layers slides.
       const std::int64_t first = table.reads() ? table.json().Get("max_window_layers", 28).Integer(0, kLargestSize) : 0;
       std::vector<bool> slides;
       for (int layer = 0; layer < config.layers; ++layer) slides.push_back(layer % 2 == 0 && layer < first);
@@ -193,7 +193,7 @@ ExpertsConfig ExpertsOf(const MixtralConfig& config) {
           .shared_ffn = config.shared_ffn};
 }
 
-// x + Attention(RMSNorm(x)), then x + Experts(RMSNorm(x)), or one network in the place of experts.
+// x + Attention(RMSNorm(x)), then x + Experts(RMSNorm(x)), or a dense feed-forward network instead of experts.
 class MixtralLayer {
  public:
   MixtralLayer(const Scope& scope, const MixtralConfig& config, int layer)
@@ -262,12 +262,12 @@ std::unique_ptr<LanguageModel> NewMixtral(const LanguageModelSizes& sizes) {
     config.expert_ffn = sizes.ffn;
     config.ffn = sizes.ffn * sizes.experts_per_token;
   }
-  // As large as a token's other experts together, as Qwen's are.
+  // The shared expert is as large as a token's other experts together, as in Qwen's models.
   if (family == MixtralFamily::qwen2_moe) config.shared_ffn = config.ffn;
   return std::make_unique<Mixtral>(config);
 }
 
-// An expert has half the size of Llama's network, so that the usual two of a token compute as much.
+// An expert has half the size of Llama's network, so that two experts per token have the same cost.
 NewLanguageModel ExpertsFromScratch(std::string_view name,
                                     std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
   NewLanguageModel made = GatedFromScratch(name, make);

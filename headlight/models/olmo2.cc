@@ -1,5 +1,5 @@
-// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2): Llama with the norms after each sublayer instead of before
-// it, and norms of all queries and all keys of a token.
+// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2): Llama with norms after the sublayers instead of before them,
+// and norms over all queries and all keys of a token.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are what missing keys mean: OLMo 2 7B's sizes.
+// The defaults are those of missing keys: OLMo 2 7B's sizes.
 struct Olmo2Config {
   std::int64_t model = 4096;
   int layers = 32;

@@ -1,4 +1,4 @@
-// The discrete variational autoencoder of DALL-E as its authors published it (Ramesh et al., "Zero-Shot Text-to-Image
+// The discrete variational autoencoder of DALL-E as published by its authors (Ramesh et al., "Zero-Shot Text-to-Image
 // Generation", 2021, appendix A.1): residual networks of convolutions.
 #pragma once
 
@@ -16,24 +16,24 @@ class ConfigTable;  // io/config_table.h
 
 // The defaults are the published model's: images of 256 x 256 pixels become 32 x 32 codes.
 struct OpenAiVaeConfig {
-  std::int64_t image = 256;  // pixels of a side
+  std::int64_t image = 256;  // pixels per side
   std::int64_t codes = 8192;
-  std::int64_t hidden = 256;   // channels of the first group of the encoder, of the last one of the decoder
+  std::int64_t hidden = 256;   // channels of the encoder's first group and the decoder's last group
   std::int64_t decoder = 128;  // channels of the decoder's input
-  std::int32_t blocks = 2;     // of each of the four groups
+  std::int32_t blocks = 2;     // blocks of each of the four groups
 };
 HEADLIGHT_API void Describe(ConfigTable& table, OpenAiVaeConfig& config);
 
-// identity(x) + gain * res(x), where res is four times relu and a convolution.
+// identity(x) + gain * res(x); res has four convolutions, each after a ReLU.
 class OpenAiVaeBlock {
  public:
-  // The convolution of 1 x 1 is the last one in the encoder, the first one in the decoder.
+  // The 1 x 1 convolution is the last one in the encoder, and the first one in the decoder.
   OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain);
   FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
 
  private:
   double gain_;
-  std::optional<Convolution> identity_;  // where the channels change
+  std::optional<Convolution> identity_;  // if the number of channels changes
   std::deque<Convolution> residual_;
 };
 
@@ -48,7 +48,7 @@ class HEADLIGHT_API OpenAiVae : public ImageCoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  struct Half {  // the encoder, or the decoder
+  struct Half {  // the encoder or the decoder
     std::optional<Convolution> input, output;
     std::deque<std::deque<OpenAiVaeBlock>> groups;
   };

@@ -1,5 +1,5 @@
 // ResNet (He et al., "Deep Residual Learning for Image Recognition", 2015): convolutions with shortcuts, in stages that
-// halve the maps and double their channels. For classes, and as the backbone of detectors.
+// halve the feature maps and double their channels. Used for classification, and as the backbone of detectors.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +27,25 @@ struct ResnetConfig {
   std::int64_t embedding = 64;                                // channels after the stem
   std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  // channels of each stage
   std::vector<std::int64_t> depths = {3, 4, 6, 3};            // layers of each stage
-  bool bottleneck = true;                                     // layers of three convolutions, else of two
-  Activation activation = Activation::relu;                   // after the stem and after each sum
-  // The stride of a stage is in its first layer's 3 x 3 convolution, or in its first 1 x 1; the first stage has none
-  // unless `downsample_in_first_stage`.
+  bool bottleneck = true;                                     // layers have three convolutions, otherwise two
+  Activation activation = Activation::relu;                   // after the stem and after each residual sum
+  // The stride of a stage is in the 3 x 3 convolution of its first layer, or in the first 1 x 1 convolution. The first
+  // stage has no stride unless `downsample_in_first_stage`.
   bool downsample_in_first_stage = false, downsample_in_bottleneck = false;
   bool classes = false;
   std::vector<std::string> labels = {};
-  std::string scope = "resnet";  // of the backbone's names; empty in checkpoints of the backbone alone
+  std::string scope = "resnet";  // prefix of the backbone's parameter names; empty in checkpoints of the backbone only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
 
-// One of timm's, which differ in their depths alone, by its name there. Throws Error where it is none.
+// The configuration of a timm ResNet with this name; they only differ in depth. Throws Error for other names.
 ResnetConfig ResnetOfTimm(const JsonView& name);
 
-// How a checkpoint names the parts: transformers' encoder.stages.0.layers.0.layer.0.convolution is timm's
-// layer1.0.conv1.
+// Parameter names in checkpoints: encoder.stages.0.layers.0.layer.0.convolution of transformers is layer1.0.conv1 of
+// timm.
 enum class ResnetNames { transformers, timm };
 
-// activation(F(x) + shortcut(x)), with F of two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 (figure 5).
+// activation(F(x) + shortcut(x)); F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution (figure 5).
 class ResnetLayer {
  public:
   ResnetLayer(const Scope& scope, const ResnetConfig& config, ResnetNames names, BatchStatistics statistics,
@@ -55,7 +55,7 @@ class ResnetLayer {
  private:
   Activation activation_;
   std::vector<NormedConvolution> convolutions_;
-  std::optional<NormedConvolution> shortcut_;  // where the sizes of x and F(x) differ
+  std::optional<NormedConvolution> shortcut_;  // if x and F(x) have different sizes
 };
 
 class HEADLIGHT_API ResnetBackbone {
@@ -63,7 +63,7 @@ class HEADLIGHT_API ResnetBackbone {
   ResnetBackbone(const Scope& scope, const ResnetConfig& config, ResnetNames names = ResnetNames::transformers,
                  BatchStatistics statistics = BatchStatistics::trained);
 
-  // The maps after the stem and after each stage, of images as MapsOf has them.
+  // The feature maps after the stem and after each stage, for images from MapsOf.
   std::vector<FeatureMaps> operator()(Context& context, const FeatureMaps& images) const;
 
  private:
@@ -72,19 +72,19 @@ class HEADLIGHT_API ResnetBackbone {
   std::vector<std::deque<ResnetLayer>> stages_;
 };
 
-// Tensors of published checkpoints that count the batches of training, for LoadWeights to leave out.
+// The names of batch counts in published checkpoints, which LoadWeights ignores.
 HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
 class HEADLIGHT_API Resnet : public ImageEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Resnet(const ResnetConfig& config, DType dtype = DType::float32);
 
-  // The last stage's map of each image; there are no special tokens.
+  // The last stage's feature map of each image; there are no special tokens.
   EncodedImages Encode(Context& context, std::span<const Tensor> images,
                        std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the mean of each map
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the mean of each feature map
   Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
   Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 

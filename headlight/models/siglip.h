@@ -1,6 +1,6 @@
-// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, where images are
-// pooled by attention and texts, which see both ways, from their last token; and each pair is scored by itself.
-// SigLIP 2 of fixed sizes (Tschannen et al., 2025) is the same.
+// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, with attention pooling
+// of images, bidirectional attention of texts, which are pooled from their last token, and a sigmoid for each pair.
+// SigLIP 2 with fixed image sizes (Tschannen et al., 2025) is the same.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-// The sizes of the layers of SigLIP-B/16's towers.
+// The sizes of the layers in SigLIP-B/16's towers.
 inline constexpr ClipTowerConfig kSiglipTower = {
     .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6};
 
-// Every text is filled up to `positions`, and the last one is what it is read from.
+// Every text is padded to `positions` tokens; its vector is computed from the last one.
 struct SiglipTextConfig : ClipTextTowerConfig {
   SiglipTextConfig() : ClipTextTowerConfig{kSiglipTower, /*vocabulary=*/32000, /*positions=*/64} {}
-  std::optional<std::int64_t> vector = {};  // of the common space; `model` unless given
+  std::optional<std::int64_t> vector = {};  // size of the text vectors; default: `model`
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipTextConfig& config);
 
@@ -34,23 +34,23 @@ HEADLIGHT_API void Describe(ConfigTable& table, SiglipImageConfig& config);
 
 // The defaults are SigLIP-B/16's.
 struct SiglipConfig {
-  std::optional<SiglipTextConfig> text = SiglipTextConfig();  // a folder may have one tower alone
+  std::optional<SiglipTextConfig> text = SiglipTextConfig();  // a folder may have only one tower
   std::optional<SiglipImageConfig> image = SiglipImageConfig();
-  // Of the towers' names. Newer folders of one tower alone have none.
+  // Prefixes of the towers' parameter names; empty in newer folders with one tower.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);
 
 class HEADLIGHT_API Siglip : public DualEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Siglip(const SiglipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
   Tensor PoolImages(Context& context, const EncodedImages& encoded) const override;
   Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  // The last state of each text through a linear layer, which is its vector but for the length.
+  // The last state of each text through a linear layer: its vector before normalization.
   Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                    const Sequences& texts) const override;
 
@@ -61,9 +61,9 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   Json::Object LayerSizes() const override;
 
  private:
-  // One learned query for all images: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
+  // Attention pooling with one learned query: x = Attention(probe, states), then x + FeedForward(LayerNorm(x)).
   struct AttentionPool {
-    const Parameter *probe, *weight, *bias;  // the latter two of query, key and value, one after another
+    const Parameter *probe, *weight, *bias;  // weight and bias of query, key and value, concatenated
     Linear output;
     LayerNorm norm;
     FeedForward feed_forward;

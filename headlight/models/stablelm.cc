@@ -1,5 +1,5 @@
-// StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm, with rotary
-// positions of a part of each head, and in some models with both sublayers in parallel.
+// StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm and partial
+// rotary positions. Some models have parallel sublayers.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are what missing keys mean: StableLM 3B's sizes.
+// The defaults are those of missing keys: StableLM 3B's sizes.
 struct StableLmConfig {
   std::int64_t model = 2560;
   int layers = 32;
@@ -24,7 +24,7 @@ struct StableLmConfig {
   bool head_norms = false;        // LayerNorms of each head's queries and keys
   bool parallel = false;          // x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
   double attention_dropout = 0;
-  double dropout = 0;  // of the feed-forward network's result
+  double dropout = 0;  // of the feed-forward network's output
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {.rotated = 0.25};
   std::int64_t vocabulary = 50304;

@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). On disk it is MarianMT, or, with
-// pre-norm layers and one more LayerNorm after each stack, Pegasus.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is MarianMT, or with pre-norm
+// layers and a final LayerNorm after each stack, Pegasus.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ struct TransformerConfig {
   double dropout = 0.1;            // of embeddings and sublayers
   double attention_dropout = 0.1;  // of attention weights
   bool scale_embeddings = true;    // by sqrt(model), section 3.4
-  bool tie_source_target = true;   // one table for the tokens of both sides
-  bool tie_output = true;          // the target's table also scores the output's tokens
+  bool tie_source_target = true;   // one embedding table for source and target
+  bool tie_output = true;          // the target's embedding table is also the output projection
   std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;
@@ -35,15 +35,15 @@ HEADLIGHT_API void Describe(ConfigTable& table, TransformerConfig& config);
 
 class HEADLIGHT_API Transformer : public EncoderDecoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
   Json::Object Description() const override;
-  // generation_config.json too.
+  // Writes generation_config.json, too.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
 

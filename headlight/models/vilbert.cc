@@ -17,8 +17,8 @@
 namespace headlight {
 namespace {
 
-constexpr double kNormEpsilon = 1e-12;  // of every norm; no file says it
-constexpr double kPooledDropout = 0.1;  // of what the heads read
+constexpr double kNormEpsilon = 1e-12;  // of every norm; not in files
+constexpr double kPooledDropout = 0.1;  // of the pooled input of heads
 constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
 
 // The text's embeddings are BERT's.
@@ -75,7 +75,7 @@ CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& conf
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
   const Tensor regions = image_.query_key_value(context, states.regions);
-  // The authors drop weights by the stream whose keys they are of.
+  // As in the authors' program, the dropout of attention weights is that of the keys' stream.
   const AttentionAcross to_regions = {heads_, image_.attention_dropout, AttentionKind::text_to_image, layer_},
                         to_words = {heads_, text_.attention_dropout, AttentionKind::image_to_text, layer_};
   const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
@@ -146,12 +146,12 @@ EncodedPairs Vilbert::Embed(Context& context, std::span<const std::int32_t> ids,
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   states.regions = ops::Drop(region_norm_.AfterResidual(context, region_features_(context, regions.features),
                                                         region_places_(context, regions.boxes), 0),
-                             context.NextDropout(config_.text.dropout));  // which is the text's in both
+                             context.NextDropout(config_.text.dropout));  // the text's dropout for both streams
   if (tasks_ == nullptr) {
     Check(tasks.empty(), "this model has no tokens for tasks");
     return states;
   }
-  // The token of a text's task follows its first.
+  // The task token is the second token of a text.
   const std::vector<std::int32_t> zeros(tasks.empty() ? texts.size() : 0);
   const Tensor rows = embeddings_.norm()(context, ops::Embedding(context.Use(*tasks_), tasks.empty() ? zeros : tasks));
   std::vector<std::int32_t> order;
@@ -205,7 +205,7 @@ Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {
 
 Tensor Vilbert::RegionLogits(Context& context, const Tensor& regions) const {
   Check(region_head_.has_value(), "{}: this model has no head for regions", parameters_.source());
-  // By the text's activation, as the authors compute it.
+  // With the text's activation, as in the authors' program.
   const Tensor dense = region_head_->dense(context, regions, config_.text.activation);
   return region_head_->classes(context, region_head_->norm(context, dense));
 }
@@ -240,7 +240,7 @@ std::vector<std::pair<std::string, Tensor>> Vilbert::TaskLogits(Context& context
 
 namespace {
 
-// The layers of a stream that run before each co-attention.
+// The number of layers of a stream that precede each co-attention layer.
 void DescribeJoins(ConfigTable& table, const char* key, std::vector<std::int64_t>& joins, int layers) {
   if (table.writes()) return table.Note(key, Json::Array(joins.begin(), joins.end()));
   if (table.reads() && table.json()[key].present()) {
@@ -279,18 +279,18 @@ void Describe(ConfigTable& table, VilbertConfig& config) {
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.positions, "the number of positions");
   table.Size("type_vocab_size", config.types, "the number of segment types");
-  table.Size("v_feature_size", config.features, "the numbers of a region");
+  table.Size("v_feature_size", config.features, "the size of a region's features");
   table.Size("v_target_size", config.region_classes, "the classes of regions");
   table.Choice("fusion_method", config.multiplied, {{"mul", true}, {"sum", false}});
   table.Flag("task_specific_tokens", config.task_tokens);
-  table.Only("model", "bert", "positions as RoBERTa counts them");
-  table.Only("dynamic_attention", false, "queries and keys of regions that are gated by the text");
-  table.Only("with_coattention", true, "two streams that never meet");
-  table.Only("in_batch_pairs", false, "each text with each image of a batch");
-  table.Only("visual_target", 0, "regions that are told by other things than classes");
+  table.Only("model", "bert", "RoBERTa's positions");
+  table.Only("dynamic_attention", false, "queries and keys of regions gated by the text");
+  table.Only("with_coattention", true, "a model without co-attention");
+  table.Only("in_batch_pairs", false, "pairs of each text with each image of a batch");
+  table.Only("visual_target", 0, "region targets other than classes");
   table.Only("fixed_t_layer", 0, "text layers that are not trained");
   table.Only("fixed_v_layer", 0, "image layers that are not trained");
-  // Read by no line of the authors' program, or by its training and drawing alone.
+  // Settings that the authors' program does not read, or only uses in training and visualization.
   table.Harmless({"pooling_method", "bi_intermediate_size", "bi_attention_type", "v_initializer_range", "fast_mode",
                   "objective", "num_negative", "visualization"});
   if (!config.labels.empty()) CheckLabels(config.labels);
@@ -314,7 +314,7 @@ std::unique_ptr<Vilbert> LoadVilbert(const ModelFolder& files, const LoadModelOp
   const std::string base = Prefix(config.scope);
   OtherTensors others{.tied = {{"cls.predictions.decoder.weight", base + "embeddings.word_embeddings.weight"}},
                       .unused = {}};
-  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // which the authors declare and never use
+  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // declared by the authors, but not used
     for (const char* name : {"q_dense1.", "q_dense2."})
       others.unused.push_back(fmt::format("{}encoder.c_layer.{}.biOutput.{}", base, i, name));
   LoadWeights(files, options, model->parameters(), others);

@@ -131,9 +131,9 @@ void Describe(ConfigTable& table, ViltConfig& config) {
   table.Rule(config.modalities >= 2, "there must be two modalities, text and image");
   table.Rule(config.vit.image.height == config.vit.image.width && config.vit.patch.height == config.vit.patch.width,
              "the images of positions and the patches must be squares");
-  table.Only("max_image_length", -1, "patches that are drawn at random");
+  table.Only("max_image_length", -1, "randomly selected patches");
   table.Only("num_images", -1, "several images with one text");
-  table.Harmless({"tie_word_embeddings"});  // which Transformers holds for true, whatever a file says
+  table.Harmless({"tie_word_embeddings"});  // Transformers always assumes true
   if (config.task == ViltTask::answers) CheckLabels(config.labels);
 }
 

@@ -26,7 +26,7 @@ VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& con
   const Scope root(parameters_);
   output_ = config.decoder.tie_output ? &decoder_.table()
                                       : &(root / "decoder").DeclareMatrix({"lm_head.weight"}, decoder_.table().shape);
-  // Three of a layer's products are added to its states: attention, cross-attention and feed-forward.
+  // A layer adds three products to the residual stream: attention, cross-attention and feed-forward.
   InitialiseAsGpt(parameters_, 3 * config.decoder.layers, kGptOutputs);
   if (config.encoder.model != config.decoder.model)
     projection_.emplace(root, std::vector<std::string>{"enc_to_dec_proj"}, config.encoder.model, config.decoder.model);
@@ -38,7 +38,7 @@ Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedImages& enc
 
 namespace {
 
-// An id of the whole model, else of its decoder.
+// A token id of the whole model, or else of its decoder.
 std::int32_t ReadId(const JsonView& json, std::initializer_list<const char*> keys, std::int32_t fallback) {
   for (const JsonView& view : {json, json["decoder"]})
     for (const char* key : keys)
@@ -67,13 +67,13 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
     table.Note("decoder", std::move(decoder));
     table.Note("decoder_start_token_id", config.start_id);
     table.Note("eos_token_id", config.end_id);
-    table.Note("pad_token_id", config.end_id);  // of a padded batch, whose mask tells
+    table.Note("pad_token_id", config.end_id);  // for padded batches, which have masks
   } else {
     Describe(table, config.encoder);
     Describe(table, config.decoder);
   }
-  table.Harmless({"encoder", "decoder", "tie_word_embeddings"});  // the last: the decoder's own says so
-  table.Rule(config.decoder.cross_attention, "a decoder without cross-attention sees no image: add_cross_attention");
+  table.Harmless({"encoder", "decoder", "tie_word_embeddings"});  // tie_word_embeddings: only the decoder's own is used
+  table.Rule(config.decoder.cross_attention, "the decoder needs cross-attention to the image: add_cross_attention");
   table.Rule(config.decoder.layout == GptLayout::gpt2, "the decoder must be a GPT-2");
   for (const auto& [name, id] :
        {std::pair("decoder_start_token_id", config.start_id), std::pair("eos_token_id", config.end_id)})
@@ -92,7 +92,7 @@ std::unique_ptr<VisionEncoderDecoder> LoadVisionEncoderDecoder(const ModelFolder
   auto model = std::make_unique<VisionEncoderDecoder>(config);
   OtherTensors others{.tied = {{"decoder.lm_head.weight", decoder + "wte.weight"}},
                       .unused = GptMasks(config.decoder, decoder)};
-  others.unused.push_back("encoder.pooler.");  // what it makes of an image is not read
+  others.unused.push_back("encoder.pooler.");  // not used
   LoadWeights(files, options, model->parameters(), others);
   return model;
 }
@@ -111,7 +111,7 @@ Json::Object VisionEncoderDecoder::LayerSizes() const {
 }
 
 void VisionEncoderDecoder::Save(const std::string& folder, Compute compute) const {
-  // Transformers expects the encoder's pooler, which it does not use, and says so where there is none.
+  // Transformers expects the encoder's pooler, which it does not use, and warns if there is none.
   const std::int64_t model = config_.encoder.model, pooled = config_.encoder.pooled.value_or(model);
   const Tensor weight = Tensor::Zeros({pooled, model}), bias = Tensor::Zeros({pooled});
   SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute,

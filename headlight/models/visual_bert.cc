@@ -19,7 +19,7 @@ constexpr std::array kVisualBertClasses = {"VisualBertModel", "VisualBertForPreT
 
 bool HasClasses(VisualBertTask task) { return task == VisualBertTask::answers || task == VisualBertTask::reasoning; }
 
-// The words' table scores the masked ones.
+// The word embeddings also score masked tokens.
 BertConfig EmbeddingsOf(const VisualBertConfig& config) {
   BertConfig bert = config.bert;
   bert.on_top = {.masked_words = config.task == VisualBertTask::pretraining};
@@ -67,7 +67,7 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     alignment_.emplace(root, std::vector<std::string>{"cls.seq_relationship"}, config.bert.model, 2);
   if (pair_heads_.answers)
     answers_.emplace(root, std::vector<std::string>{"cls"}, config.bert.model, std::ssize(config.labels));
-  if (config.task == VisualBertTask::answers)  // in the folder, and not used
+  if (config.task == VisualBertTask::answers)  // in files, but not used
     for (Parameter& parameter : parameters_.all())
       if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.role.trained = false;
 }
@@ -78,7 +78,7 @@ EncodedPairs VisualBert::Encode(Context& context, std::span<const std::int32_t> 
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
-  // Regions are of the second type unless given, and all at the first position.
+  // By default regions have type 1, and all have position 0.
   const std::vector<std::int32_t> first(static_cast<std::size_t>(regions.features.rows()));
   std::vector<std::int32_t> types_of_regions = regions.types;
   if (types_of_regions.empty()) types_of_regions.assign(first.size(), 1);
@@ -99,7 +99,7 @@ Tensor VisualBert::Pool(Context& context, const EncodedPairs& encoded) const {
     return pooler_(context, FirstStates(encoded.text, encoded.texts), Activation::tanh);
   std::vector<std::int32_t> rows;
   for (const Sequence& text : encoded.texts) {
-    Check(text.length >= 2, "a question of one token has no last but one, from whose state the answer follows");
+    Check(text.length >= 2, "a question must have at least two tokens: the answer is computed from the last but one");
     rows.push_back(text.row(text.length - 2));
   }
   return ops::Embedding(encoded.text, rows);
@@ -123,16 +123,16 @@ void Describe(ConfigTable& table, VisualBertConfig& config) {
   table.Note("model_type", "visual_bert");
   DescribeBert(table, config.bert);
   DescribeOutputTable(table, config.task == VisualBertTask::pretraining);
-  table.Size("visual_embedding_dim", config.features, "the numbers of a region");
-  table.Rule(config.bert.types >= 2, "there must be two types of segments, of which the second is the regions'");
-  table.Only("bypass_transformer", false, "regions that are read by one more layer alone");
+  table.Size("visual_embedding_dim", config.features, "the size of a region's features");
+  table.Rule(config.bert.types >= 2, "there must be two segment types, the second for regions");
+  table.Only("bypass_transformer", false, "regions that bypass the Transformer");
   table.Harmless({"special_visual_initialize"});
   if (HasClasses(config.task)) CheckLabels(config.labels);
 }
 
 namespace {
 
-// Which head `cls.weight` is, only `architectures` says.
+// Only `architectures` tells which head `cls.weight` is.
 VisualBertTask TaskOf(const ModelFolder& files) {
   if (files.weights.contains("cls.predictions.bias")) return VisualBertTask::pretraining;
   if (!files.weights.contains("cls.weight")) return VisualBertTask::none;

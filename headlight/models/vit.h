@@ -1,6 +1,6 @@
-// The Vision Transformer (Dosovitskiy et al., "An Image is Worth 16x16 Words", 2021) and DeiT (Touvron et al.,
-// "Training data-efficient image transformers & distillation through attention", 2021), which is the same with a
-// distillation token.
+// The Vision Transformer (Dosovitskiy et al., "An Image is Worth 16x16 Words", 2021), and DeiT (Touvron et al.,
+// "Training data-efficient image transformers & distillation through attention", 2021), which adds a distillation
+// token.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +35,15 @@ struct VitConfig {
   Grid image = {224, 224}, patch = {16, 16};  // pixels
   std::int64_t channels = 3;
   bool biases = true;         // of query, key and value
-  bool distillation = false;  // DeiT: a second token, whose state is taught by another model
-  // The heads. Classes are scored from the class token's state; with `distilled_classes` DeiT scores them from the
-  // distillation token's, too, and takes the mean.
+  bool distillation = false;  // DeiT: a second token, whose state is trained to match a teacher
+  // The heads. Classes are scored from the class token's state. With `distilled_classes`, DeiT also scores them from
+  // the distillation token's state, and averages.
   bool pooler = false, classes = false, distilled_classes = false, masked_pixels = false;
-  std::optional<std::int64_t> pooled = {};  // outputs of the pooler; `model` unless given
+  std::optional<std::int64_t> pooled = {};  // outputs of the pooler; default: `model`
   Activation pooler_activation = Activation::tanh;
   std::vector<std::string> labels = {};
-  bool mask = false;          // a learned token stands for masked patches
-  std::string scope = "vit";  // of the encoder's names; empty in checkpoints of the encoder alone
+  bool mask = false;          // has a learned mask token for masked patches
+  std::string scope = "vit";  // prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);
 
@@ -62,7 +62,7 @@ class HEADLIGHT_API VitLayer {
   FeedForward feed_forward_;
 };
 
-// The embeddings, the layers and the norm after the last.
+// The embeddings, the layers and the final norm.
 class HEADLIGHT_API VitEncoder {
  public:
   VitEncoder(const Scope& scope, const VitConfig& config);
@@ -79,8 +79,8 @@ class HEADLIGHT_API VitEncoder {
 
 class HEADLIGHT_API Vit : public ImageEncoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  // invalid hyperparameter.
   explicit Vit(const VitConfig& config, DType dtype = DType::float32);
 
   EncodedImages Encode(Context& context, std::span<const Tensor> images,

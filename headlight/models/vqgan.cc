@@ -57,7 +57,7 @@ Vqgan::Vqgan(const VqganConfig& config, DType dtype) : ImageCoder(dtype), config
   const auto attention = [&](const Scope& scope) {
     return VqganAttention(scope, channels, config.groups, attentions++);
   };
-  // A product takes the weights of the codes to the mean of their vectors.
+  // A linear layer, so that a product with the weights of the codes gives the weighted mean of their vectors.
   codebook_.emplace(root, std::vector<std::string>{"embedding"}, config.codes, config.code_width, /*bias=*/false,
                     /*stored_transposed=*/true);
   widened_.emplace(root / "post_quant_conv", config.code_width, config.inputs, ConvolutionShape{});
@@ -100,7 +100,7 @@ void Describe(ConfigTable& table, VqganConfig& config) {
   table.RefuseUnknown();
   table.Integer("resolution", config.image, "the size of images", 1, 1 << 12);
   table.Integer("n_embed", config.codes, "the number of codes", 2, kLargestSize);
-  table.Size("embed_dim", config.code_width, "the size of codes' vectors");
+  table.Size("embed_dim", config.code_width, "the size of code embeddings");
   table.Size("z_channels", config.inputs, "the number of channels of the decoder's input");
   table.Integer("ch", config.channels, "the number of channels", 1, 1 << 16);
   table.Integers("ch_mult", config.factors, 1 << 8);

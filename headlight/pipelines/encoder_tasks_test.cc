@@ -56,7 +56,7 @@ TEST(MaskFiller, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([&] { filler.Fill(none); }), HasSubstr("text 2: there is no <mask>"));
   EXPECT_THAT(ErrorOf([&] { filler.Fill(texts, {.top_k = 0}); }), HasSubstr("`top_k` must be"));
   EXPECT_EQ(filler.Fill(texts[0])[0][0].id, filler.Fill(texts)[0][0][0].id);
-  EXPECT_THAT(ErrorOf([&] { filler.Fill(long_one); }), HasSubstr("the model reads 22"));
+  EXPECT_THAT(ErrorOf([&] { filler.Fill(long_one); }), HasSubstr("reads at most 22"));
   EXPECT_THAT(ErrorOf([] { MaskFiller::Load(kFolders + "tag"); }), HasSubstr("no head for masked words"));
 }
 

@@ -1,4 +1,4 @@
-// The weights of AlphaFold under other names than those that OpenFold's program has today.
+// The weights of AlphaFold in other layouts than that of the current OpenFold.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace headlight {
 
-// OpenFold's tensors under today's names: its first versions called some modules otherwise, and files of its trainings
-// have all names behind "model." or "module.model.". Views of the file's. Throws Error where two names become one.
+// OpenFold's tensors under current names. Its first versions named some modules differently, and its training
+// checkpoints have the prefix "model." or "module.model.". The result views the file's data. Throws Error if two names
+// become one.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
-// DeepMind's params_model_*.npz for one chain. The name of a parameter there, and the place in the stack of its block's
+// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block's
 // parameters, or -1.
 //   Matrices are [inputs, outputs], where the heads and their numbers may be axes of their own, and OpenFold's
 //   [outputs, inputs]. Its incoming triangle multiplication calls left what the paper's algorithm 12 calls b.
@@ -25,12 +26,12 @@ struct PublishedName {
 };
 HEADLIGHT_API PublishedName PublishedNameOf(std::string_view openfold);
 
-// Copies for the parameters under OpenFold's names; under their own what no parameter has. Parameters that it lacks are
-// left out. Throws Error for shapes that do not fit.
+// The file's tensors under OpenFold's names; tensors without a parameter keep their names. Parameters without a tensor
+// are omitted. The data is copied. Throws Error for shapes that do not fit.
 HEADLIGHT_API Safetensors FromPublished(const Safetensors& file, const Parameters& parameters);
 
-// Axis `axis` of the array of that name, which begins with "alphafold/alphafold_iteration/". Throws Error where there
-// is none.
+// The size of axis `axis` of the array with that name, which begins with "alphafold/alphafold_iteration/". Throws Error
+// if there is none.
 HEADLIGHT_API std::int64_t PublishedAxis(const Safetensors& file, std::string_view name, std::size_t axis);
 
 }  // namespace headlight

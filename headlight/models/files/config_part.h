@@ -1,4 +1,4 @@
-// A configuration within a configuration, as the families that are made of parts have it.
+// A nested configuration, in families that consist of several models.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace headlight {
 
-// The object of settings under the key, which `describe` describes. A missing one is empty. `key` must outlive the
-// table.
+// Reads or writes the nested configuration `key`, which `describe` describes; a missing one is empty. `key` must
+// outlive the table.
 inline void DescribePart(ConfigTable& table, std::string_view key,
                          const std::function<void(ConfigTable& part)>& describe) {
   if (table.reads()) {
     ConfigTable part(table.json().Get(key, Json::Object{}));
     describe(part);
-    part.Harmless({"model_type"});  // which Transformers writes into every configuration
+    part.Harmless({"model_type"});  // Transformers writes it into every configuration
     part.RefuseUnknown();
     part.RefuseUnread();
   } else if (table.writes()) {

@@ -1,4 +1,4 @@
-// The configurations of models of two towers, which CLIP and SigLIP lay out alike: a configuration within for each.
+// The configurations of dual encoders, with a nested configuration for each tower, for CLIP and SigLIP.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ void DescribeImageTower(ConfigTable& table, Config& config) {
   DescribeImages(table, config.image, config.patch, config.channels);
 }
 
-// The towers that there are.
+// Describes the towers that the model has.
 template <typename Config>
 void DescribeTowers(ConfigTable& table, const Config& config) {
   table.Rule(config.text || config.image, "a model needs a tower");
@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-// The configuration of a folder of both towers, or, by its model_type, of one alone.
+// The configuration of a folder with both towers, or with one, which its model_type tells.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;
@@ -46,7 +46,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
     ReadConfig(json, *config.image, dropout);
     if (!files.weights.contains("vision_model.post_layernorm.weight")) config.image_scope = "";
   } else {
-    // Where an older file has a tower's settings again, in text_config_dict, these rule, as in Transformers.
+    // If an older file repeats a tower's settings in text_config_dict, those have priority, as in Transformers.
     const auto read = [&](const std::string& name, auto& tower) {
       const JsonView again = json[name + "_dict"], own = again.present() ? again : json[name];
       if (own.present()) ReadConfig(own, tower, dropout);

@@ -1,4 +1,4 @@
-// The layers of GPT-2, which ImageGPT has too: their settings, attention and initialisation.
+// Layers of GPT-2, shared with ImageGPT: their settings, attention and initialisation.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void DescribeGpt2Stack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
 }
 
-// The first program's matrices were convolutions of width 1, whose weights are [inputs, outputs].
+// The original program implements matrices as convolutions of width 1, with weights [inputs, outputs].
 template <typename Config>
 MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
   const double head_dim = static_cast<double>(config.model) / config.heads;
@@ -44,8 +44,8 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
 }
 
 // "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of residual
-// layers" (GPT-2, 2.3), of which a layer has two; 1: they are as the others (GPT, 4.1). `outputs` are the layers' last
-// matrices, the ends of their names without ".weight".
+// layers" (GPT-2, 2.3). A layer has two residual layers. 1: no scaling (GPT, 4.1). `outputs`: the suffixes of the names
+// of the layers' last matrices, without ".weight".
 inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
   bool found = false;
   for (Parameter& parameter : parameters.all()) {

@@ -1,4 +1,4 @@
-// The settings of images that several families have under the same names.
+// Image settings that several families share.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-// image_size, patch_size and num_channels.
+// Describes image_size, patch_size and num_channels.
 void DescribeImages(ConfigTable& table, Grid& image, Grid& patch, std::int64_t& channels);
 
 }  // namespace headlight

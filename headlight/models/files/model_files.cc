@@ -13,23 +13,24 @@
 namespace headlight {
 namespace {
 
-// Of folders whose weight matrices are stored in 8 or 4 bits per number; Transformers refuses it by this name.
+// The quantization method of folders with 8-bit or 4-bit weights. Transformers does not know this name and reports an
+// error.
 constexpr const char* kQuantization = "headlight";
-// Of GGUF files, whose tensors each have their own type.
+// The quantization method of GGUF files, in which each tensor has its own type.
 constexpr const char* kGguf = "gguf";
 
-// The type in which the folder's weight matrices are stored.
+// The type in which the folder stores its weight matrices.
 Compute StoredCompute(const JsonView& config) {
   const JsonView quantization = config["quantization_config"];
   if (!quantization.present()) return Compute::float32;
   if (quantization["quant_method"].String({kQuantization, kGguf}) == kGguf) return Compute::blocks;
   const std::int64_t bits = quantization["bits"].Integer(4, 8);
-  Check(bits == 4 || bits == 8, "{}: {} bits, where 4 and 8 are known", quantization["bits"].place(), bits);
+  Check(bits == 4 || bits == 8, "{}: {} bits; 4 and 8 are supported", quantization["bits"].place(), bits);
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
-// The file with tied tensors under the names that the model's parameters have, and with zeros for absent buffers;
-// nothing if it has them all.
+// The file with tied tensors under the names of the model's parameters, and with zeros for absent buffers; nothing if
+// the file has all of them.
 std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& parameters,
                                      const OtherTensors& others) {
   std::vector<StoredTensor> tensors;
@@ -38,7 +39,7 @@ std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& 
     const auto is_named = [&, &name = tied](const Parameter& parameter) {
       return std::ranges::find(parameter.names, name) != parameter.names.end();
     };
-    if (std::ranges::none_of(parameters.all(), is_named)) continue;  // the model does not share this table
+    if (std::ranges::none_of(parameters.all(), is_named)) continue;  // the model does not tie this table
     if (file.contains(tied) || !file.contains(again) || std::ranges::any_of(tensors, has)) continue;
     tensors.push_back(file.At(again));
     tensors.back().name = tied;
@@ -68,7 +69,7 @@ void LoadWeights(const ModelFolder& files, const Safetensors& stored_file, const
   const Compute stored = StoredCompute(files.config);
   const Compute compute = options.compute.value_or(options.purpose == LoadFor::everything ? Compute::float32 : stored);
   Check(options.purpose != LoadFor::computing_with_draft || !IsQuantized(compute),
-        "{}: words are drafted in int8 for a model that computes in float32 or bfloat16, not in {}", file.path(),
+        "{}: a draft in int8 is for a model that computes in float32 or bfloat16, not in {}", file.path(),
         Name(compute));
   parameters.SetCompute(compute);
   const auto harmless = [&](std::string_view name) {
@@ -96,7 +97,7 @@ void SaveConfigAndWeights(const std::string& folder, Json config, const Paramete
                           std::vector<StoredTensor> more) {
   config.Set("dtype", "float32");
   if (IsQuantized(compute)) {
-    Json::Array quantized;  // for who reads the file; a tensor's own type counts
+    Json::Array quantized;  // information for readers; loading uses each tensor's own type
     for (const Parameter& parameter : parameters.all())
       if (IsQuantized(TypeFor(parameter, compute)))
         quantized.insert(quantized.end(), parameter.names.begin(), parameter.names.end());

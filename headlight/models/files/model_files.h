@@ -1,4 +1,4 @@
-// A model's weights from and to its folder: tables stored twice, 8-bit and 4-bit weights.
+// Loads and saves the weights of a model's folder, with tied tables and with 8-bit and 4-bit weights.
 #pragma once
 
 #include <optional>
@@ -14,34 +14,33 @@
 namespace headlight {
 
 struct LoadModelOptions {
-  std::optional<Compute> compute = {};  // of products; as the folder is stored unless given
+  std::optional<Compute> compute = {};  // type of matrix products; default: as stored
   LoadFor purpose = LoadFor::everything;
-  ChosenDropout dropout = {};  // in the place of the folder's, for training
+  ChosenDropout dropout = {};  // for training, instead of the folder's
 };
 
-// Tensors that a file may hold besides the model's parameters.
+// Tensors that a file may have in addition to the model's parameters.
 struct OtherTensors {
-  // A tensor that is tied to another and stored under the first name, too, or under that alone; an Error where they
+  // A tensor that is tied to another. The file may have it under the first name, also as a copy; an Error if copies
   // differ.
   std::vector<std::pair<std::string, std::string>> tied = {};
-  std::vector<std::string> unused = {};  // a name that ends in a dot or a slash is a prefix
-  std::vector<std::string> zeros = {};   // parameters that are zeros in a file without them
+  std::vector<std::string> unused = {};  // a name that ends with a dot or a slash is a prefix
+  std::vector<std::string> zeros = {};   // parameters that are zeros if a file does not have them
 };
 
-// Fills a model's parameters from its folder, and says what its products are computed in. Throws Error as
-// LoadParameters.
+// Sets a model's parameters from its folder, and the type of its matrix products. Throws Error as LoadParameters.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
-// The same from `weights` instead of the folder's own, such as these under other names.
+// The same with `weights` instead of the folder's own, such as renamed ones.
 void LoadWeights(const ModelFolder& files, const Safetensors& weights, const LoadModelOptions& options,
                  Parameters& parameters, const OtherTensors& others);
 
-// A scope as the prefix of tensor names: with a dot, or empty.
+// A scope as a prefix of tensor names: with a dot, or empty.
 std::string Prefix(const std::string& scope);
-// The scope, or nothing if no name in the file has it as a prefix.
+// The scope; or an empty string if no name in the file has it as a prefix.
 std::string ScopeIn(const Safetensors& file, const std::string& scope);
 
-// Writes config.json and model.safetensors into `folder`; with `more` tensors, which other programs expect.
+// Writes config.json and model.safetensors to `folder`. `more`: additional tensors, which other programs expect.
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
                           std::vector<StoredTensor> more = {});
 

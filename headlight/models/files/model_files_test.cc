@@ -1,4 +1,4 @@
-// Files that Transformers loads though they hold tied tables under other names, or lack buffers.
+// Files that Transformers loads although they have tied tables under other names, or lack buffers.
 #include "headlight/models/files/model_files.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 
-// The parameters of a folder whose tensor `from` is named `to`, or left out where that is empty.
+// The parameters of a folder whose tensor `from` is renamed to `to`, or removed if that is empty.
 std::vector<float> ParametersWith(const std::string& folder, const std::string& from, const std::string& to) {
   const TemporaryFolder copy;
   const std::string path = copy.File("model");
@@ -38,7 +38,7 @@ std::vector<float> ParametersOf(const std::string& folder) {
   return LoadModel(kFolders + folder)->parameters().state().ToVector<float>();
 }
 
-TEST(ModelFiles, TiedTablesHaveAnyOfTheirNames) {
+TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
   struct Case {
     const char *folder, *stored;
     std::vector<const char*> names;
@@ -59,13 +59,13 @@ TEST(ModelFiles, TiedTablesHaveAnyOfTheirNames) {
     for (const char* name : names) EXPECT_EQ(ParametersWith(folder, stored, name), ParametersOf(folder)) << name;
 }
 
-// As it is in these folders.
-TEST(ModelFiles, AnAbsentBufferIsZeros) {
+// These folders do not have it.
+TEST(ModelFiles, ReadsAbsentBuffersAsZeros) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;
 }
 
-TEST(ModelFiles, OnlyMissingTensorsAreNamed) {
+TEST(ModelFiles, NamesOnlyMissingTensors) {
   const auto error = [](const std::string& folder, const std::string& without) {
     return ErrorOf([&] { ParametersWith(folder, without, ""); });
   };

@@ -50,7 +50,7 @@ void ReadLongRope(const JsonView& given, RotarySettings& settings) {
   settings.attention_factor = given.Get("attention_factor", usual).Number(0, kLargestFactor);
 }
 
-// `first` is what the keys outside say, `whole` the whole configuration.
+// `first` has the outer settings, and `whole` is the whole configuration.
 RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySettings settings, std::int64_t positions) {
   settings.base = given.Get("rope_theta", settings.base).Number(1, kLargestRotaryBase);
   settings.rotated = given.Get("partial_rotary_factor", settings.rotated).Number(0, 1);
@@ -59,7 +59,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   if (settings.kind == RotaryKind::yarn && settings.yarn_is_longrope) settings.kind = RotaryKind::longrope;
   if (settings.kind == RotaryKind::llama3 || settings.kind == RotaryKind::yarn ||
       settings.kind == RotaryKind::longrope) {
-    // That of the whole configuration, or its default, comes first.
+    // The outer configuration has priority, even with its default.
     const std::int64_t own = given.Get("original_max_position_embeddings", positions).Integer(1, kLargestSize);
     const std::int64_t fallback = settings.first_positions > 0 ? settings.first_positions : own;
     settings.first_positions = whole.Get("original_max_position_embeddings", fallback).Integer(1, kLargestSize);
@@ -78,7 +78,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   }
   if (settings.kind == RotaryKind::yarn) ReadYarn(given, settings);
   if (settings.kind == RotaryKind::longrope) ReadLongRope(given, settings);
-  given.RefuseUnread({"attn_factor", "finetuned", "extrapolation_factor"});  // which Transformers ignores
+  given.RefuseUnread({"attn_factor", "finetuned", "extrapolation_factor"});  // Transformers ignores these
   return settings;
 }
 
@@ -123,12 +123,12 @@ Json::Object Written(const RotarySettings& settings) {
   return json;
 }
 
-// Features of a head that are rotated.
+// The number of rotated features of a head.
 std::int64_t Rotated(const RotarySettings& settings, std::int64_t head_dim) {
   return static_cast<std::int64_t>(static_cast<double>(head_dim) * settings.rotated);
 }
 
-// YaRN's ramp from 0 at the pairs that turn fast to 1 at those that turn slowly (eq. 18, and appendix A.2).
+// YaRN's ramp from 0 for high-frequency pairs to 1 for low-frequency pairs (eq. 18, and appendix A.2).
 double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_t pair) {
   const auto pair_of = [&](double turns) {
     return static_cast<double>(rotated) *
@@ -143,20 +143,20 @@ double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_
   return std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
 
-// The rules between settings.
+// Checks settings against each other.
 void CheckRotary(ConfigTable& table, const RotarySettings& settings, std::int64_t head_dim) {
   table.Rule(settings.base >= 1 && settings.base <= kLargestRotaryBase,
              "the base of rotary positions must be from 1 to {}, not {}", kLargestRotaryBase, settings.base);
   const std::int64_t rotated = Rotated(settings, head_dim);
   table.Rule(settings.rotated > 0 && settings.rotated <= 1 && rotated >= 2 && rotated % 2 == 0,
-             "rotary positions turn pairs: {} of the {} numbers of a head are not pairs", rotated, head_dim);
+             "rotary positions rotate pairs: {} of the {} features of a head are not pairs", rotated, head_dim);
   const bool ramp = settings.kind == RotaryKind::llama3 || settings.kind == RotaryKind::yarn;
   table.Rule(settings.factor > 0 && settings.factor <= kLargestFactor &&
                  (!ramp || (settings.slow >= 0 && settings.slow < settings.fast && settings.first_positions >= 1)),
-             "rotary positions scaled by {} between {} and {} turns of {} positions", settings.factor, settings.slow,
-             settings.fast, settings.first_positions);
+             "rotary positions scaled by {} between {} and {} rotations in {} positions", settings.factor,
+             settings.slow, settings.fast, settings.first_positions);
   table.Rule(settings.kind != RotaryKind::yarn || (settings.slow > 0 && settings.base > 1),
-             "yarn scales rotary positions from above 0 turns and with a base above 1");
+             "yarn needs a number of rotations above 0 and a base above 1");
   const auto fit = [&](const std::vector<double>& factors) {
     return 2 * std::ssize(factors) == rotated && std::ranges::all_of(factors, [](double factor) { return factor > 0; });
   };
@@ -169,7 +169,7 @@ void CheckWhole(ConfigTable& table, const RotarySettings& settings, bool partial
   table.Rule(partial || settings.rotated == 1, "partial_rotary_factor: this family rotates whole heads");
 }
 
-// rope_parameters' members of one kind of layers.
+// The members of rope_parameters for one kind of layers.
 Json::Object ParametersOf(const RotarySettings& settings, bool partial) {
   Json::Object parameters = Written(settings);
   parameters.push_back({"rope_theta", settings.base});
@@ -223,7 +223,7 @@ void DescribeRotaryOfLayers(ConfigTable& table, RotarySettings& full, RotarySett
       if (newer[kSlidingAttention].present()) sliding = ReadKind(newer[kSlidingAttention], json, sliding, positions);
       newer.RefuseUnread({});
     }
-    if (older.present()) full = ReadKind(older, json, full, positions);  // which counts more in Transformers
+    if (older.present()) full = ReadKind(older, json, full, positions);  // it has priority in Transformers
   }
   CheckWhole(table, full, /*partial=*/false);
   CheckWhole(table, sliding, /*partial=*/false);

@@ -13,9 +13,9 @@ TEST(RotarySettings, DividePositions) {
   EXPECT_EQ(settings.Of(4).frequencies, (std::vector<double>{0.25, 0.025}));
 }
 
-TEST(RotarySettings, DivideThoseOfSlowPairs) {
+TEST(RotarySettings, DividePositionsOfLowFrequencyPairs) {
   RotarySettings settings{.base = 100, .kind = RotaryKind::llama3, .factor = 4, .slow = 1, .fast = 4};
-  // The pairs of frequencies 1, 0.316, 0.1 and 0.0316 turn 10.2, 3.2, 1.02 and 0.3 times within 64 positions.
+  // The pairs with the frequencies 1, 0.316, 0.1 and 0.0316 rotate 10.2, 3.2, 1.02 and 0.3 times within 64 positions.
   settings.first_positions = 64;
   const std::vector<double> frequencies = settings.Of(8).frequencies;
   EXPECT_EQ(frequencies[0], 1);

@@ -1,4 +1,4 @@
-// The settings of stacks of layers that several families have under the same names.
+// Settings of layer stacks that several families share.
 #pragma once
 
 #include "headlight/io/config_table.h"
@@ -17,7 +17,7 @@ void DescribeEncoderSizes(ConfigTable& table, Config& config) {
   table.Choice("hidden_act", config.activation, kActivationNames);
 }
 
-// An encoder's, as BERT and ViT have them.
+// The settings of an encoder, as in BERT and ViT.
 template <typename Config>
 void DescribeEncoderStack(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
@@ -26,17 +26,18 @@ void DescribeEncoderStack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
 }
 
-// A tower's of CLIP, of SigLIP, and of BLIP's images.
+// The settings of a tower of CLIP or SigLIP, and of BLIP's vision encoder.
 template <typename Config>
 void DescribeTower(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
-  // Of initialisation, of the projection, which the whole model's configuration rules, and a dropout of no layer.
+  // Settings of initialisation, of the projection, which is set in the outer configuration, and a dropout that no layer
+  // uses.
   table.Harmless({"dropout", "initializer_factor", "projection_dim"});
 }
 
-// An encoder's and a decoder's, as the Transformer and BART have them.
+// The settings of an encoder and a decoder, as in the Transformer and BART.
 template <typename Config>
 void DescribeStacks(ConfigTable& table, Config& config, Activation unless_given = Activation::gelu) {
   table.Note("is_encoder_decoder", true);

@@ -20,7 +20,7 @@ namespace {
 
 // The shape of the slice of a parameter that is stored under names[index].
 Shape PartShape(const Parameter& parameter, std::size_t index) {
-  if (parameter.names.size() == 1) return parameter.shape;  // which may have no axis
+  if (parameter.names.size() == 1) return parameter.shape;  // it may have no axis
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
   axes[0] = parameter.PartRows(index);
   return Shape(axes);
@@ -32,7 +32,7 @@ Shape StoredShape(const Parameter& parameter, std::size_t index) {
   return parameter.storage.transposed ? Shape{part[1], part[0]} : part;
 }
 
-// In square tiles, whose rows stay in the cache.
+// Transposes in square tiles, whose rows stay in the cache.
 template <typename T>
 void Transpose(Matrix<const T> from, Matrix<T> to) {
   constexpr std::int64_t side = 32;
@@ -43,11 +43,11 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
           to.row(column)[row] = from.row(row)[column];
 }
 
-// True where the elements lie in another order on disk.
+// True if the elements have another order on disk.
 bool Reordered(const Parameter& parameter) { return parameter.storage.transposed || parameter.storage.channels_last; }
 
-// From the order on disk to that in memory: one matrix transposed, or for each output of a convolution that of
-// [inputs, taps].
+// Copies from the order on disk to that in memory: one transposed matrix, or for each output of a convolution the
+// transposed [inputs, taps].
 template <typename T>
 void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored, T* to) {
   const Shape part = PartShape(parameter, index);
@@ -58,7 +58,7 @@ void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored,
     Transpose<T>({stored, inputs, taps, taps}, {to, taps, inputs, inputs});
 }
 
-// And back.
+// The inverse.
 template <typename T>
 void WriteInOrder(const Parameter& parameter, std::size_t index, const T* from, T* stored) {
   const Shape part = PartShape(parameter, index);
@@ -74,7 +74,7 @@ Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) 
   return value.ViewRows(parameter.FirstRow(index), parameter.PartRows(index));
 }
 
-// At most eight names, so that an error is one line.
+// At most eight names, so that an error fits on one line.
 std::string List(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
@@ -84,7 +84,7 @@ std::string List(const std::vector<std::string>& names) {
 std::string ScaleName(const std::string& name) { return name + "_scale"; }
 std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
-// The type that a parameter is stored in: that of its first tensor.
+// The stored type of a parameter: that of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
   if (!parameter.role.in_products && !parameter.role.looked_up) return Compute::float32;
@@ -95,8 +95,8 @@ Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
 const StoredTensor& AtOfType(const Safetensors& file, const std::string& name, StoredType type,
                              const std::string& first) {
   const StoredTensor& stored = file.At(name);
-  Check(stored.type == type, "{}: tensor {} is {}, where {}, which belongs to the same matrix, is {}", file.path(),
-        name, Name(stored.type), first, Name(type));
+  Check(stored.type == type, "{}: tensor {} is {}, but {} of the same matrix is {}", file.path(), name,
+        Name(stored.type), first, Name(type));
   return stored;
 }
 
@@ -108,7 +108,7 @@ void AddScales(const std::string& name, const Safetensors& file, std::vector<flo
   to.insert(to.end(), scales.span<float>().begin(), scales.span<float>().end());
 }
 
-// A quantized parameter: [outputs, inputs] integers, in the file itself or in `copy`, and a scale for each output.
+// A quantized parameter: [outputs, inputs] integers, in the file or in `copy`, and a scale for each output.
 struct Quantized {
   Matrix<const std::int8_t> values;
   std::vector<float> scales;
@@ -136,7 +136,7 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   return quantized;
 }
 
-// A parameter of 4 bits, its rows one after another as kernels::QuantizeInt4 makes them.
+// A 4-bit parameter; its rows are consecutive, in the format of kernels::QuantizeInt4.
 struct QuantizedInt4 {
   std::vector<std::uint8_t> codes;
   std::vector<std::int8_t> group_scales;
@@ -193,8 +193,8 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
   });
 }
 
-// The block types of a parameter's panels; empty if it is not computed in blocks: its tensors have no block types, or
-// two types meet within a panel.
+// The block types of a parameter's panels. Empty if it is not computed in blocks: its tensors have no block types, or a
+// panel has two types.
 std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& file) {
   constexpr std::int64_t side = kernels::kPanelColumns;
   if (parameter.role.exact || Reordered(parameter) || parameter.role.folded.gain != nullptr) return {};
@@ -225,7 +225,7 @@ kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safete
   return {parameter.matrix_shape()[1], columns, types};
 }
 
-// The type that a parameter is computed in, if the model computes in the types that are stored.
+// The compute type of a parameter, if the model computes in the stored types.
 Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   const auto is_bfloat16 = [&](const std::string& name) { return file.At(name).type == StoredType::bf16; };
   const bool rounded = parameter.role.in_products && !parameter.role.exact &&
@@ -233,7 +233,7 @@ Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   return rounded ? Compute::bfloat16 : Compute::float32;
 }
 
-// The packed form, and the values only where they are needed besides.
+// Loads the packed form, and the values only if they are needed, too.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
   if (parameter.compute == Compute::blocks) {
     if (const std::vector<GgufType> types = PanelTypes(parameter, file); !types.empty()) {
@@ -295,7 +295,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
       const bool quantizes = parameter.role.in_products || parameter.role.looked_up;
       const StoredType type = quantizes && file.contains(name) ? file.At(name).type : StoredType::f32;
       const Shape part = PartShape(parameter, index);
-      if (type == StoredType::u8) {  // 4 bits per number
+      if (type == StoredType::u8) {  // 4-bit values
         const std::int64_t groups = kernels::Int4Groups(parameter.matrix_shape()[1]);
         expect(name, {part[0], groups * kernels::kInt4GroupBytes});
         expect(GroupScaleName(name), {part[0], groups});
@@ -311,9 +311,9 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(unknown.empty(), "{}: tensors that this model does not have: {}", path, List(unknown));
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
-  // Memory is allocated after the checks, so that a configuration with wrong sizes is refused without it.
+  // Memory is allocated after the checks, so that errors about wrong sizes need no memory.
   if (purpose != LoadFor::everything) {
-    for (const bool in_products : {false, true})  // what is folded into a packed form comes first
+    for (const bool in_products : {false, true})  // parameters that others fold into their packed form come first
       for (Parameter& parameter : parameters.all())
         if (parameter.role.in_products == in_products)
           LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);

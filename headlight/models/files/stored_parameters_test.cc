@@ -14,8 +14,8 @@ const Shape kernel = {3, 4, 2, 5};  // a convolution's [outputs, channels, heigh
 
 void Declare(Parameters& parameters) { Scope(parameters, "conv").DeclareMatrix({"weight"}, kernel); }
 
-// As a training does that puts a head on a model.
-TEST(Parameters, GrowAndKeepWhatTheyAreAndAreSavedWithoutTheRest) {
+// For training that adds a head to a model.
+TEST(Parameters, GrowKeepTheirRolesAndAreSavedAlone) {
   Parameters parameters;
   Declare(parameters);
   parameters.Initialise(1);
@@ -33,7 +33,7 @@ TEST(Parameters, GrowAndKeepWhatTheyAreAndAreSavedWithoutTheRest) {
   EXPECT_EQ(file.tensors().size(), 1U);
 }
 
-TEST(ConvolutionWeights, AreUsedAsTheMatrixOfAllTheirInputs) {
+TEST(ConvolutionWeights, AreUsedAsAMatrixOfAllInputs) {
   Parameters parameters;
   Declare(parameters);
   parameters.Initialise(1);
@@ -56,8 +56,8 @@ TEST(ConvolutionWeights, AreUsedAsTheMatrixOfAllTheirInputs) {
     ASSERT_EQ(weight.gradient.data<float>()[i], x.data<float>()[i % 40] + x.data<float>()[40 + i % 40]);
 }
 
-// Several tensors of a file are one matrix in memory, in parts of any sizes.
-TEST(Parameters, AreStoredInUnequalParts) {
+// Several tensors of a file are one matrix in memory, with slices of any sizes.
+TEST(Parameters, AreStoredInUnequalSlices) {
   const auto declare = [](Parameters& parameters) {
     const Scope scope(parameters);
     scope.DeclareMatrix({"q.weight", "k.weight", "v.weight"}, {9, 40}, /*stored_transposed=*/false, {6, 2, 1});

@@ -1,4 +1,4 @@
-// Tokens of a configuration that may be absent.
+// Optional token ids of a configuration.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// A token under the key, a number or several, of which the first counts here (generation_config.json is for the
-/// others); -1 where it is null or no token of the vocabulary.
+/// The token id under the key. If there are several, the first one; generation_config.json has the others. -1 if it is
+/// null or outside the vocabulary.
 inline std::int32_t ReadTokenId(const JsonView& config, std::string_view key, std::int32_t fallback,
                                 std::int64_t vocabulary) {
   const Json* const given = config.value().Find(key);
@@ -19,7 +19,7 @@ inline std::int32_t ReadTokenId(const JsonView& config, std::string_view key, st
   return token < vocabulary ? static_cast<std::int32_t>(token) : -1;
 }
 
-/// -1 as null.
+/// The id, with -1 as null.
 inline Json WriteTokenId(std::int32_t id) { return id < 0 ? Json() : Json(id); }
 
 }  // namespace headlight
