@@ -18,44 +18,44 @@
 
 namespace headlight {
 
-// A language model or a decoder with cross-attention.
+/// A language model or a decoder with cross-attention.
 struct BatchModel {
-  // One of the two models is null. The parameters are those of DecodingBatch's constructors.
+  /// One of the two models is null. The parameters are those of DecodingBatch's constructors.
   BatchModel(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, kernels::CacheType cache_type,
              const Shortlist* shortlist);
   BatchModel(const BatchModel&) = delete;
 
   bool has_memories() const { return decoder_ != nullptr; }
-  // True if the model has an int8 copy of its weights for speculative decoding.
+  /// True if the model has an int8 copy of its weights for speculative decoding.
   bool has_draft() const;
 
-  // Throws Error if the request is impossible.
+  /// Throws Error if the request is impossible.
   void CheckRequest(const DecodingRequest& request) const;
 
-  // The encoder states of the unconditional prompt in guidance, [1, width] of zeros. Calls with the same width share
-  // storage.
+  /// The encoder states of the unconditional prompt in guidance, [1, width] of zeros. Calls with the same width share
+  /// storage.
   Tensor NoSource(std::int64_t width);
 
-  // The hidden states of the pass's tokens, [tokens, model]. Records the attention of texts that request it.
+  /// The hidden states of the pass's tokens, [tokens, model]. Records the attention of texts that request it.
   Tensor Read(const Pass& pass);
 
-  // Draft tokens of a text, and the tokens that the model itself would choose.
+  /// Draft tokens of a text, and the tokens that the model itself would choose.
   struct Drafts {
-    std::vector<std::int32_t> ids;        // the newest token, then the drafts
-    kernels::TopLogits<float> likeliest;  // after each of the ids
-    std::vector<AttentionRow> attention;  // for each of the ids, if requested
-    std::int32_t cached = 0;              // tokens in the cache before the ids, which are now cached too
+    std::vector<std::int32_t> ids;        ///< the newest token, then the drafts
+    kernels::TopLogits<float> likeliest;  ///< after each of the ids
+    std::vector<AttentionRow> attention;  ///< for each of the ids, if requested
+    std::int32_t cached = 0;              ///< tokens in the cache before the ids, which are now cached too
   };
-  // Drafts at most `most` tokens after the newest token of a running text; stops at an end token.
+  /// Drafts at most `most` tokens after the newest token of a running text; stops at an end token.
   Drafts Draft(const Search& search, std::int32_t most);
 
   NextTokens tokens;
   Context context;
   DecoderCache cache;
-  std::int64_t positions = 0;  // largest number of decoder inputs
-  bool whole_prompts = false;  // an encoder reads prompts, so that they are not split
+  std::int64_t positions = 0;  ///< largest number of decoder inputs
+  bool whole_prompts = false;  ///< an encoder reads prompts, so that they are not split
   std::int32_t alone_from =
-      std::numeric_limits<std::int32_t>::max();  // from this position on, tokens are read one by one
+      std::numeric_limits<std::int32_t>::max();  ///< from this position on, tokens are read one by one
 
  private:
   Tensor Decode(std::span<const std::int32_t> ids, const Sequences& texts);

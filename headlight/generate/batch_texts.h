@@ -11,16 +11,16 @@
 namespace headlight {
 
 struct BatchTexts {
-  // The parameters are those of DecodingBatchOptions. The model must outlive the texts.
+  /// The parameters are those of DecodingBatchOptions. The model must outlive the texts.
   BatchTexts(BatchModel& of_model, std::int64_t tokens_of_pass, std::int64_t most_cached);
 
-  // Lets waiting texts join, and evicts the last text from the cache if the pass would exceed its capacity.
+  /// Lets waiting texts join, and evicts the last text from the cache if the pass would exceed its capacity.
   Pass NextPass();
-  // Removes a text, also from the cache.
+  /// Removes a text, also from the cache.
   void Drop(Search& search);
 
-  std::vector<std::unique_ptr<Search>> searches;  // sorted by id
-  std::int64_t evictions = 0;                     // texts that were evicted and read again
+  std::vector<std::unique_ptr<Search>> searches;  ///< sorted by id
+  std::int64_t evictions = 0;                     ///< texts that were evicted and read again
 
  private:
   // The cached text that shares the longest prefix with a beam, and the length of the cached part. `later`: the longest

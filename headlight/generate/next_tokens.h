@@ -14,31 +14,31 @@
 
 namespace headlight {
 
-// The output projection of a model, which must outlive it. Throws Error if a language model has none.
+/// The output projection of a model, which must outlive it. Throws Error if a language model has none.
 OutputLayer OutputOf(const LanguageModel& model);
 OutputLayer OutputOf(const ConditionalDecoder& model);
 
 class NextTokens {
  public:
-  // `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive this object.
+  /// `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive this object.
   NextTokens(OutputLayer output, const Shortlist* shortlist) : output_(std::move(output)), shortlist_(shortlist) {}
 
   std::int64_t vocabulary() const { return output_.vocabulary; }
   bool has_shortlist() const { return shortlist_ != nullptr; }
 
-  // Prepares the output layer for the shortlists of these texts, if they have changed.
+  /// Prepares the output layer for the shortlists of these texts, if they have changed.
   void UpdateLists(Context& context, const std::vector<std::unique_ptr<Search>>& searches);
 
-  // The most probable or sampled tokens after each beam of searches with the same options. `banned` has the tokens that
-  // are not allowed after each beam, or is empty. Throws Error if the model gives NaN.
+  /// The most probable or sampled tokens after each beam of searches with the same options. `banned` has the tokens
+  /// that are not allowed after each beam, or is empty. Throws Error if the model gives NaN.
   kernels::TopLogits<float> After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
                                   std::vector<std::vector<std::int32_t>>& banned) const;
 
-  // The most probable tokens after each of the states [tokens, model] of one text's drafts. Rows may have NaN (see
-  // CheckFinite).
+  /// The most probable tokens after each of the states [tokens, model] of one text's drafts. Rows may have NaN (see
+  /// CheckFinite).
   kernels::TopLogits<float> AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const;
 
-  // Throws Error if a row has NaN. `length` includes the token that is chosen.
+  /// Throws Error if a row has NaN. `length` includes the token that is chosen.
   void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
  private:

@@ -12,27 +12,27 @@
 
 namespace headlight {
 
-// A beam's entry in the cache, which has the first `read` tokens of the conditional or unconditional prompt and the
-// beam.
+/// A beam's entry in the cache, which has the first `read` tokens of the conditional or unconditional prompt and the
+/// beam.
 struct CachedBeam {
-  std::int32_t text = -1;  // index in the cache
+  std::int32_t text = -1;  ///< index in the cache
   std::int32_t read = 0;
 };
 
-// A text of a DecodingBatch.
+/// A text of a DecodingBatch.
 struct Search : BeamSearch {
   std::int64_t id = 0;
   DecodingRequest request;
   Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {{}};  // for each beam; the second is for the unconditional prompt
-  std::int32_t length = 1;                               // of the text, including its next token
-  bool joined = false;                                   // has texts in the cache
+  std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam; the second is for the unconditional prompt
+  std::int32_t length = 1;                               ///< of the text, including its next token
+  bool joined = false;                                   ///< has texts in the cache
   bool damaged =
-      false;  // has NaN, which attention may spread to earlier tokens in its passes: others do not copy its cache
-  bool cut = false;                               // the length limit forced an end on a beam that would continue
-  std::size_t list = 0;                           // index of its shortlist
-  std::array<std::int32_t, 2> memory = {-1, -1};  // in the cache, for each prompt
-  Tensor no_source;                               // encoder states for the unconditional prompt
+      false;  ///< has NaN, which attention may spread to earlier tokens in its passes: others do not copy its cache
+  bool cut = false;                               ///< the length limit forced an end on a beam that would continue
+  std::size_t list = 0;                           ///< index of its shortlist
+  std::array<std::int32_t, 2> memory = {-1, -1};  ///< in the cache, for each prompt
+  Tensor no_source;                               ///< encoder states for the unconditional prompt
 
   const SearchOptions& options() const { return *request.options; }
   std::size_t prompts() const { return options().guidance == 1 ? 1 : 2; }
@@ -55,7 +55,7 @@ struct Search : BeamSearch {
       for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
     return sum;
   }
-  // The tokens of all beams; tokens that a beam shares with the first one as a prefix count once.
+  /// The tokens of all beams; tokens that a beam shares with the first one as a prefix count once.
   std::int64_t distinct() const {
     std::int64_t sum = 0;
     for (std::size_t which = 0; which < prompts(); ++which)
@@ -67,18 +67,18 @@ struct Search : BeamSearch {
       }
     return sum;
   }
-  // True if the next token may be an end token.
+  /// True if the next token may be an end token.
   bool MayEnd() const { return length > request.min_new_tokens || (options().last_token && length == max_length); }
-  // The index of the last token that is not forced.
+  /// The index of the last token that is not forced.
   std::int32_t LastUnforced() const { return max_length - (options().last_token ? 1 : 0); }
-  // True if all but one token of every beam is in the cache.
+  /// True if all but one token of every beam is in the cache.
   bool IsRunning() const {
     for (std::size_t beam = 0; beam < beams.size(); ++beam)
       for (std::size_t which = 0; which < prompts(); ++which)
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  // True if tokens are not chosen by the model's own scores.
+  /// True if tokens are not chosen by the model's own scores.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
     other.no_repeat_ngram_size = 0;  // implemented without the logits
@@ -86,13 +86,13 @@ struct Search : BeamSearch {
   }
 };
 
-// A search that has been read completely, and the row of the pass for each beam; `unguided` is empty without guidance.
+/// A search that has been read completely, and the row of the pass for each beam; `unguided` is empty without guidance.
 struct Ready {
   Search* search = nullptr;
   std::vector<std::int32_t> rows, unguided;
 };
 
-// The next tokens of a beam that a pass reads.
+/// The next tokens of a beam that a pass reads.
 struct Part {
   Search* search = nullptr;
   std::size_t beam = 0, which = 0;

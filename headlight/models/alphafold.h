@@ -18,34 +18,34 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are those of the published models.
+/// The defaults are those of the published models.
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
-  std::int32_t farthest = 32;  // largest relative position
-  bool covariation = false;    // also reads the covariation of columns (protein/nn/covariation.h)
-  // alignment, pair and single are set to the members above. Transitions of pairs have the factor of those of
-  // alignments.
+  std::int32_t farthest = 32;  ///< largest relative position
+  bool covariation = false;    ///< also reads the covariation of columns (protein/nn/covariation.h)
+  /// alignment, pair and single are set to the members above. Transitions of pairs have the factor of those of
+  /// alignments.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;
-  bool triangles = true;  // false omits triangle updates in both stacks, to measure their effect
+  bool triangles = true;  ///< false omits triangle updates in both stacks, to measure their effect
   StructureModuleConfig structure = {};
   TemplateConfig template_stack = {};
-  std::int64_t templates = 0;  // templates that the model reads, at most (published: 4); 0: no template stack
+  std::int64_t templates = 0;  ///< templates that the model reads, at most (published: 4); 0: no template stack
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
-  std::int64_t error_bins = 0;                      // of aligned errors (pTM); 0: no such head
-  std::int64_t rows = 512, most_extra_rows = 1024;  // rows of an alignment, at most; `rows` includes templates
+  std::int64_t error_bins = 0;                      ///< of aligned errors (pTM); 0: no such head
+  std::int64_t rows = 512, most_extra_rows = 1024;  ///< rows of an alignment, at most; `rows` includes templates
   int recycles = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
 
 class HEADLIGHT_API AlphaFold : public FoldingModel {
  public:
-  // Throws Error for an invalid configuration.
+  /// Throws Error for an invalid configuration.
   explicit AlphaFold(const AlphaFoldConfig& config, DType dtype = DType::float32);
 
   FoldingPlan plan() const override;
-  // Algorithm 2.
+  /// Algorithm 2.
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                       const std::function<void()>& after_block = {}) const override;
 

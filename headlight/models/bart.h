@@ -18,28 +18,29 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are BART-large.
+/// The defaults are BART-large.
 struct BartConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;
   std::int32_t encoder_heads = 16, decoder_heads = 16;
   std::int64_t encoder_ffn = 4096, decoder_ffn = 4096;
   Activation activation = Activation::gelu;
-  NormPlace norm = NormPlace::post;  // pre in mBART
-  double dropout = 0.1;              // of embeddings and sublayers
-  double attention_dropout = 0;      // of attention weights
-  bool scale_embeddings = false;     // by sqrt(model)
+  NormPlace norm = NormPlace::post;  ///< pre in mBART
+  double dropout = 0.1;              ///< of embeddings and sublayers
+  double attention_dropout = 0;      ///< of attention weights
+  bool scale_embeddings = false;     ///< by sqrt(model)
   std::int64_t vocabulary = 50265;
   std::int64_t positions = 1024;
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;
-  std::string scope = "model";  // prefix of parameter names; empty in checkpoints of the model without the output bias
+  std::string scope =
+      "model";  ///< prefix of parameter names; empty in checkpoints of the model without the output bias
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 
 class HEADLIGHT_API Bart : public EncoderDecoder {
  public:
-  // Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  // hyperparameter and the rule where there can be no such model.
+  /// Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
+  /// hyperparameter and the rule where there can be no such model.
   explicit Bart(const BartConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;

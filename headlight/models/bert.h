@@ -21,45 +21,45 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the paper's BERT-base.
+/// The defaults are the paper's BERT-base.
 struct BertConfig {
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
-  double dropout = 0.1;                           // of embeddings and sublayers
-  double attention_dropout = 0.1;                 // of attention weights
-  std::optional<double> classifier_dropout = {};  // of the classifier's input; default: `dropout`
+  double dropout = 0.1;                           ///< of embeddings and sublayers
+  double attention_dropout = 0.1;                 ///< of attention weights
+  std::optional<double> classifier_dropout = {};  ///< of the classifier's input; default: `dropout`
   double norm_epsilon = 1e-12;
   std::int64_t vocabulary = 30522;
   std::int64_t positions = 512;
-  std::int64_t types = 2;  // segment types: first text, second text
+  std::int64_t types = 2;  ///< segment types: first text, second text
   std::int32_t pad_id = 0;
-  TextHeadsConfig on_top = {.pooler = true};  // the heads
-  std::string scope = "bert";  // prefix of the encoder's parameter names; empty in checkpoints of the encoder only
+  TextHeadsConfig on_top = {.pooler = true};  ///< the heads
+  std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
-// Describes all settings but the model type; RoBERTa and DeBERTa share them.
+/// Describes all settings but the model type; RoBERTa and DeBERTa share them.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
 /// The sizes of the layers and the number of segment types, for descriptions of BERT variants.
 HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
 
-// Describes `tie_word_embeddings`. It must be true for a model that scores all tokens; other models have no output
-// table.
+/// Describes `tie_word_embeddings`. It must be true for a model that scores all tokens; other models have no output
+/// table.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
-// Like LoadWeights. Early checkpoints, and Transformers 5 for ESM, name the parameters of a LayerNorm gamma and beta.
+/// Like LoadWeights. Early checkpoints, and Transformers 5 for ESM, name the parameters of a LayerNorm gamma and beta.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);
 
-// The normalized sum of three embeddings (figure 2). There are no segment embeddings if `types` is 0, and no positional
-// embeddings if the model has none.
+/// The normalized sum of three embeddings (figure 2). There are no segment embeddings if `types` is 0, and no
+/// positional embeddings if the model has none.
 class HEADLIGHT_API BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
-  // The input of the first layer. Arguments as in TextEncoder::Encode.
+  /// The input of the first layer. Arguments as in TextEncoder::Encode.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
@@ -73,15 +73,15 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
-// The configuration of BERT's layers (section 3), which vision-language variants share.
+/// The configuration of BERT's layers (section 3), which vision-language variants share.
 TransformerLayerConfig BertLayerOf(const BertConfig& config);
 
-// The embeddings and the Transformer layers (section 3).
+/// The embeddings and the Transformer layers (section 3).
 class HEADLIGHT_API BertEncoder {
  public:
-  // `names`: parameter names of a variant's layers, if they are not BERT's.
+  /// `names`: parameter names of a variant's layers, if they are not BERT's.
   BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
-  // As TextEncoder::Encode.
+  /// As TextEncoder::Encode.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return embeddings_.tokens(); }
@@ -93,8 +93,8 @@ class HEADLIGHT_API BertEncoder {
 
 class HEADLIGHT_API Bert : public TextEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,

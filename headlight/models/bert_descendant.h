@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-// The base of a family's class M. The family's file has for its Config, besides Describe (io/config_table.h):
-//   BertConfig& BertOf(Config& config);  // the settings that BERT has, too
-//   TextHeadsLayout HeadsOf(const Config& config);
-//   OtherTensors OthersOf(const Config& config);
+/// The base of a family's class M. The family's file has for its Config, besides Describe (io/config_table.h):
+///   BertConfig& BertOf(Config& config);  // the settings that BERT has, too
+///   TextHeadsLayout HeadsOf(const Config& config);
+///   OtherTensors OthersOf(const Config& config);
 template <typename M, typename Config>
 class BertDescendant : public TextEncoder {
  public:
@@ -42,7 +42,7 @@ class BertDescendant : public TextEncoder {
   Config config_;
 };
 
-// Loads the model of a folder. `config` has the settings that are known before its config.json is read.
+/// Loads the model of a folder. `config` has the settings that are known before its config.json is read.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
   BertConfig& bert = BertOf(config);

@@ -21,12 +21,12 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// captions: a decoder with cross-attention to the image. answers: an encoder of the question with cross-attention to
-// the image, and a decoder with cross-attention to the question (figure 5). matching: an encoder with an image-text
-// matching head, and vectors of both. vectors: only vectors, as in Transformers' BlipModel.
+/// captions: a decoder with cross-attention to the image. answers: an encoder of the question with cross-attention to
+/// the image, and a decoder with cross-attention to the question (figure 5). matching: an encoder with an image-text
+/// matching head, and vectors of both. vectors: only vectors, as in Transformers' BlipModel.
 enum class BlipTask { captions, answers, matching, vectors };
 
-// The defaults are the paper's base model.
+/// The defaults are the paper's base model.
 struct BlipVisionConfig {
   std::int64_t model = 768;
   int layers = 12;
@@ -35,23 +35,23 @@ struct BlipVisionConfig {
   Activation activation = Activation::gelu;
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
-  Grid image = {384, 384}, patch = {16, 16};  // pixels
+  Grid image = {384, 384}, patch = {16, 16};  ///< pixels
 };
 struct BlipConfig {
   BlipTask task = BlipTask::captions;
   BlipVisionConfig vision;
   BertConfig text{.heads = 8, .dropout = 0, .attention_dropout = 0, .vocabulary = 30524, .types = 0, .scope = ""};
-  std::int32_t start_id = 30522, end_id = 102;  // of generated text
-  std::int64_t vectors = 512, matching = 256;   // sizes of the vectors for `vectors` and `matching`
+  std::int32_t start_id = 30522, end_id = 102;  ///< of generated text
+  std::int64_t vectors = 512, matching = 256;   ///< sizes of the vectors for `vectors` and `matching`
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BlipVisionConfig& config);
 HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
 
-// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+/// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API BlipVisionLayer {
  public:
   BlipVisionLayer(const Scope& scope, const BlipVisionConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  ///< [tokens, model] to the same
 
  private:
   LayerNorm attention_norm_;
@@ -60,11 +60,11 @@ class HEADLIGHT_API BlipVisionLayer {
   FeedForward feed_forward_;
 };
 
-// LayerNorm(x + Attention(x)), then the same with cross-attention to an image, then with a feed-forward network.
+/// LayerNorm(x + Attention(x)), then the same with cross-attention to an image, then with a feed-forward network.
 class HEADLIGHT_API BlipTextLayer {
  public:
   BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
-  // [tokens, model] to [tokens, model]; without a memory there is no cross-attention.
+  /// [tokens, model] to [tokens, model]; without a memory there is no cross-attention.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
@@ -78,7 +78,7 @@ class HEADLIGHT_API BlipTextLayer {
   LayerNorm feed_forward_norm_;
 };
 
-// The embeddings and layers of a text decoder, with causal attention, or of a text encoder.
+/// The embeddings and layers of a text decoder, with causal attention, or of a text encoder.
 class HEADLIGHT_API BlipText {
  public:
   BlipText(const Scope& scope, const BlipConfig& config, bool writes);
@@ -93,8 +93,8 @@ class HEADLIGHT_API BlipText {
 
 class HEADLIGHT_API Blip : public CaptionModel {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;

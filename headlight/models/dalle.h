@@ -22,30 +22,30 @@ namespace headlight {
 class ConfigTable;  // io/config_table.h
 
 struct DalleConfig {
-  std::int64_t text_vocabulary = 10000;  // of the tokenizer
-  std::int32_t text_positions = 256;     // texts are padded to this length
-  std::int64_t codes = 512;              // of the discrete VAE
-  std::int32_t side = 32;                // codes per side of an image
+  std::int64_t text_vocabulary = 10000;  ///< of the tokenizer
+  std::int32_t text_positions = 256;     ///< texts are padded to this length
+  std::int64_t codes = 512;              ///< of the discrete VAE
+  std::int32_t side = 32;                ///< codes per side of an image
   std::int64_t model = 512;
   int layers = 12;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;
   std::int64_t ffn = 2048;
-  std::vector<GridAttentionKind> kinds = {};  // attention type of each layer
-  double dropout = 0;                         // of every sublayer's output
-  double attention_dropout = 0;               // of attention weights
+  std::vector<GridAttentionKind> kinds = {};  ///< attention type of each layer
+  double dropout = 0;                         ///< of every sublayer's output
+  double attention_dropout = 0;               ///< of attention weights
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
-  // Each text position has its own padding token, with ids after the vocabulary.
+  /// Each text position has its own padding token, with ids after the vocabulary.
   std::int64_t text_ids() const { return text_vocabulary + text_positions; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);
 
-// x + scale * Attention(LayerNorm(x)), then x + scale * (GEGLU) FeedForward(LayerNorm(x)).
+/// x + scale * Attention(LayerNorm(x)), then x + scale * (GEGLU) FeedForward(LayerNorm(x)).
 class HEADLIGHT_API DalleLayer {
  public:
   DalleLayer(const Scope& scope, const DalleConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  // [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  ///< [tokens, model] to the same
 
  private:
   double dropout_;
@@ -57,13 +57,13 @@ class HEADLIGHT_API DalleLayer {
 
 class HEADLIGHT_API Dalle : public TextToImageModel {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Dalle(const DalleConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   Tensor OutputBias(Context& context) const override { return context.Use(*code_bias_); }  // [codes]
-  // The start token, the text's ids and padding. Id 0 in the text means padding, too.
+  /// The start token, the text's ids and padding. Id 0 in the text means padding, too.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   ops::Weight TextWeight(Context& context) const override { return context.UseWeight(*text_head_); }

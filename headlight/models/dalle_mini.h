@@ -20,36 +20,36 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn dimension of
-// 4096.
+/// The defaults are DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn dimension of
+/// 4096.
 struct DalleMiniConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;
   std::int32_t encoder_heads = 16, decoder_heads = 16;
   std::int64_t encoder_ffn = 2730, decoder_ffn = 2730;
   Activation activation = Activation::gelu;
-  double dropout = 0;            // of embeddings and sublayers
-  double attention_dropout = 0;  // of attention weights
+  double dropout = 0;            ///< of embeddings and sublayers
+  double attention_dropout = 0;  ///< of attention weights
   std::int64_t text_vocabulary = 50264;
-  std::int32_t text_positions = 64;  // texts with start and end token are padded to this length
+  std::int32_t text_positions = 64;  ///< texts with start and end token are padded to this length
   std::int32_t text_start_id = 0, text_end_id = 2, text_pad_id = 1;
   std::int64_t codes = 16384;
-  std::int32_t side = 16;         // codes per side of an image
-  std::int32_t start_id = 16383;  // the decoder's first input
+  std::int32_t side = 16;         ///< codes per side of an image
+  std::int32_t start_id = 16383;  ///< the decoder's first input
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, then x +
-// (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
+/// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, then x +
+/// (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
-  // A decoder layer, with cross-attention and causal self-attention, if `kind` is decoder_self. The positions and names
-  // of norms in `config` are ignored.
+  /// A decoder layer, with cross-attention and causal self-attention, if `kind` is decoder_self. The positions and
+  /// names of norms in `config` are ignored.
   DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
-  // x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
+  /// x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
@@ -69,14 +69,14 @@ class HEADLIGHT_API DalleMiniLayer {
 
 class HEADLIGHT_API DalleMini : public TextToImageModel {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
 
-  // The rows of a prompt's ids are the encoder's states, except that of its last id. The rows of the last id and of
-  // codes are the decoder's. A prompt must be in a single pass.
+  /// The rows of a prompt's ids are the encoder's states, except that of its last id. The rows of the last id and of
+  /// codes are the decoder's. A prompt must be in a single pass.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  // The text's start token, its ids without padding, its end token, and padding.
+  /// The text's start token, its ids without padding, its end token, and padding.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   const DalleMiniConfig& config() const { return config_; }

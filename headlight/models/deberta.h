@@ -13,21 +13,21 @@
 
 namespace headlight {
 
-// The defaults are the paper's DeBERTa-base.
+/// The defaults are the paper's DeBERTa-base.
 struct DebertaConfig {
-  std::string family = "Deberta";  // prefix of the architecture's name
-  // The settings that BERT has, too. There may be no segment types.
+  std::string family = "Deberta";  ///< prefix of the architecture's name
+  /// The settings that BERT has, too. There may be no segment types.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
-  bool absolute_positions = false;  // added to the embeddings, as in BERT
+  bool absolute_positions = false;  ///< added to the embeddings, as in BERT
   bool relative_positions = true;
   bool content_to_position = true, position_to_content = true;
-  std::int64_t farthest = 512;    // larger distances share one vector
-  bool own_masked_words = false;  // the masked-word head has DeBERTa's names instead of BERT's
-  double pooler_dropout = 0;      // of the pooler for sequence classification
+  std::int64_t farthest = 512;    ///< larger distances share one vector
+  bool own_masked_words = false;  ///< the masked-word head has DeBERTa's names instead of BERT's
+  double pooler_dropout = 0;      ///< of the pooler for sequence classification
   Activation pooler_activation = Activation::gelu;
 };
 
-// LayerNorm(x + W attended), then LayerNorm(x + FeedForward(x)); `attended` is the output of attention.
+/// LayerNorm(x + W attended), then LayerNorm(x + FeedForward(x)); `attended` is the output of attention.
 class DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);
@@ -42,11 +42,11 @@ class DebertaSublayers {
 };
 
 void Describe(ConfigTable& table, DebertaConfig& config);
-void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  // all but the model type
+void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  ///< all but the model type
 inline BertConfig& BertOf(DebertaConfig& config) { return config.bert; }
 TextHeadsLayout HeadsOf(const DebertaConfig& config);
 OtherTensors OthersOf(const DebertaConfig& config);
-// True if the masked-word head in a file has DeBERTa's names.
+/// True if the masked-word head in a file has DeBERTa's names.
 bool OwnMaskedWords(const Safetensors& weights);
 
 }  // namespace headlight

@@ -23,13 +23,13 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the paper's, with ResNet-50.
+/// The defaults are the paper's, with ResNet-50.
 struct DetrConfig {
   ResnetConfig backbone;
-  // The name of the backbone in timm, whose parameter names are then used; empty: `backbone` has the full description.
+  /// The name of the backbone in timm, whose parameter names are then used; empty: `backbone` has the full description.
   std::string timm_backbone = {};
-  // In training, the backbone's batch norms keep their statistics, which come from a classifier. Those of a backbone
-  // that is trained from scratch use the batch. This setting is not in files.
+  /// In training, the backbone's batch norms keep their statistics, which come from a classifier. Those of a backbone
+  /// that is trained from scratch use the batch. This setting is not in files.
   BatchStatistics backbone_statistics = BatchStatistics::frozen;
   std::int64_t model = 256;
   int encoder_layers = 6, decoder_layers = 6;
@@ -38,23 +38,24 @@ struct DetrConfig {
   Activation activation = Activation::relu;
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t queries = 100;
-  bool learned_positions = false;  // learned positional embeddings of cells, up to 50 rows and columns; otherwise sines
+  bool learned_positions =
+      false;  ///< learned positional embeddings of cells, up to 50 rows and columns; otherwise sines
   std::string position_scope =
-      "model.position_embedding";  // prefix of the learned ones, which differs between published checkpoints
-  // Applies the decoder's final norm after each of its layers, too, as Transformers does if `auxiliary_loss` is true.
-  // In the paper, the next layer's input is not normalized.
+      "model.position_embedding";  ///< prefix of the learned ones, which differs between published checkpoints
+  /// Applies the decoder's final norm after each of its layers, too, as Transformers does if `auxiliary_loss` is true.
+  /// In the paper, the next layer's input is not normalized.
   bool norm_between_layers = false;
   DetectionLossOptions loss;
-  bool masks = false;  // mask head, which needs a backbone of four stages
+  bool masks = false;  ///< mask head, which needs a backbone of four stages
   std::vector<std::string> labels = {};
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
 
-// Attention with positional embeddings that are added to queries and keys, but not to values (section A.3).
+/// Attention with positional embeddings that are added to queries and keys, but not to values (section A.3).
 class DetrAttention {
  public:
   DetrAttention(const Scope& scope, const DetrConfig& config, std::int32_t heads, AttentionKind kind, int layer);
-  // [rows, model] each; key and value have the same rows.
+  /// [rows, model] each; key and value have the same rows.
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                     const Sequences& queries, const Sequences& keys) const;
 
@@ -79,16 +80,16 @@ class DetrEncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-// The encoder's states of the cells, without and with positional embeddings.
+/// The encoder's states of the cells, without and with positional embeddings.
 struct DetrMemory {
-  Tensor rows, positioned;  // [cells, model]
+  Tensor rows, positioned;  ///< [cells, model]
   Sequences images;
 };
 
 class DetrDecoderLayer {
  public:
   DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  // x and the queries' positional embeddings, [images * queries, model], to [images * queries, model].
+  /// x and the queries' positional embeddings, [images * queries, model], to [images * queries, model].
   Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& queries,
                     const DetrMemory& memory) const;
 
@@ -104,8 +105,8 @@ class DetrDecoderLayer {
 
 class HEADLIGHT_API Detr : public DetectionModel {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Detr(const DetrConfig& config, DType dtype = DType::float32);
 
   DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
@@ -137,8 +138,8 @@ class HEADLIGHT_API Detr : public DetectionModel {
   std::optional<MaskHead> masks_;
 };
 
-// The detector of a model, without masks. If the classes or the number of queries differ, they are initialised with the
-// seed.
+/// The detector of a model, without masks. If the classes or the number of queries differ, they are initialised with
+/// the seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

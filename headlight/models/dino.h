@@ -22,42 +22,42 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// v2: a ViT with layer scale. v2_registers: with registers, which are tokens without a position whose outputs are not
-// used. v3: with registers, and rotary positions instead of learned positional embeddings.
+/// v2: a ViT with layer scale. v2_registers: with registers, which are tokens without a position whose outputs are not
+/// used. v3: with registers, and rotary positions instead of learned positional embeddings.
 enum class DinoKind { v2, v2_registers, v3 };
 
-// The defaults are DINOv2-B/14's.
+/// The defaults are DINOv2-B/14's.
 struct DinoConfig {
   DinoKind kind = DinoKind::v2;
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
-  std::int64_t ffn_factor = 4;  // v2: factor of the ffn dimension
-  std::int64_t ffn = 1536;      // v3
+  std::int64_t ffn_factor = 4;  ///< v2: factor of the ffn dimension
+  std::int64_t ffn = 1536;      ///< v3
   Activation activation = Activation::gelu;
-  bool gated = false;            // SwiGLU (Shazeer, "GLU Variants Improve Transformer", 2020)
-  double dropout = 0;            // of embeddings
-  double attention_dropout = 0;  // of attention weights
+  bool gated = false;            ///< SwiGLU (Shazeer, "GLU Variants Improve Transformer", 2020)
+  double dropout = 0;            ///< of embeddings
+  double attention_dropout = 0;  ///< of attention weights
   double norm_epsilon = 1e-6;
-  double layer_scale = 1;  // initial value
+  double layer_scale = 1;  ///< initial value
   Grid image = {224, 224}, patch = {14, 14};
   std::int64_t channels = 3;
   std::int64_t registers = 0;
-  bool mask = true;  // has a learned mask token for masked patches
+  bool mask = true;  ///< has a learned mask token for masked patches
   bool biases = true, key_bias = true, output_bias = true, ffn_biases = true;
-  double rotary_base = 100;  // v3
-  bool classes = false;      // v2: scored from the class token's state and the mean of the patches' states
+  double rotary_base = 100;  ///< v3
+  bool classes = false;      ///< v2: scored from the class token's state and the mean of the patches' states
   std::vector<std::string> labels = {};
-  std::string scope = "dinov2";  // prefix of the encoder's parameter names; empty in checkpoints of the encoder only
+  std::string scope = "dinov2";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DinoConfig& config);
 
-// x + s * Attention(LayerNorm(x)), then x + s * FeedForward(LayerNorm(x)), with a learned s per feature: layer scale
-// (Touvron et al., "Going deeper with Image Transformers", 2021, eq. 3).
+/// x + s * Attention(LayerNorm(x)), then x + s * FeedForward(LayerNorm(x)), with a learned s per feature: layer scale
+/// (Touvron et al., "Going deeper with Image Transformers", 2021, eq. 3).
 class HEADLIGHT_API DinoLayer {
  public:
   DinoLayer(const Scope& scope, const DinoConfig& config, int layer);
-  // [tokens, model] to [tokens, model]. `angles` is null without rotary positions.
+  /// [tokens, model] to [tokens, model]. `angles` is null without rotary positions.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& images, const ops::RotaryAngles* angles) const;
 
  private:
@@ -72,13 +72,13 @@ class HEADLIGHT_API DinoLayer {
 
 class HEADLIGHT_API Dino : public ImageEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Dino(const DinoConfig& config, DType dtype = DType::float32);
 
   EncodedImages Encode(Context& context, std::span<const Tensor> images,
                        std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the class token's state
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  ///< the class token's state
   Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
   Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 

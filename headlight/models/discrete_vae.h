@@ -16,17 +16,17 @@ namespace headlight {
 class ConfigTable;  // io/config_table.h
 
 struct DiscreteVaeConfig {
-  std::int64_t image = 256;  // pixels per side
+  std::int64_t image = 256;  ///< pixels per side
   std::int64_t codes = 512;
-  std::int64_t code_width = 512;  // size of a code's embedding
-  int layers = 3;                 // each halves, or doubles, the sides
-  int blocks = 0;                 // residual blocks between those and the codes
-  std::int64_t hidden = 64;       // channels
+  std::int64_t code_width = 512;  ///< size of a code's embedding
+  int layers = 3;                 ///< each halves, or doubles, the sides
+  int blocks = 0;                 ///< residual blocks between those and the codes
+  std::int64_t hidden = 64;       ///< channels
   PixelDistribution distribution = PixelDistribution::normal;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DiscreteVaeConfig& config);
 
-// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with ReLU between them.
+/// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with ReLU between them.
 class VaeBlock {
  public:
   VaeBlock(const Scope& scope, std::int64_t channels);
@@ -38,8 +38,8 @@ class VaeBlock {
 
 class HEADLIGHT_API DiscreteVae : public ImageCoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit DiscreteVae(const DiscreteVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;

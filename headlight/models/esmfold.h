@@ -18,15 +18,15 @@
 
 namespace headlight {
 
-// The defaults are the published model's, except for the language model.
+/// The defaults are the published model's, except for the language model.
 struct EsmFoldConfig {
   EsmConfig language;
-  std::vector<std::string> vocabulary;  // of the language model, by id; empty: ESM-2's
+  std::vector<std::string> vocabulary;  ///< of the language model, by id; empty: ESM-2's
   EsmFoldBlockConfig block;
-  std::int32_t farthest = 32;  // largest relative position
+  std::int32_t farthest = 32;  ///< largest relative position
   int blocks = 48;
   int passes = 4;
-  bool embeds_residues = true;  // residue types are also embedded, in addition to the language model's states
+  bool embeds_residues = true;  ///< residue types are also embedded, in addition to the language model's states
   StructureModuleConfig structure = {.nested_points = false};
   std::int64_t lddt_hidden = 128;
 };
@@ -34,20 +34,20 @@ HEADLIGHT_API void Describe(ConfigTable& table, EsmFoldConfig& config);
 
 class HEADLIGHT_API EsmFold : public FoldingModel {
  public:
-  // Throws Error for an invalid configuration.
+  /// Throws Error for an invalid configuration.
   explicit EsmFold(const EsmFoldConfig& config, DType dtype = DType::float32);
 
-  // Only types and positions of the features are used. The outputs have no alignment; `letters` are [residues, 23]: a
-  // padding, the residue types, a mask.
+  /// Only types and positions of the features are used. The outputs have no alignment; `letters` are [residues, 23]: a
+  /// padding, the residue types, a mask.
   FoldingPlan plan() const override;
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                       const std::function<void()>& after_block = {}) const override;
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
-  // Inputs: input_ids [batch, length], which are residue types, and optionally attention_mask, position_ids and
-  // num_recycles [1], the passes after the first. Outputs have Transformers' names and shapes, and are zero for
-  // padding; ptm is [batch], and integers are int32.
+  /// Inputs: input_ids [batch, length], which are residue types, and optionally attention_mask, position_ids and
+  /// num_recycles [1], the passes after the first. Outputs have Transformers' names and shapes, and are zero for
+  /// padding; ptm is [batch], and integers are int32.
   NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 

@@ -34,19 +34,19 @@ struct LlamaConfig {
   std::int64_t model = 4096;
   int layers = 32;
   std::int32_t heads = 32;
-  std::int32_t key_heads = 0;  // of keys and values; 0: as many as heads
-  std::int64_t head_dim = 0;   // 0: model / heads
+  std::int32_t key_heads = 0;  ///< of keys and values; 0: as many as heads
+  std::int64_t head_dim = 0;   ///< 0: model / heads
   std::int64_t ffn = 11008;
-  Activation activation = Activation::silu;  // of the gate
-  bool attention_biases = false;             // of queries, keys and values
+  Activation activation = Activation::silu;  ///< of the gate
+  bool attention_biases = false;             ///< of queries, keys and values
   bool attention_output_bias = false;
   LayerWindows windows = {};
   bool ffn_biases = false;
-  double attention_dropout = 0;  // of attention weights
-  double dropout = 0;            // of sublayers (Phi-3)
+  double attention_dropout = 0;  ///< of attention weights
+  double dropout = 0;            ///< of sublayers (Phi-3)
   double norm_epsilon = 1e-6;
   RotarySettings rotary = {};
-  std::vector<bool> rotates = {};  // [layers] that have rotary positions, or no positions at all; empty: all have
+  std::vector<bool> rotates = {};  ///< [layers] that have rotary positions, or no positions at all; empty: all have
   /// Factors of embeddings, of scores (1 / sqrt(head_dim) unless given) and of each sublayer's result, and what logits
   /// are divided by (Granite).
   double embedding_scale = 1;
@@ -54,9 +54,9 @@ struct LlamaConfig {
   double residual_scale = 1, logit_divisor = 1;
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 2048;
-  std::int32_t begin_id = 1, end_id = 2, pad_id = -1;  // -1: none
-  bool tie_output = false;                             // the tokens' table also scores the next token
-  std::string scope = "model";                         // of the names of all but the output table; empty in some files
+  std::int32_t begin_id = 1, end_id = 2, pad_id = -1;  ///< -1: none
+  bool tie_output = false;                             ///< the tokens' table also scores the next token
+  std::string scope = "model";  ///< of the names of all but the output table; empty in some files
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }

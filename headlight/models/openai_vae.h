@@ -14,20 +14,20 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the published model's: images of 256 x 256 pixels become 32 x 32 codes.
+/// The defaults are the published model's: images of 256 x 256 pixels become 32 x 32 codes.
 struct OpenAiVaeConfig {
-  std::int64_t image = 256;  // pixels per side
+  std::int64_t image = 256;  ///< pixels per side
   std::int64_t codes = 8192;
-  std::int64_t hidden = 256;   // channels of the encoder's first group and the decoder's last group
-  std::int64_t decoder = 128;  // channels of the decoder's input
-  std::int32_t blocks = 2;     // blocks of each of the four groups
+  std::int64_t hidden = 256;   ///< channels of the encoder's first group and the decoder's last group
+  std::int64_t decoder = 128;  ///< channels of the decoder's input
+  std::int32_t blocks = 2;     ///< blocks of each of the four groups
 };
 HEADLIGHT_API void Describe(ConfigTable& table, OpenAiVaeConfig& config);
 
-// identity(x) + gain * res(x); res has four convolutions, each after a ReLU.
+/// identity(x) + gain * res(x); res has four convolutions, each after a ReLU.
 class OpenAiVaeBlock {
  public:
-  // The 1 x 1 convolution is the last one in the encoder, and the first one in the decoder.
+  /// The 1 x 1 convolution is the last one in the encoder, and the first one in the decoder.
   OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain);
   FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
 
@@ -39,7 +39,7 @@ class OpenAiVaeBlock {
 
 class HEADLIGHT_API OpenAiVae : public ImageCoder {
  public:
-  explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);  // as DiscreteVae's
+  explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);  ///< as DiscreteVae's
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;
   FeatureMaps Decode(Context& context, const FeatureMaps& weights) const override;

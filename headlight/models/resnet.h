@@ -21,31 +21,33 @@ namespace headlight {
 class ConfigTable;  // io/config_table.h
 class JsonView;     // base/json.h
 
-// The defaults are those of ResNet-50.
+/// The defaults are those of ResNet-50.
 struct ResnetConfig {
-  std::int64_t channels = 3;                                  // of images
-  std::int64_t embedding = 64;                                // channels after the stem
-  std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  // channels of each stage
-  std::vector<std::int64_t> depths = {3, 4, 6, 3};            // layers of each stage
-  bool bottleneck = true;                                     // layers have three convolutions, otherwise two
-  Activation activation = Activation::relu;                   // after the stem and after each residual sum
-  // The stride of a stage is in the 3 x 3 convolution of its first layer, or in the first 1 x 1 convolution. The first
-  // stage has no stride unless `downsample_in_first_stage`.
+  std::int64_t channels = 3;                                  ///< of images
+  std::int64_t embedding = 64;                                ///< channels after the stem
+  std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  ///< channels of each stage
+  std::vector<std::int64_t> depths = {3, 4, 6, 3};            ///< layers of each stage
+  bool bottleneck = true;                                     ///< layers have three convolutions, otherwise two
+  Activation activation = Activation::relu;                   ///< after the stem and after each residual sum
+  /// The stride of a stage is in the 3 x 3 convolution of its first layer, or in the first 1 x 1 convolution. The first
+  /// stage has no stride unless `downsample_in_first_stage`.
   bool downsample_in_first_stage = false, downsample_in_bottleneck = false;
   bool classes = false;
   std::vector<std::string> labels = {};
-  std::string scope = "resnet";  // prefix of the backbone's parameter names; empty in checkpoints of the backbone only
+  std::string scope =
+      "resnet";  ///< prefix of the backbone's parameter names; empty in checkpoints of the backbone only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
 
-// The configuration of a timm ResNet with this name; they only differ in depth. Throws Error for other names.
+/// The configuration of a timm ResNet with this name; they only differ in depth. Throws Error for other names.
 ResnetConfig ResnetOfTimm(const JsonView& name);
 
-// Parameter names in checkpoints: encoder.stages.0.layers.0.layer.0.convolution of transformers is layer1.0.conv1 of
-// timm.
+/// Parameter names in checkpoints: encoder.stages.0.layers.0.layer.0.convolution of transformers is layer1.0.conv1 of
+/// timm.
 enum class ResnetNames { transformers, timm };
 
-// activation(F(x) + shortcut(x)); F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution (figure 5).
+/// activation(F(x) + shortcut(x)); F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution (figure
+/// 5).
 class ResnetLayer {
  public:
   ResnetLayer(const Scope& scope, const ResnetConfig& config, ResnetNames names, BatchStatistics statistics,
@@ -63,7 +65,7 @@ class HEADLIGHT_API ResnetBackbone {
   ResnetBackbone(const Scope& scope, const ResnetConfig& config, ResnetNames names = ResnetNames::transformers,
                  BatchStatistics statistics = BatchStatistics::trained);
 
-  // The feature maps after the stem and after each stage, for images from MapsOf.
+  /// The feature maps after the stem and after each stage, for images from MapsOf.
   std::vector<FeatureMaps> operator()(Context& context, const FeatureMaps& images) const;
 
  private:
@@ -72,19 +74,19 @@ class HEADLIGHT_API ResnetBackbone {
   std::vector<std::deque<ResnetLayer>> stages_;
 };
 
-// The names of batch counts in published checkpoints, which LoadWeights ignores.
+/// The names of batch counts in published checkpoints, which LoadWeights ignores.
 HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
 class HEADLIGHT_API Resnet : public ImageEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Resnet(const ResnetConfig& config, DType dtype = DType::float32);
 
-  // The last stage's feature map of each image; there are no special tokens.
+  /// The last stage's feature map of each image; there are no special tokens.
   EncodedImages Encode(Context& context, std::span<const Tensor> images,
                        std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  // the mean of each feature map
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  ///< the mean of each feature map
   Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
   Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 

@@ -14,43 +14,43 @@
 
 namespace headlight {
 
-// The sizes of the layers in SigLIP-B/16's towers.
+/// The sizes of the layers in SigLIP-B/16's towers.
 inline constexpr ClipTowerConfig kSiglipTower = {
     .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6};
 
-// Every text is padded to `positions` tokens; its vector is computed from the last one.
+/// Every text is padded to `positions` tokens; its vector is computed from the last one.
 struct SiglipTextConfig : ClipTextTowerConfig {
   SiglipTextConfig() : ClipTextTowerConfig{kSiglipTower, /*vocabulary=*/32000, /*positions=*/64} {}
-  std::optional<std::int64_t> vector = {};  // size of the text vectors; default: `model`
+  std::optional<std::int64_t> vector = {};  ///< size of the text vectors; default: `model`
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipTextConfig& config);
 
 struct SiglipImageConfig : ClipTowerConfig {
   SiglipImageConfig() : ClipTowerConfig(kSiglipTower) {}
-  Grid image = {224, 224}, patch = {16, 16};  // pixels
+  Grid image = {224, 224}, patch = {16, 16};  ///< pixels
   std::int64_t channels = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipImageConfig& config);
 
-// The defaults are SigLIP-B/16's.
+/// The defaults are SigLIP-B/16's.
 struct SiglipConfig {
-  std::optional<SiglipTextConfig> text = SiglipTextConfig();  // a folder may have only one tower
+  std::optional<SiglipTextConfig> text = SiglipTextConfig();  ///< a folder may have only one tower
   std::optional<SiglipImageConfig> image = SiglipImageConfig();
-  // Prefixes of the towers' parameter names; empty in newer folders with one tower.
+  /// Prefixes of the towers' parameter names; empty in newer folders with one tower.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);
 
 class HEADLIGHT_API Siglip : public DualEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Siglip(const SiglipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
   Tensor PoolImages(Context& context, const EncodedImages& encoded) const override;
   Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  // The last state of each text through a linear layer: its vector before normalization.
+  /// The last state of each text through a linear layer: its vector before normalization.
   Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                    const Sequences& texts) const override;
 

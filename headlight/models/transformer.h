@@ -14,7 +14,7 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are the paper's base model (section 3 and table 3).
+/// The defaults are the paper's base model (section 3 and table 3).
 struct TransformerConfig {
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;
@@ -22,11 +22,11 @@ struct TransformerConfig {
   std::int64_t encoder_ffn = 2048, decoder_ffn = 2048;
   Activation activation = Activation::relu;
   NormPlace norm = NormPlace::post;
-  double dropout = 0.1;            // of embeddings and sublayers
-  double attention_dropout = 0.1;  // of attention weights
-  bool scale_embeddings = true;    // by sqrt(model), section 3.4
-  bool tie_source_target = true;   // one embedding table for source and target
-  bool tie_output = true;          // the target's embedding table is also the output projection
+  double dropout = 0.1;            ///< of embeddings and sublayers
+  double attention_dropout = 0.1;  ///< of attention weights
+  bool scale_embeddings = true;    ///< by sqrt(model), section 3.4
+  bool tie_source_target = true;   ///< one embedding table for source and target
+  bool tie_output = true;          ///< the target's embedding table is also the output projection
   std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;
@@ -35,15 +35,15 @@ HEADLIGHT_API void Describe(ConfigTable& table, TransformerConfig& config);
 
 class HEADLIGHT_API Transformer : public EncoderDecoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
   Json::Object Description() const override;
-  // Writes generation_config.json, too.
+  /// Writes generation_config.json, too.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
 

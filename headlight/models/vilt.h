@@ -21,36 +21,36 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// masked_words: masked language modelling. answers: classification of questions. ranking: a score of how well a text
-// matches an image.
+/// masked_words: masked language modelling. answers: classification of questions. ranking: a score of how well a text
+/// matches an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
-// The defaults are the paper's.
+/// The defaults are the paper's.
 struct ViltConfig {
   ViltTask task = ViltTask::none;
   VitConfig vit{.image = {384, 384}, .patch = {32, 32}, .scope = "vilt"};
-  std::int64_t vocabulary = 30522, positions = 40, types = 2;  // of the text
-  std::int64_t modalities = 2;                                 // token types: text, image
-  std::vector<std::string> labels = {};                        // answers
+  std::int64_t vocabulary = 30522, positions = 40, types = 2;  ///< of the text
+  std::int64_t modalities = 2;                                 ///< token types: text, image
+  std::vector<std::string> labels = {};                        ///< answers
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ViltConfig& config);
 
 class HEADLIGHT_API Vilt : public RegionTextEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
 
-  // The regions are those of PatchRegions; an image's states begin with that of its class token. Throws Error, too, if
-  // the patches do not form a grid.
+  /// The regions are those of PatchRegions; an image's states begin with that of its class token. Throws Error, too, if
+  /// the patches do not form a grid.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  // tanh(W first + b) of the text's first
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  ///< tanh(W first + b) of the text's first
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  // The score of how well each text matches its image, [pairs, 1]. Throws Error if the model has no such head.
+  /// The score of how well each text matches its image, [pairs, 1]. Throws Error if the model has no such head.
   Tensor RankScores(Context& context, const Tensor& pooled) const;
 
   const ViltConfig& config() const { return config_; }

@@ -18,18 +18,18 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are a ViT-B/16 with the smallest GPT-2.
+/// The defaults are a ViT-B/16 with the smallest GPT-2.
 struct VisionEncoderDecoderConfig {
-  VitConfig encoder{.scope = ""};              // without heads
-  GptConfig decoder{.cross_attention = true};  // with the layout gpt2
+  VitConfig encoder{.scope = ""};              ///< without heads
+  GptConfig decoder{.cross_attention = true};  ///< with the layout gpt2
   std::int32_t start_id = 50256, end_id = 50256;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config);
 
 class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override {

@@ -20,31 +20,31 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// pretraining: heads for words and alignment. answers: classification from the state of a question's last token but
-// one, as in the authors' program. reasoning: classification from the pooled state.
+/// pretraining: heads for words and alignment. answers: classification from the state of a question's last token but
+/// one, as in the authors' program. reasoning: classification from the pooled state.
 enum class VisualBertTask { none, pretraining, answers, reasoning };
 
-// The defaults are those of Transformers.
+/// The defaults are those of Transformers.
 struct VisualBertConfig {
   VisualBertTask task = VisualBertTask::none;
   BertConfig bert{.pad_id = 1, .on_top = {}, .scope = "visual_bert"};
-  std::int64_t features = 512;           // input features of a region
-  std::vector<std::string> labels = {};  // of answers and reasoning
+  std::int64_t features = 512;           ///< input features of a region
+  std::vector<std::string> labels = {};  ///< of answers and reasoning
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VisualBertConfig& config);
 
 class HEADLIGHT_API VisualBert : public RegionTextEncoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit VisualBert(const VisualBertConfig& config, DType dtype = DType::float32);
 
-  // Regions only have features; their boxes are not used.
+  /// Regions only have features; their boxes are not used.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  // tanh(W first + b) of the text's first state; for answers the state of the text's last token but one. Throws Error
-  // if a text does not have one.
+  /// tanh(W first + b) of the text's first state; for answers the state of the text's last token but one. Throws Error
+  /// if a text does not have one.
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;

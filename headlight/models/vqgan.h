@@ -17,21 +17,21 @@ namespace headlight {
 
 class ConfigTable;  // io/config_table.h
 
-// The defaults are those of DALL-E mini.
+/// The defaults are those of DALL-E mini.
 struct VqganConfig {
-  std::int64_t image = 256;  // pixels per side
+  std::int64_t image = 256;  ///< pixels per side
   std::int64_t codes = 16384;
-  std::int64_t code_width = 256;  // size of a code's embedding
-  std::int64_t inputs = 256;      // channels of the decoder's input
-  std::int64_t channels = 128;    // times the factor of each stage; each stage halves the side of the one before it
+  std::int64_t code_width = 256;  ///< size of a code's embedding
+  std::int64_t inputs = 256;      ///< channels of the decoder's input
+  std::int64_t channels = 128;    ///< times the factor of each stage; each stage halves the side of the one before it
   std::vector<std::int64_t> factors = {1, 1, 2, 2, 4};
-  int blocks = 2;                               // residual blocks per stage, plus one
-  std::vector<std::int64_t> attentions = {16};  // sides of the maps of stages with attention after each block
-  std::int32_t groups = 32;                     // of every norm
+  int blocks = 2;                               ///< residual blocks per stage, plus one
+  std::vector<std::int64_t> attentions = {16};  ///< sides of the maps of stages with attention after each block
+  std::int32_t groups = 32;                     ///< of every norm
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VqganConfig& config);
 
-// x + convolutions of 3 x 3, each after a norm and SiLU; if the number of channels changes, x is convolved, too.
+/// x + convolutions of 3 x 3, each after a norm and SiLU; if the number of channels changes, x is convolved, too.
 class HEADLIGHT_API VqganBlock {
  public:
   VqganBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, std::int32_t groups);
@@ -43,7 +43,7 @@ class HEADLIGHT_API VqganBlock {
   std::optional<Convolution> shortcut_;
 };
 
-// x + Attention(norm(x)) with one head, over all cells of a feature map.
+/// x + Attention(norm(x)) with one head, over all cells of a feature map.
 class HEADLIGHT_API VqganAttention {
  public:
   VqganAttention(const Scope& scope, std::int64_t channels, std::int32_t groups, int layer);
@@ -56,8 +56,8 @@ class HEADLIGHT_API VqganAttention {
 
 class HEADLIGHT_API Vqgan : public ImageCoder {
  public:
-  // Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  // invalid hyperparameter.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Vqgan(const VqganConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Decode(Context& context, const FeatureMaps& weights) const override;

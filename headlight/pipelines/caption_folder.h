@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-// A task of these models, with its name for messages.
+/// A task of these models, with its name for messages.
 struct CaptionUse {
   bool CaptionModel::Uses::*has;
   const char* name;
@@ -32,19 +32,19 @@ struct CaptionFolder {
   std::unique_ptr<const CaptionModel> model;
   ImageProcessor processor;
   PipelineTokenizer tokenizer;
-  DecodingOptions decoding;  // the folder's settings
+  DecodingOptions decoding;  ///< the folder's settings
 };
 
-// Throws Error if the folder has no model for that use, no image processor or no tokenizer, and for options that such
-// models do not have.
+/// Throws Error if the folder has no model for that use, no image processor or no tokenizer, and for options that such
+/// models do not have.
 CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& options, const CaptionUse& use);
 
-// The folder's settings, overridden by `options`; options.prompt begins every text. Throws Error naming an impossible
-// option.
+/// The folder's settings, overridden by `options`; options.prompt begins every text. Throws Error naming an impossible
+/// option.
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options);
 
-// Writes options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole call,
-// which selects its random stream.
+/// Writes options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole call,
+/// which selects its random stream.
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which);

@@ -11,14 +11,14 @@
 namespace headlight {
 
 struct TokensToDraw {
-  std::vector<std::vector<std::int32_t>> prompts;  // all of the same length
-  std::vector<std::int32_t> unguided = {};         // the prompt without a text, for classifier-free guidance
-  std::int64_t count = 0;                          // new tokens after each prompt
-  std::optional<std::int32_t> never = {};          // a token with a logit that must not be sampled
+  std::vector<std::vector<std::int32_t>> prompts;  ///< all of the same length
+  std::vector<std::int32_t> unguided = {};         ///< the prompt without a text, for classifier-free guidance
+  std::int64_t count = 0;                          ///< new tokens after each prompt
+  std::optional<std::int32_t> never = {};          ///< a token with a logit that must not be sampled
 };
 
-// Samples `count` tokens after each prompt. The cache limits how many images are sampled at once. Throws Error naming
-// an impossible option.
+/// Samples `count` tokens after each prompt. The cache limits how many images are sampled at once. Throws Error naming
+/// an impossible option.
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options);
 

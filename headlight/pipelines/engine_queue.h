@@ -23,64 +23,64 @@ namespace headlight {
 using EngineClock = std::chrono::steady_clock;
 constexpr auto kLongestTimeout = std::chrono::hours(24 * 365);
 
-// A request, shared by its ticket and the worker. The queue's mutex guards its mutable members.
+/// A request, shared by its ticket and the worker. The queue's mutex guards its mutable members.
 struct EngineJob {
   EngineJob() = default;
   EngineJob(const EngineJob&) = delete;
   virtual ~EngineJob() = default;
-  // Makes the results from the hypotheses, on the thread that waits.
+  /// Makes the results from the hypotheses, on the thread that waits.
   virtual void Finish() = 0;
 
-  std::int64_t bytes = 0;  // counted while it waits
+  std::int64_t bytes = 0;  ///< counted while it waits
   std::optional<EngineClock::time_point> deadline = {};
   std::condition_variable changed;
-  bool ended = false, taken = false;                         // `taken`: Wait has been called
-  std::exception_ptr error = nullptr;                        // set if the request ended without results
-  std::deque<std::pair<std::size_t, std::string>> pieces{};  // pieces of text that on_text has not received yet
+  bool ended = false, taken = false;                         ///< `taken`: Wait has been called
+  std::exception_ptr error = nullptr;                        ///< set if the request ended without results
+  std::deque<std::pair<std::size_t, std::string>> pieces{};  ///< pieces of text that on_text has not received yet
 
-  // Used only by the worker, until the request has ended.
+  /// Used only by the worker, until the request has ended.
   std::vector<DecodingRequest> sequences{};
-  std::size_t next = 0, decoded = 0;  // index of the next sequence to join the batch; sequences that have left it
-  std::vector<std::vector<Hypothesis>> found{};  // hypotheses of each sequence
+  std::size_t next = 0, decoded = 0;  ///< index of the next sequence to join the batch; sequences that have left it
+  std::vector<std::vector<Hypothesis>> found{};  ///< hypotheses of each sequence
 };
 
-// A request with its results after Finish.
+/// A request with its results after Finish.
 template <typename Result>
 struct EngineJobOf : EngineJob {
   std::vector<Result> results;
 };
 
 struct EngineQueue {
-  // Throws Error for impossible options.
+  /// Throws Error for impossible options.
   explicit EngineQueue(const EngineOptions& given);
 
-  // Ends a request, with results if there is no error. No effect if it has ended. The mutex must be locked.
+  /// Ends a request, with results if there is no error. No effect if it has ended. The mutex must be locked.
   void End(EngineJob& job, std::exception_ptr error);
 
-  // Throws QueueFull unless `bytes` more fit. The mutex must be locked.
+  /// Throws QueueFull unless `bytes` more fit. The mutex must be locked.
   void CheckRoom(std::int64_t bytes) const;
 
   const EngineOptions options;
   std::mutex mutex;
-  std::condition_variable work;  // wakes the worker
+  std::condition_variable work;  ///< wakes the worker
   bool stopping = false;
   std::deque<std::shared_ptr<EngineJob>> waiting;
   std::vector<std::shared_ptr<EngineJob>>
-      running;                     // requests that have begun, including ended ones that the worker has not removed
-  std::int64_t entering = 0;       // requests that Submit is preparing
-  std::int64_t waiting_bytes = 0;  // including requests that Submit is preparing
+      running;                     ///< requests that have begun, including ended ones that the worker has not removed
+  std::int64_t entering = 0;       ///< requests that Submit is preparing
+  std::int64_t waiting_bytes = 0;  ///< including requests that Submit is preparing
   std::int64_t generated_tokens = 0, cached_tokens = 0;
 };
 
-// Reserves space in the queue for a request, from before Submit begins its work until the request is queued.
+/// Reserves space in the queue for a request, from before Submit begins its work until the request is queued.
 class EngineReservation {
  public:
-  // Throws QueueFull if there is no space, and Error for a request that is larger than the queue.
+  /// Throws QueueFull if there is no space, and Error for a request that is larger than the queue.
   EngineReservation(EngineQueue& queue, std::int64_t bytes);
   ~EngineReservation();
   EngineReservation(const EngineReservation&) = delete;
 
-  // Queues the request. Throws as the constructor does if the request has become larger.
+  /// Queues the request. Throws as the constructor does if the request has become larger.
   void Enter(const std::shared_ptr<EngineJob>& job);
 
  private:

@@ -19,10 +19,10 @@ class EngineWorker {
  public:
   using MakeBatch = std::function<std::unique_ptr<DecodingBatch>()>;
 
-  // `encoder` encodes the sources of requests; null for a language model. The batch has at most `cached_tokens` source
-  // tokens. The queue and the encoder must outlive the worker.
+  /// `encoder` encodes the sources of requests; null for a language model. The batch has at most `cached_tokens` source
+  /// tokens. The queue and the encoder must outlive the worker.
   EngineWorker(EngineQueue& queue, MakeBatch make_batch, const EncoderDecoder* encoder, std::int64_t cached_tokens);
-  // Ends every request with Cancelled, and waits for the current forward pass.
+  /// Ends every request with Cancelled, and waits for the current forward pass.
   ~EngineWorker();
   EngineWorker(const EngineWorker&) = delete;
 

@@ -28,7 +28,7 @@ struct FolderAnswererOptions {
   LoadOptions load = {};
   std::string detector = {};                    ///< the folder of a detector, for a model that reads regions of images
   std::optional<std::int64_t> max_length = {};  ///< tokens of an answer, at most, unless the model chooses one
-  // For models that find answers:
+  /// For models that find answers:
   bool always = false;                                ///< never "no answer"
   std::optional<std::int64_t> top_k = {};             ///< answers to each question, 1 to 100 [1]
   bool align_words = true;                            ///< this and the next two: as in AnswerOptions

@@ -14,19 +14,19 @@
 
 namespace headlight {
 
-// The requests refer to this object: it must outlive them and must not move.
+/// The requests refer to this object: it must outlive them and must not move.
 class GenerationCall {
  public:
-  // Throws Error for impossible options.
+  /// Throws Error for impossible options.
   GenerationCall(TextGenerator generator, GenerateOptions options);
   GenerationCall(const GenerationCall&) = delete;
 
-  // The requests for prompts given as texts or as tokens: one for each sample, or one per prompt without sampling.
-  // Throws Error as Generate does.
+  /// The requests for prompts given as texts or as tokens: one for each sample, or one per prompt without sampling.
+  /// Throws Error as Generate does.
   std::vector<DecodingRequest> Requests(std::span<const std::string> prompts);
   std::vector<DecodingRequest> Requests(std::vector<std::vector<std::int32_t>> prompts);
 
-  // The texts of each prompt, from the hypotheses of each request. Calls on_text with the ends of the texts.
+  /// The texts of each prompt, from the hypotheses of each request. Calls on_text with the ends of the texts.
   std::vector<std::vector<GeneratedText>> Results(const std::vector<std::vector<Hypothesis>>& found);
 
  private:

@@ -13,22 +13,23 @@
 
 namespace headlight {
 
-// An incremental detokenizer. It gives the bytes of Tokenizer::Decode for all tokens so far, but decodes only a bounded
-// tail for each new token, so that the total time is linear. The tail covers the context that decoders depend on:
-// - the bytes of an incomplete character,
-// - whether a piece is the first one (some decoders drop its space),
-// - a whole run of byte pieces (<0xE2>), which are decoded together.
+/// An incremental detokenizer. It gives the bytes of Tokenizer::Decode for all tokens so far, but decodes only a
+/// bounded tail for each new token, so that the total time is linear. The tail covers the context that decoders depend
+/// on:
+/// - the bytes of an incomplete character,
+/// - whether a piece is the first one (some decoders drop its space),
+/// - a whole run of byte pieces (<0xE2>), which are decoded together.
 class GrowingText {
  public:
-  // The last tokens of the prompt are decoded with the text as its context, and are not part of it.
+  /// The last tokens of the prompt are decoded with the text as its context, and are not part of it.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
-  // Returns true if the text has changed: ids outside the tokenizer's vocabulary add no text.
+  /// Returns true if the text has changed: ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // until the next Add
-  // `stable`: the first byte that further tokens may change. `run`: the start of a run of byte pieces at the end of the
-  // text, all of which become U+FFFD if the run turns out not to be UTF-8.
+  /// `stable`: the first byte that further tokens may change. `run`: the start of a run of byte pieces at the end of
+  /// the text, all of which become U+FFFD if the run turns out not to be UTF-8.
   std::size_t stable() const { return std::max(kept_, begin_) - begin_; }
   std::size_t run() const { return std::max(std::min(run_, text_.size()), begin_) - begin_; }
 

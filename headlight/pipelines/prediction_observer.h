@@ -9,8 +9,8 @@
 namespace headlight {
 
 struct PredictionObserver {
-  ResidueHook residues;                                              // as Hooks::residues
-  std::function<void(const FoldingOutputs&, bool last)> after_pass;  // of each pass
+  ResidueHook residues;                                              ///< as Hooks::residues
+  std::function<void(const FoldingOutputs&, bool last)> after_pass;  ///< of each pass
 };
 
 }  // namespace headlight

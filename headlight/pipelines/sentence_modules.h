@@ -15,49 +15,49 @@
 
 namespace headlight {
 
-// The poolings of sentence-transformers, over n tokens: the mean; the sum divided by sqrt(n); the mean weighted by the
-// positions 1, ..., n; the first token's state; the last token's state; the maximum of each column.
+/// The poolings of sentence-transformers, over n tokens: the mean; the sum divided by sqrt(n); the mean weighted by the
+/// positions 1, ..., n; the first token's state; the last token's state; the maximum of each column.
 enum class Pooling { mean, mean_sqrt, weighted_mean, first, last, most };
 
-// A module after the pooling.
+/// A module after the pooling.
 struct VectorModule {
   enum class Kind { dense, layer_norm, normalize };
   Kind kind = Kind::normalize;
-  Tensor weight, bias;  // dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
-  Activation activation = Activation::none;  // for dense
-  bool adds_input = false;                   // dense: has a residual connection,
-  Tensor residual;                           // which is multiplied by this [outputs, inputs], unless it is empty
+  Tensor weight, bias;  ///< dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
+  Activation activation = Activation::none;  ///< for dense
+  bool adds_input = false;                   ///< dense: has a residual connection,
+  Tensor residual;                           ///< which is multiplied by this [outputs, inputs], unless it is empty
 };
 
-// The default is that of a plain folder: the mean over all tokens.
+/// The default is that of a plain folder: the mean over all tokens.
 struct HEADLIGHT_API SentenceModules {
-  bool given = false;                               // the folder has a modules.json
-  std::vector<Pooling> poolings = {Pooling::mean};  // their vectors are concatenated
+  bool given = false;                               ///< the folder has a modules.json
+  std::vector<Pooling> poolings = {Pooling::mean};  ///< their vectors are concatenated
   bool pools_prompt = true;
-  std::vector<VectorModule> modules = {};         // in this order
-  std::optional<std::int64_t> truncate_dim = {};  // vectors are truncated to this length
+  std::vector<VectorModule> modules = {};         ///< in this order
+  std::optional<std::int64_t> truncate_dim = {};  ///< vectors are truncated to this length
   std::optional<std::int64_t> longest = {};
-  std::map<std::string, std::string> prompts = {};  // by name
+  std::map<std::string, std::string> prompts = {};  ///< by name
   std::optional<std::string> default_prompt_name = {};
   Similarity similarity = Similarity::cosine;
 
   bool normalizes() const;
-  // The length of a vector, from the length of a token's state.
+  /// The length of a vector, from the length of a token's state.
   std::int64_t Dimension(std::int64_t model) const;
-  // The prompt to put before a text. Throws Error for a name that is not among the prompts.
+  /// The prompt to put before a text. Throws Error for a name that is not among the prompts.
   std::string PromptOf(EmbedAs purpose, const std::optional<std::string>& name = {}) const;
 };
 
-// Reads the modules for a model with token states of length `model`. Throws Error naming the file and what is wrong
-// with it or not supported.
+/// Reads the modules for a model with token states of length `model`. Throws Error naming the file and what is wrong
+/// with it or not supported.
 HEADLIGHT_API SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t model);
 
 HEADLIGHT_API const char* Name(Pooling pooling);
-// The names of the poolings, joined by "+".
+/// The names of the poolings, joined by "+".
 HEADLIGHT_API std::string Names(const std::vector<Pooling>& poolings);
 
-// The vector of a text [1, dimension] from the states of its tokens, hidden [length, model]. The first `prompt_tokens`
-// of them are the prompt and the special tokens before it.
+/// The vector of a text [1, dimension] from the states of its tokens, hidden [length, model]. The first `prompt_tokens`
+/// of them are the prompt and the special tokens before it.
 Tensor VectorOf(const Tensor& hidden, const SentenceModules& reading, std::int64_t prompt_tokens);
 
 }  // namespace headlight

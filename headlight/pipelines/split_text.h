@@ -10,21 +10,21 @@
 namespace headlight {
 
 struct TextPart {
-  std::string_view text;             // a view of the whole text
-  std::vector<std::int32_t> tokens;  // at most as many as fit
-  std::vector<TextSpan> spans;       // the bytes of each token within `text`
+  std::string_view text;             ///< a view of the whole text
+  std::vector<std::int32_t> tokens;  ///< at most as many as fit
+  std::vector<TextSpan> spans;       ///< the bytes of each token within `text`
 };
 
-// Splits `text` into parts of at most `most` tokens; a text without words has no parts. A text that is too long is cut
-// in two, and each half is split the same way. The cut is in the middle half of its tokens, at the first of these kinds
-// that occurs:
-// - after the end of a sentence (. ! ? and similar, with closing quotes and brackets),
-// - after a clause (, ; : and similar),
-// - after a word,
-// - after a token.
-//
-// Within a kind, the cut nearest to the middle is taken. A target language, as in ">>fra<< Hello", is repeated in each
-// part. Throws Error if not even one character fits.
+/// Splits `text` into parts of at most `most` tokens; a text without words has no parts. A text that is too long is cut
+/// in two, and each half is split the same way. The cut is in the middle half of its tokens, at the first of these
+/// kinds that occurs:
+/// - after the end of a sentence (. ! ? and similar, with closing quotes and brackets),
+/// - after a clause (, ; : and similar),
+/// - after a word,
+/// - after a token.
+///
+/// Within a kind, the cut nearest to the middle is taken. A target language, as in ">>fra<< Hello", is repeated in each
+/// part. Throws Error if not even one character fits.
 std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most);
 
 }  // namespace headlight

@@ -12,17 +12,17 @@ namespace headlight {
 struct LoadOptions;
 struct TranslateOptions;
 
-// Binds --compute to `compute`, which must outlive `command`.
+/// Binds --compute to `compute`, which must outlive `command`.
 void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
 
-// Binds --draft the same way.
+/// Binds --draft the same way.
 void AddDraftOption(OptionTable& command, bool& draft);
 
-// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
-// --batch-tokens to `options`, the same way.
+/// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
+/// --batch-tokens to `options`, the same way.
 HEADLIGHT_API void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options);
 
-// Binds --task, --prefix, --source-language and --target-language to `options`, the same way.
+/// Binds --task, --prefix, --source-language and --target-language to `options`, the same way.
 HEADLIGHT_API void AddTaskOptions(OptionTable& command, TranslateOptions& options);
 
 }  // namespace headlight

@@ -13,20 +13,20 @@
 
 namespace headlight {
 
-// A text, or a part of one that is too long.
+/// A text, or a part of one that is too long.
 struct SourcePart {
   std::size_t text = 0;
-  std::vector<std::int32_t> ids;  // including special tokens
+  std::vector<std::int32_t> ids;  ///< including special tokens
   std::vector<std::int32_t>
-      words;  // index of the word of each id except the special ones at the end; empty unless words are aligned
+      words;  ///< index of the word of each id except the special ones at the end; empty unless words are aligned
 };
 
-// The attention weights for `source`, which includes its end token, and `target`, which follows the `start` token and
-// has no end token. If a target fills all positions, its last token is not an input.
+/// The attention weights for `source`, which includes its end token, and `target`, which follows the `start` token and
+/// has no end token. If a target fills all positions, its last token is not an input.
 AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
                        std::int32_t start, std::span<const std::int32_t> target);
 
-// Appends a part's text and score, and the other outputs that the options request.
+/// Appends a part's text and score, and the other outputs that the options request.
 void AppendPart(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                 const SourcePart& source, std::int32_t start, const Hypothesis& hypothesis,
                 const TranslateOptions& options, bool keep_attention);

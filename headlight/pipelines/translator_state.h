@@ -29,7 +29,7 @@ struct TranslatorState {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::optional<Shortlist> shortlist;
   TranslationSettings settings;
-  std::map<std::string, Json> tasks;  // from task_specific_params
+  std::map<std::string, Json> tasks;  ///< from task_specific_params
   std::string config_path;
 
   std::int64_t positions() const { return model->limits().positions; }
@@ -87,7 +87,7 @@ struct TranslatorState {
     return decoding;
   }
 
-  // The tokens of options.target_prefix: for each of the `texts`, or once if there is one for all.
+  /// The tokens of options.target_prefix: for each of the `texts`, or once if there is one for all.
   std::vector<std::vector<std::int32_t>> TargetPrefixes(const TranslateOptions& options, std::size_t texts) const {
     const std::vector<std::string>& prefixes = options.target_prefix;
     Check(prefixes.size() <= 1 || prefixes.size() == texts, "there are {} of target_prefix, for {} texts",
@@ -100,7 +100,7 @@ struct TranslatorState {
     return tokens;
   }
 
-  // The special tokens before and after a source.
+  /// The special tokens before and after a source.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
     std::pair around(tokenizer->before(), tokenizer->after());
     if (options.source_language.empty()) return around;

@@ -21,7 +21,7 @@ struct ContrastiveTraining : ModelTraining {
   std::int64_t micro_batch_size =
       ContrastiveOptions{}.part;  ///< pairs per micro-batch, whose activations are in memory at a time
 
-  // For images with texts.
+  /// For images with texts.
   std::vector<std::string> images;                      ///< folders of the images that COCO's files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< of the text tower [`layers`, `heads`]
@@ -31,7 +31,7 @@ struct ContrastiveTraining : ModelTraining {
   bool truncate = false;                      ///< truncates texts that are too long
   bool skip_errors = false;                   ///< whether to skip damaged images
 
-  // For texts with texts.
+  /// For texts with texts.
   std::optional<double> scale;  ///< factor of the cosine similarities [20]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }

@@ -25,17 +25,17 @@ struct Evaluation {
   LoadOptions load = {};
   TextSource source_of_texts = {};  ///< for text models: where the texts are in the files
 
-  // For image models.
+  /// For image models.
   std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images are errors, before they are decoded [kMostPixels]
   bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
-  // For image encoders: how to evaluate the features with the labelled images of `train`.
+  /// For image encoders: how to evaluate the features with the labelled images of `train`.
   std::optional<std::int64_t> knn = {};  ///< k-NN: a vote of this many nearest images
   bool linear_probe = false;             ///< a logistic regression
   bool pixels = false;                   ///< evaluates the preprocessed pixels instead of the features
 
-  // For a CLIP or SigLIP.
+  /// For a CLIP or SigLIP.
   bool zero_shot = false;                   ///< the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
@@ -45,7 +45,7 @@ struct Evaluation {
 
   TextColumns columns = {};  ///< for text classifiers: the second text and the label; `text` is not used
 
-  // For models that read regions.
+  /// For models that read regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< or the folder of a detector that finds them
 
@@ -67,7 +67,7 @@ struct EvaluationResult {
   Json scores;       ///< an object
   std::string text;  ///< the scores in words, line by line
 
-  // For image classifiers, if there are not too many classes.
+  /// For image classifiers, if there are not too many classes.
   std::vector<std::string> labels = {};
   std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: number of images
 };

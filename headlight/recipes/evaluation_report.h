@@ -38,7 +38,7 @@ void CheckLoss(const Model& model, double loss);
 /// Decodes images of at most options.most_pixels.
 DecodeBytes DecoderOf(const Evaluation& options);
 
-// Report to the observer, if it has the function.
+/// Report to the observer, if it has the function.
 void Show(const EvaluationObserver& observer, const char* what, std::int64_t done = -1, std::int64_t total = 0);
 void Note(const EvaluationObserver& observer, const std::string& text);
 

@@ -23,7 +23,7 @@ struct Shift {
   int offset = 0;
 };
 
-constexpr int kLargestOffset = 7;  // lines
+constexpr int kLargestOffset = 7;  ///< lines
 
 /// The most probable offsets of all lines, up to kLargestOffset, if each change of the offset has the probability
 /// e^-30. Lengths, digits and words are weighted by their log-odds in this corpus, between aligned and distant pairs of

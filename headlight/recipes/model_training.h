@@ -34,15 +34,15 @@ struct ModelTraining {
   std::string out;                        ///< folder for the model and the state of the training
   std::string from;                       ///< folder of a model to fine-tune; empty: a model from scratch
 
-  // For a model from scratch.
+  /// For a model from scratch.
   std::optional<std::int32_t> layers, heads;
   std::optional<std::int64_t> model_dim, ffn_dim;
   std::optional<double> dropout, attention_dropout;  ///< also for fine-tuning
 
   std::optional<std::int64_t> batch;  ///< tokens or examples per batch
   std::int64_t accumulation = 1;      ///< batches per step
-  // The training ends at the first of these limits; 0: no such limit. Without any limit, the recipe's number of epochs
-  // applies.
+  /// The training ends at the first of these limits; 0: no such limit. Without any limit, the recipe's number of epochs
+  /// applies.
   std::int64_t epochs = 0, steps = 0;
   double minutes = 0;
   std::optional<ScheduleKind> schedule;
@@ -172,7 +172,7 @@ void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std:
 /// Throws Error unless exactly one of validation files and a validation share is given.
 void CheckValidation(bool has_files, double share);
 
-// For tasks that predict tokens.
+/// For tasks that predict tokens.
 void AddLabelSmoothing(OptionTable& table, double& label_smoothing);
 void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
 /// If R-Drop is used, adds its settings to those that a resumed run must share.

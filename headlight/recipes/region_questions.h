@@ -17,8 +17,8 @@ struct QuestionReading {
   const PipelineTokenizer& tokenizer;
   const RegionTextEncoder& model;
   const ImageBoxes& boxes;
-  const std::vector<std::string>& labels;  // the model's answers
-  std::vector<std::string>& kinds;         // of questions; new ones are added
+  const std::vector<std::string>& labels;  ///< the model's answers
+  std::vector<std::string>& kinds;         ///< of questions; new ones are added
 };
 
 /// The questions as token ids, with the regions of their images. Does not set the kinds of the set. Throws Error naming

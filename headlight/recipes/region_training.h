@@ -46,14 +46,14 @@ HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const s
 /// other.
 [[nodiscard]] TrainingFolder BeginRegionTraining(RegionTraining& options);
 
-// The boxes of images with their classes, from `boxes` files or a detector.
+/// The boxes of images with their classes, from `boxes` files or a detector.
 class ImageBoxes {
  public:
-  // Exactly one of the files of `boxes` and the folder of a detector is given.
+  /// Exactly one of the files of `boxes` and the folder of a detector is given.
   ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
-  // The boxes of images with these paths. Throws Error naming an image that no file of `boxes` has.
+  /// The boxes of images with these paths. Throws Error naming an image that no file of `boxes` has.
   std::vector<std::vector<LabelledBox>> Of(const std::vector<Image>& images,
                                            const std::vector<std::string>& paths) const;
 
@@ -63,18 +63,18 @@ class ImageBoxes {
   std::vector<std::string> labels_;
 };
 
-// Which of the images at these paths can be read. Throws Error or adds notes as ReadableImages does.
+/// Which of the images at these paths can be read. Throws Error or adds notes as ReadableImages does.
 std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
                                 const TrainingObserver& observer);
 
-// The regions of the images at these paths with their classes, as the model's input.
+/// The regions of the images at these paths with their classes, as the model's input.
 std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,
                                     const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions);
 
-// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a co-attention layer
-// precedes each layer of the upper half. In the paper's base model, regions meet the text in the first layer: they are
-// outputs of a deep network. Here regions are pixels, from which layers must first extract features.
+/// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a co-attention
+/// layer precedes each layer of the upper half. In the paper's base model, regions meet the text in the first layer:
+/// they are outputs of a deep network. Here regions are pixels, from which layers must first extract features.
 VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary);
 
 /// Trains like RunModelTraining.

@@ -11,27 +11,27 @@
 
 namespace headlight {
 
-// OpenFold's tensors under current names. Its first versions named some modules differently, and its training
-// checkpoints have the prefix "model." or "module.model.". The result views the file's data. Throws Error if two names
-// become one.
+/// OpenFold's tensors under current names. Its first versions named some modules differently, and its training
+/// checkpoints have the prefix "model." or "module.model.". The result views the file's data. Throws Error if two names
+/// become one.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
-// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block's
-// parameters, or -1.
-//   Matrices are [inputs, outputs], where the heads and their numbers may be axes of their own, and OpenFold's
-//   [outputs, inputs]. Its incoming triangle multiplication calls left what the paper's algorithm 12 calls b.
+/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block's
+/// parameters, or -1.
+///   Matrices are [inputs, outputs], where the heads and their numbers may be axes of their own, and OpenFold's
+///   [outputs, inputs]. Its incoming triangle multiplication calls left what the paper's algorithm 12 calls b.
 struct PublishedName {
   std::string name;
   std::int64_t block = -1;
 };
 HEADLIGHT_API PublishedName PublishedNameOf(std::string_view openfold);
 
-// The file's tensors under OpenFold's names; tensors without a parameter keep their names. Parameters without a tensor
-// are omitted. The data is copied. Throws Error for shapes that do not fit.
+/// The file's tensors under OpenFold's names; tensors without a parameter keep their names. Parameters without a tensor
+/// are omitted. The data is copied. Throws Error for shapes that do not fit.
 HEADLIGHT_API Safetensors FromPublished(const Safetensors& file, const Parameters& parameters);
 
-// The size of axis `axis` of the array with that name, which begins with "alphafold/alphafold_iteration/". Throws Error
-// if there is none.
+/// The size of axis `axis` of the array with that name, which begins with "alphafold/alphafold_iteration/". Throws
+/// Error if there is none.
 HEADLIGHT_API std::int64_t PublishedAxis(const Safetensors& file, std::string_view name, std::size_t axis);
 
 }  // namespace headlight

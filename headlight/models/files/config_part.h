@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-// Reads or writes the nested configuration `key`, which `describe` describes; a missing one is empty. `key` must
-// outlive the table.
+/// Reads or writes the nested configuration `key`, which `describe` describes; a missing one is empty. `key` must
+/// outlive the table.
 inline void DescribePart(ConfigTable& table, std::string_view key,
                          const std::function<void(ConfigTable& part)>& describe) {
   if (table.reads()) {

@@ -23,7 +23,7 @@ void DescribeImageTower(ConfigTable& table, Config& config) {
   DescribeImages(table, config.image, config.patch, config.channels);
 }
 
-// Describes the towers that the model has.
+/// Describes the towers that the model has.
 template <typename Config>
 void DescribeTowers(ConfigTable& table, const Config& config) {
   table.Rule(config.text || config.image, "a model needs a tower");
@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-// The configuration of a folder with both towers, or with one, which its model_type tells.
+/// The configuration of a folder with both towers, or with one, which its model_type tells.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;
@@ -62,7 +62,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   return config;
 }
 
-// config.json of such a model, of Transformers' class `family`Model, or of one tower, such as `family`TextModel.
+/// config.json of such a model, of Transformers' class `family`Model, or of one tower, such as `family`TextModel.
 template <typename Config>
 Json WriteDualConfig(const Config& config, const std::string& family) {
   Json json;

@@ -30,7 +30,7 @@ void DescribeGpt2Stack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
 }
 
-// The original program implements matrices as convolutions of width 1, with weights [inputs, outputs].
+/// The original program implements matrices as convolutions of width 1, with weights [inputs, outputs].
 template <typename Config>
 MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
   const double head_dim = static_cast<double>(config.model) / config.heads;
@@ -43,9 +43,9 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
                    (config.scale_attention_by_layer ? layer + 1 : 1)};
 }
 
-// "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of residual
-// layers" (GPT-2, 2.3). A layer has two residual layers. 1: no scaling (GPT, 4.1). `outputs`: the suffixes of the names
-// of the layers' last matrices, without ".weight".
+/// "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of
+/// residual layers" (GPT-2, 2.3). A layer has two residual layers. 1: no scaling (GPT, 4.1). `outputs`: the suffixes of
+/// the names of the layers' last matrices, without ".weight".
 inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
   bool found = false;
   for (Parameter& parameter : parameters.all()) {
@@ -59,7 +59,7 @@ inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::in
   Ensure(found, "no parameter ends in {}", *outputs.begin());
 }
 
-// The last matrices of GPT-2, and of GPT-Neo's attention.
+/// The last matrices of GPT-2, and of GPT-Neo's attention.
 inline constexpr std::initializer_list<const char*> kGptOutputs = {"c_proj", "out_proj"};
 
 }  // namespace headlight

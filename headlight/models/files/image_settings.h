@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-// Describes image_size, patch_size and num_channels.
+/// Describes image_size, patch_size and num_channels.
 void DescribeImages(ConfigTable& table, Grid& image, Grid& patch, std::int64_t& channels);
 
 }  // namespace headlight

@@ -16,8 +16,8 @@ inline constexpr std::string_view kSlidingAttention = "sliding_attention", kFull
 /// In a sliding layer a token attends to itself and the `window` - 1 tokens before it (Beltagy et al., "Longformer: The
 /// Long-Document Transformer", 2020, section 3.1); in other layers to all tokens before it.
 struct LayerWindows {
-  std::int32_t window = 0;         // 0: no layer slides
-  std::vector<bool> sliding = {};  // [layers]; empty: all layers slide if there is a window
+  std::int32_t window = 0;         ///< 0: no layer slides
+  std::vector<bool> sliding = {};  ///< [layers]; empty: all layers slide if there is a window
 
   /// The window of a layer; 0: none.
   std::int32_t Of(int layer) const { return sliding.empty() || sliding[static_cast<std::size_t>(layer)] ? window : 0; }

@@ -26,17 +26,17 @@ inline constexpr double kLargestRotaryBase = 1e12;
 struct RotarySettings {
   double base = 10000;
   RotaryKind kind = RotaryKind::unscaled;
-  double rotated = 1;  // share of a head's features that are rotated: the first ones
+  double rotated = 1;  ///< share of a head's features that are rotated: the first ones
   double factor = 1;
   /// llama3 and yarn: rotations of a pair within first_positions; below `slow` it has a low frequency, above `fast` a
   /// high one.
   double slow = 1, fast = 4;
-  bool whole_pairs = true;           // yarn: the ramp begins and ends at a pair
-  double attention_factor = 1;       // yarn and longrope: factor of cosines and sines
-  std::int64_t first_positions = 0;  // llama3, yarn and longrope: context length of pre-training
-  bool yarn_is_longrope = false;     // for files of Phi-3, which use the older name
+  bool whole_pairs = true;           ///< yarn: the ramp begins and ends at a pair
+  double attention_factor = 1;       ///< yarn and longrope: factor of cosines and sines
+  std::int64_t first_positions = 0;  ///< llama3, yarn and longrope: context length of pre-training
+  bool yarn_is_longrope = false;     ///< for files of Phi-3, which use the older name
   std::vector<double> short_factors = {},
-                      long_factors = {};  // longrope: for each pair, for texts up to first_positions and longer ones
+                      long_factors = {};  ///< longrope: for each pair, for texts up to first_positions and longer ones
 
   RotaryPositions Of(std::int64_t head_dim) const;
   /// The longest text, if the configuration has `positions`. longrope: the range of the short factors, because the
