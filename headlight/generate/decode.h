@@ -41,9 +41,8 @@ struct DecodingOptions {
 };
 
 /// The n_best hypotheses of each source sentence (ids with their end token, packed), the best first.
-/// - Beams, scores and stopping follow beam search in Hugging Face Transformers. As there, padding and tokens that
-/// would
-///   repeat an n-gram are excluded without renormalizing the other probabilities.
+/// - Beams, scores and stopping follow beam search in Hugging Face Transformers. As there, padding and tokens
+///   that would repeat an n-gram are excluded without renormalizing the other probabilities.
 /// - A sentence that reaches max_length without an end token is truncated (Hypothesis::ended).
 /// - The hypotheses of a sentence do not depend on its batch.
 /// - A model with a draft (LoadFor::computing_with_draft) uses speculative decoding for a single sentence with greedy
