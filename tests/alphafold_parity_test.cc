@@ -1,4 +1,4 @@
-// AlphaFold 2's parts against OpenFold: tools/make_alphafold_goldens.py says what testdata/alphafold/ holds.
+// Compares modules of AlphaFold 2 with OpenFold. tools/make_alphafold_goldens.py describes testdata/alphafold/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST_P(AlphaFoldParity, Templates) {
   golden.CheckGradients();
 }
 
-// A row whose cells are all absent, which is what OpenFold pads with.
+// One row whose cells are all absent, which is OpenFold's padding.
 TEST_P(AlphaFoldParity, WithoutExtraRows) {
   const DType dtype = GetParam();
   AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);
@@ -145,7 +145,7 @@ TEST_P(AlphaFoldParity, WithoutExtraRows) {
   EXPECT_EQ(blocks, model.plan().blocks);
 }
 
-TEST(AlphaFold, ComesBackFromItsFolder) {
+TEST(AlphaFold, SavesAndLoads) {
   for (const char* const name : {"model", "templates"}) {
     const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kAlphaFoldGoldens + name);
     const TemporaryFolder folder;
@@ -153,14 +153,14 @@ TEST(AlphaFold, ComesBackFromItsFolder) {
   }
 }
 
-// Without templates a model that could read some has their weights for nothing.
-TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
+// Without templates the result does not depend on the template weights.
+TEST(AlphaFold, IgnoresTemplateWeightsWithoutTemplates) {
   const std::string folder = kAlphaFoldGoldens + "templates/";
   std::vector<FoldingFeatures> passes = PassesOf(Safetensors(folder + "golden.safetensors"), DType::float32);
   const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(folder);
   AlphaFoldConfig config = reads->config();
   EXPECT_EQ(reads->plan().templates, 4);
-  EXPECT_EQ(reads->plan().rows, 508);  // 512, of which 4 are for templates
+  EXPECT_EQ(reads->plan().rows, 508);  // 512, of which 4 are reserved for templates
   config.templates = 0;
   AlphaFold reads_none(config);
   LoadParameters(reads_none.parameters(), Safetensors(folder + "model.safetensors"),
@@ -173,7 +173,7 @@ TEST(AlphaFold, WithoutTemplatesIsAsAModelThatReadsNone) {
   EXPECT_GT(Deviation(with, without), 1e-2);
 }
 
-TEST(AlphaFold, KeepsItsFirstAndLastPartsInFloat32) {
+TEST(AlphaFold, KeepsItsFirstAndLastModulesInFloat32) {
   const std::unique_ptr<FoldingModel> model =
       LoadModel<FoldingModel>(kFolder, {.compute = Compute::int8, .purpose = LoadFor::computing});
   for (const Parameter& parameter : model->parameters().all()) {
@@ -187,7 +187,7 @@ TEST(AlphaFold, KeepsItsFirstAndLastPartsInFloat32) {
   }
 }
 
-// Zeros are as no covariation; others inform the pairs, in both directions alike.
+// Zeros have no effect; other covariations change the pairs symmetrically.
 TEST(AlphaFold, ReadsCovariation) {
   AlphaFoldConfig config = SmallAlphaFold();
   config.covariation = true;
@@ -210,8 +210,8 @@ TEST(AlphaFold, ReadsCovariation) {
   EXPECT_THROW(pair(), Error);
 }
 
-// The second pass reads what the first one gave.
-TEST(AlphaFold, Recycles) {
+// The second pass uses the outputs of the first one.
+TEST(AlphaFold, RecyclesItsOutputs) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder, {.purpose = LoadFor::computing});
   const std::vector<FoldingFeatures> passes = PassesOf(Safetensors(kFolder + "/golden.safetensors"), DType::float32);
   Context context;
@@ -233,7 +233,7 @@ TEST(AlphaFold, ComputesInEveryPrecision) {
   }
 }
 
-TEST(AlphaFold, RefusesWhatDoesNotFit) {
+TEST(AlphaFold, RefusesInvalidInput) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const std::vector<FoldingFeatures> good = PassesOf(Safetensors(kFolder + "/golden.safetensors"), DType::float32);
   const auto error_of = [&](auto spoil) {
@@ -270,7 +270,7 @@ TEST(AlphaFold, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
               HasSubstr("3 marks"));
 
-  // A model without templates, and templates that do not fit.
+  // Templates for a model without template weights, and invalid templates.
   const std::vector<FoldingFeatures> others =
       PassesOf(Safetensors(kAlphaFoldGoldens + "templates/golden.safetensors"), DType::float32);
   EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }), HasSubstr("2 templates"));

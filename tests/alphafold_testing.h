@@ -1,4 +1,4 @@
-// AlphaFold's goldens: tools/make_alphafold_goldens.py says what testdata/alphafold/ holds.
+// AlphaFold's goldens; tools/make_alphafold_goldens.py describes testdata/alphafold/.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace headlight {
 
 inline const std::string kAlphaFoldGoldens = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/";
 
-// A golden, and a part of a model that has its parameters.
+// A golden, and a module with its parameters.
 class Golden {
  public:
   Golden(const std::string& name, DType dtype) : file_(kAlphaFoldGoldens + name + ".safetensors"), parameters_(dtype) {
@@ -35,7 +35,7 @@ class Golden {
   DType dtype() const { return parameters_.dtype(); }
   const Safetensors& file() const { return file_; }
 
-  // To be called when all is declared.
+  // Must be called after all declarations.
   void Load() {
     parameters_.Allocate();
     parameters_.PrepareTraining();
@@ -55,7 +55,7 @@ class Golden {
     EXPECT_EQ(found, stored);
   }
 
-  // An input as rows of its last axis, on the tape.
+  // An input as a matrix with its last axis as columns, on the tape.
   Tensor Input(const std::string& name) {
     const Tensor stored = file_.Read(name, dtype());
     const Tensor input = tape_.Watch(stored.ViewAs({stored.rows(), stored.columns()}));
@@ -63,7 +63,7 @@ class Golden {
     return input;
   }
 
-  // Compares an output, of which rows that are not `present` count as 0, and adds it to the loss.
+  // Compares an output, in which rows that are not `present` are zeros, and adds it to the loss.
   void Output(const std::string& name, const Tensor& output, const std::vector<std::uint8_t>* present = nullptr) {
     Tensor weights = Tensor::Empty(output.shape(), dtype());
     Numbers numbers = ToDouble(output);
@@ -89,7 +89,7 @@ class Golden {
     EXPECT_LT(Deviation(ByName(parameters, &Parameter::gradient), GradientsOf(file_)), Tolerance());
   }
 
-  // In double only the goldens, which are stored in single, are rounded.
+  // The goldens have single precision, so the double model only differs by their rounding.
   double Tolerance() const { return dtype() == DType::float64 ? 1e-6 : 1e-4; }
 
  private:
@@ -101,8 +101,7 @@ class Golden {
   Tensor loss_;
 };
 
-// The templates of a file under OpenFold's names, but for those that are marked as absent.
-// The residue at a place among [places, 37, 3] atoms and [places, 37] marks of those that are known.
+// The residue at an index of [residues, 37, 3] atoms and [residues, 37] masks.
 inline Residue ResidueAt(std::size_t place, std::int32_t type, const std::vector<double>& atoms,
                          const std::vector<double>& known) {
   Residue residue;
@@ -143,7 +142,7 @@ inline std::vector<TemplateFeatures> TemplateFeaturesOf(const Safetensors& file,
   return all;
 }
 
-// The passes of a model's golden.
+// The inputs of each pass of a golden.
 inline std::vector<FoldingFeatures> PassesOf(const Safetensors& file, DType dtype) {
   std::vector<FoldingFeatures> passes;
   for (int pass = 0; pass < 2; ++pass) {

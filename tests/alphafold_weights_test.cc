@@ -1,5 +1,5 @@
-// AlphaFold's weights under the names that they are published with: tools/make_alphafold_weight_goldens.py says what
-// testdata/alphafold/published/ holds.
+// AlphaFold's weights in published layouts; tools/make_alphafold_weight_goldens.py describes
+// testdata/alphafold/published/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ const std::string kNpz = kPublished + "params_model_3_ptm.npz", kOpenFold = kPub
 const std::vector<std::pair<std::string, std::string>> kFolders = {
     {kPublished, "params_model_3_ptm.npz"}, {kPublished + "templates/", "params_model_1_ptm.npz"}};
 
-// The tensors of a file, each with its bytes.
+// The tensors of a file by name, each with its bytes.
 std::vector<std::pair<std::string, std::string>> TensorsOf(const std::string& path) {
   const Safetensors file(path);
   std::vector<std::pair<std::string, std::string>> tensors;
@@ -60,7 +60,7 @@ TEST(AlphaFoldWeights, DeepMindsAndOpenFoldsGiveTheSameModel) {
   }
 }
 
-TEST(AlphaFoldWeights, OldNamesAndPrefixesAreRead) {
+TEST(AlphaFoldWeights, ReadsOldNamesAndPrefixes) {
   for (const auto& [published, npz] : kFolders) {
     const std::string openfold = published + "openfold/";
     const Safetensors file(openfold + "model.safetensors");
@@ -82,7 +82,7 @@ TEST(AlphaFoldWeights, OldNamesAndPrefixesAreRead) {
   }
 }
 
-TEST(AlphaFoldWeights, EveryNameHasItsOwnPublishedOne) {
+TEST(AlphaFoldWeights, PublishedNamesAreDistinct) {
   const std::unique_ptr<AlphaFold> model = LoadModel<AlphaFold>(kPublished + "templates/openfold");
   std::set<std::string> names;
   std::size_t count = 0;
@@ -103,7 +103,7 @@ TEST(AlphaFoldWeights, EveryNameHasItsOwnPublishedOne) {
     EXPECT_EQ(PublishedNameOf(name).name, "") << name;
 }
 
-TEST(AlphaFoldWeights, RefusesWhatDoesNotFit) {
+TEST(AlphaFoldWeights, RefusesInvalidInput) {
   const Safetensors good = ReadNpz(kNpz);
   const auto error_of = [&](const std::string& name,
                             const std::function<void(std::vector<StoredTensor>&, StoredTensor&)>& spoil) {
@@ -141,7 +141,7 @@ TEST(AlphaFoldWeights, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of("left_single//bias", [](All&, StoredTensor& one) { one.shape = {5}; }),
               HasSubstr("which is not that of"));
 
-  // Not AlphaFold's, or another AlphaFold.
+  // Other models, and another AlphaFold.
   EXPECT_THAT(ErrorOf([] { LoadModel<AlphaFold>(HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/versions.npz"); }),
               HasSubstr("is not a known family"));
   EXPECT_THAT(ErrorOf([] { LoadModel<AlphaFold>(HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/stored.npz"); }),

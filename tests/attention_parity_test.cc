@@ -1,4 +1,4 @@
-// Attention against PyTorch: tools/make_attention_goldens.py says what testdata/attention.safetensors holds.
+// Compares attention with PyTorch; tools/make_attention_goldens.py describes testdata/attention.safetensors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,7 @@ constexpr std::int32_t kHeight = 3, kWidth = 4, kTokens = kHeight * kWidth;
 
 class AttentionParity : public testing::Test {
  protected:
-  // The largest deviation of the output and of the gradients of a case; gradients are those of the loss sum(output *
-  // d_output).
+  // The largest deviation of the output and of the gradients in a case. The loss is sum(output * d_output).
   double Worst(const std::string& name, const Sequences& sequences, ops::AttentionOptions options, DType dtype) const {
     options.heads = name == "groups" ? 4 : 2;
     options.scale = 1 / std::sqrt(3.0);
@@ -60,7 +59,7 @@ class AttentionParity : public testing::Test {
   const Sequences whole_ = {{0, kTokens}};
 
  private:
-  // [..., heads] as [heads, ...].
+  // Transposes [..., heads] to [heads, ...].
   static Tensor HeadsFirst(const Tensor& x) {
     Tensor result;
     Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -75,21 +74,21 @@ class AttentionParity : public testing::Test {
   Safetensors file_{HEADLIGHT_SOURCE_DIR "/tests/testdata/attention.safetensors"};
 };
 
-TEST_F(AttentionParity, OfTheColumnsAndRowsOfAGrid) {
+TEST_F(AttentionParity, OverColumnsAndRowsOfAGrid) {
   Expect("columns", GridColumns(1, kHeight, kWidth), {});
   Expect("columns", whole_, {.mask = {.stride = kWidth}});
   Expect("rows", PackedSequences(std::vector<std::int32_t>(kHeight, kWidth)), {});
   Expect("rows", whole_, {.mask = {.block = kWidth}});
 }
 
-TEST_F(AttentionParity, OfGroupsOfQueryHeads) { Expect("groups", whole_, {.key_heads = 2, .mask = {.causal = true}}); }
+TEST_F(AttentionParity, WithGroupedQueries) { Expect("groups", whole_, {.key_heads = 2, .mask = {.causal = true}}); }
 
-TEST_F(AttentionParity, OfABand) {
+TEST_F(AttentionParity, WithABandMask) {
   Expect("band", whole_, {.mask = {.left = 2, .right = 1}});
-  EXPECT_GT(Worst("band", whole_, {.mask = {.left = 2, .right = 2}}, DType::float64), 1e-3);  // it can fail
+  EXPECT_GT(Worst("band", whole_, {.mask = {.left = 2, .right = 2}}, DType::float64), 1e-3);  // the comparison can fail
 }
 
-TEST_F(AttentionParity, OfBiases) {
+TEST_F(AttentionParity, WithBiases) {
   using kernels::BiasIndexing;
   const Sequences halves = {{0, kTokens / 2}, {kTokens / 2, kTokens / 2}};
   for (const bool heads_first : {false, true}) {

@@ -1,4 +1,4 @@
-// BERT against Hugging Face Transformers: tools/make_bert_goldens.py describes the folders in testdata/bert.
+// Compares BERT with Hugging Face Transformers; tools/make_bert_goldens.py describes the folders in testdata/bert.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,18 +36,18 @@ class BertParity : public testing::TestWithParam<std::tuple<const char*, DType>>
  protected:
   const std::string name_ = std::get<0>(GetParam());
   const DType dtype_ = std::get<1>(GetParam());
-  const double tolerance_ = dtype_ == DType::float32 ? 2e-5 : 1e-6;  // the goldens are single
+  const double tolerance_ = dtype_ == DType::float32 ? 2e-5 : 1e-6;  // the goldens have single precision
 };
 INSTANTIATE_TEST_SUITE_P(, BertParity,
                          testing::Combine(testing::Values("gelu", "relu_odd_left", "masked_words", "pretraining_left"),
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(BertParity, GivesWhatTransformersGives) {
+TEST_P(BertParity, EqualsTransformers) {
   CompareWithGolden(*Load(FolderOf(name_), dtype_), FolderOf(name_), tolerance_);
 }
 
-TEST(Bert, ComesBackFromItsFolder) {
+TEST(Bert, SavesAndLoads) {
   for (const char* name : {"gelu", "pretraining_left"}) {
     const std::unique_ptr<Bert> model = LoadModel<Bert>(FolderOf(name));
     const TemporaryFolder folder;
@@ -62,7 +62,7 @@ TEST(Bert, ComesBackFromItsFolder) {
   }
 }
 
-// Packed models agree in every precision, to its tolerance.
+// Packed models agree in every compute type, within its tolerance.
 TEST(Bert, ComputesInEveryPrecision) {
   const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :
@@ -77,7 +77,7 @@ TEST(Bert, ComputesInEveryPrecision) {
   }
 }
 
-TEST(Bert, ReadsTheFirstCheckpointsNames) {
+TEST(Bert, ReadsNamesOfTheFirstCheckpoints) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("gelu") + "/config.json", folder.File("config.json"));
   const Safetensors file(FolderOf("gelu") + "/model.safetensors");
@@ -93,7 +93,7 @@ TEST(Bert, ReadsTheFirstCheckpointsNames) {
   EXPECT_EQ(older->parameters().all()[3].names, newer->parameters().all()[3].names);
 }
 
-TEST(Bert, RefusesWhatItDoesNotHave) {
+TEST(Bert, RefusesUnsupportedInput) {
   const auto with = [](const char* from, const char* to) {
     const TemporaryFolder folder;
     std::filesystem::copy(FolderOf("masked_words"), folder.path(), std::filesystem::copy_options::recursive);

@@ -1,5 +1,5 @@
-// Models of images and captions against Hugging Face Transformers: tools/make_caption_goldens.py describes the
-// folders in testdata/captions.
+// Compares captioning models with Hugging Face Transformers; tools/make_caption_goldens.py describes the folders in
+// testdata/captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ struct Golden {
         written(file, "decoder_input_ids", "decoder_attention_mask") {}
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without the rows of padding.
+  // [texts, longest, columns] without padding rows.
   Numbers Rows(const std::string& name, const UnpaddedTexts& of) const {
     return of.Rows(file.Read(name, DType::float64));
   }
@@ -71,7 +71,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   Context context;
   context.tape = &tape;
   std::size_t attentions = 0;
-  // Names of the three kinds of attention in a stage; an empty one is not in the golden.
+  // Names of the three kinds of attention in a stage; an empty name means that it is not in the golden.
   const auto watch = [&](std::array<std::string, 3> names) {
     context.hooks.attention = [&, names = std::move(names)](const LayerAttention& seen) {
       const std::string& name = names[static_cast<std::size_t>(seen.kind)];
@@ -81,7 +81,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
     };
   };
   Tensor loss;
-  double terms = 0;  // the sum of the magnitudes of the loss's
+  double terms = 0;  // the sum of the absolute values of the loss's terms
   const auto compare = [&](const char* name, const Tensor& actual, const Numbers& expected) {
     EXPECT_LT(Deviation(ToDouble(actual), expected), tolerance) << name;
     loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
@@ -117,7 +117,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   std::size_t stored = 0;
   for (const auto& [name, tensor] : golden.file.tensors()) stored += name.find("attentions.") != std::string::npos;
   EXPECT_EQ(attentions, stored * golden.images.size());
-  // Rounding grows with the terms, not with their sum, in which they cancel.
+  // The tolerance is relative to the terms, because their sum may cancel.
   EXPECT_LT(std::abs(ToDouble(loss)[0] - golden.Read("loss")[0]) / terms, tolerance);
   tape.Backward(loss);
   EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file)), tolerance);
@@ -134,7 +134,7 @@ class CaptionParity : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, CaptionParity, testing::ValuesIn(kFolders),
                          [](const auto& which) { return std::string(which.param); });
 
-TEST_P(CaptionParity, GivesWhatTransformersGives) {
+TEST_P(CaptionParity, EqualsTransformers) {
   const Golden golden(GetParam());
   const std::unique_ptr<CaptionModel> model = LoadModel<CaptionModel>(FolderOf(GetParam()));
   CompareWithGolden(*model, golden, 5e-5);
@@ -144,7 +144,7 @@ TEST_P(CaptionParity, GivesWhatTransformersGives) {
   CompareWithGolden(*in_double, golden, 1e-6);
 }
 
-TEST_P(CaptionParity, ComesBackFromItsFolder) {
+TEST_P(CaptionParity, SavesAndLoads) {
   const std::unique_ptr<CaptionModel> model = LoadModel<CaptionModel>(FolderOf(GetParam()));
   const TemporaryFolder folder;
   const auto again = ComesBack(*model, folder.path());
@@ -160,7 +160,7 @@ Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> images, cons
   return {model.ReadTexts(context, questions.ids, questions.texts, &memory), questions.texts};
 }
 
-// Settings as generate() takes them: its lengths count the start.
+// The settings of generate(), whose lengths include the start token.
 DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
   DecodingOptions options{
@@ -184,7 +184,7 @@ DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) 
   return options;
 }
 
-TEST(CaptionDecoding, WritesWhatGenerateWrites) {
+TEST(CaptionDecoding, EqualsGenerate) {
   for (const std::string name : {"vit_gpt2", "blip", "blip_answers"}) {
     const Golden golden(name);
     for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
@@ -214,7 +214,7 @@ TEST(CaptionDecoding, WritesWhatGenerateWrites) {
   }
 }
 
-// Images of several sizes in one batch, without padding, become what each becomes alone, to the last bit.
+// Images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(CaptionDecoding, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -243,7 +243,7 @@ TEST(CaptionDecoding, IsBatchInvariant) {
     }
 }
 
-// The error of loading a folder whose config.json has another value for a key, or for one of a part of it.
+// The error of loading a folder with a changed value in config.json, or in one of its sections.
 std::string ErrorWith(const char* name, const char* part, const char* key, Json value) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
@@ -259,7 +259,7 @@ std::string ErrorWith(const char* name, const char* part, const char* key, Json 
   return ErrorOf([&] { LoadModel<CaptionModel>(folder.path()); });
 }
 
-TEST(VisionEncoderDecoderFolder, RefusesWhatItDoesNotHave) {
+TEST(VisionEncoderDecoderFolder, RefusesUnsupportedInput) {
   EXPECT_EQ(ErrorWith("vit_gpt2", "", "tie_word_embeddings", false), "");
   EXPECT_THAT(ErrorWith("vit_gpt2", "", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("vit_gpt2", "encoder", "alibi", 3), HasSubstr("alibi"));
@@ -273,7 +273,7 @@ TEST(VisionEncoderDecoderFolder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("deit_gpt2", "encoder", "hidden_size", 12), HasSubstr("does not have: enc_to_dec_proj"));
 }
 
-TEST(BlipFolder, RefusesWhatItDoesNotHave) {
+TEST(BlipFolder, RefusesUnsupportedInput) {
   EXPECT_EQ(ErrorWith("blip", "", "projection_dim", 9), "");
   EXPECT_THAT(ErrorWith("blip", "", "alibi", 3), HasSubstr("alibi"));
   EXPECT_THAT(ErrorWith("blip", "text_config", "alibi", 3), HasSubstr("alibi"));
@@ -286,7 +286,7 @@ TEST(BlipFolder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("blip_answers", "text_config", "hidden_size", 14), HasSubstr("a width of 14"));
 }
 
-TEST(CaptionModel, RefusesWhatItDoesNotHave) {
+TEST(CaptionModel, RefusesUnsupportedInput) {
   const auto captions = LoadModel<CaptionModel>(FolderOf("blip")),
              matching = LoadModel<CaptionModel>(FolderOf("blip_matching"));
   Context context;

@@ -1,4 +1,4 @@
-// CLIP and SigLIP against Hugging Face Transformers: tools/make_clip_goldens.py describes the folders in
+// Compares CLIP and SigLIP with Hugging Face Transformers; tools/make_clip_goldens.py describes the folders in
 // testdata/clip.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/" + name; }
 
-// The texts of a golden file, without what is masked.
+// The texts of a golden file without masked tokens.
 struct GoldenTexts {
   explicit GoldenTexts(const Safetensors& file) {
     const Tensor all = file.Read("input_ids", DType::int32);
@@ -50,7 +50,7 @@ struct GoldenTexts {
   Sequences texts;
 };
 
-// Of the tokens of each image for its score with the text of the same number.
+// Compares the relevance of each image's tokens for its score with the text of the same index.
 void CompareRelevance(const DualEncoder& model, const Safetensors& golden, double tolerance) {
   const GoldenTexts given(golden);
   const std::vector<Tensor> images = ImagesOf(golden);
@@ -71,7 +71,7 @@ void CompareRelevance(const DualEncoder& model, const Safetensors& golden, doubl
 
 void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tolerance) {
   const auto read = [&](const std::string& name) { return ToDouble(golden.Read(name, DType::float64)); };
-  if (golden.contains("relevance.0")) CompareRelevance(model, golden, tolerance);  // of a model not in training
+  if (golden.contains("relevance.0")) CompareRelevance(model, golden, tolerance);  // not in training mode
   model.parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -149,7 +149,7 @@ std::unique_ptr<DualEncoder> NewInDouble(const DualEncoder& model) {
   return std::make_unique<Siglip>(dynamic_cast<const Siglip&>(model).config(), DType::float64);
 }
 
-TEST_P(ClipParity, GivesWhatTransformersGives) {
+TEST_P(ClipParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const Safetensors golden(FolderOf(name) + "/golden.safetensors");
   const std::unique_ptr<DualEncoder> model = LoadModel<DualEncoder>(FolderOf(name));
@@ -157,16 +157,16 @@ TEST_P(ClipParity, GivesWhatTransformersGives) {
   const std::unique_ptr<DualEncoder> in_double = NewInDouble(*model);
   LoadParameters(in_double->parameters(), Safetensors(FolderOf(name) + "/model.safetensors"),
                  [](auto) { return true; });
-  CompareWithGolden(*in_double, golden, 4e-6);  // the goldens are single, and so is Transformers' softmax
+  CompareWithGolden(*in_double, golden, 4e-6);  // the goldens and Transformers' softmax have single precision
 }
 
-TEST_P(ClipParity, ComesBackFromItsFolder) {
+TEST_P(ClipParity, SavesAndLoads) {
   const std::unique_ptr<DualEncoder> model = LoadModel<DualEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
 }
 
-// Images and texts of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images and texts of several sizes in one batch, without padding, give bit-identical results to single ones.
 TEST(DualEncoder, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -196,7 +196,7 @@ TEST(DualEncoder, IsBatchInvariant) {
   }
 }
 
-TEST(DualEncoder, RefusesWhatItDoesNotHave) {
+TEST(DualEncoder, RefusesUnsupportedInput) {
   const std::unique_ptr<const DualEncoder> text = LoadModel<DualEncoder>(FolderOf("clip_text")),
                                            image = LoadModel<DualEncoder>(FolderOf("siglip_vision")),
                                            both = LoadModel<DualEncoder>(FolderOf("clip"));
@@ -222,8 +222,9 @@ TEST(DualEncoder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
 }
 
-// The standard deviations of OpenAI's program, by a tower's size and its layers, but for the places of patches.
-TEST(Clip, IsInitialisedByItsDepthAndWidth) {
+// The standard deviations of OpenAI's program, which depend on a tower's width and depth; except those of patch
+// positions.
+TEST(Clip, IsInitialisedByDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
   config.text->model = config.text->ffn = 128;
@@ -252,7 +253,7 @@ TEST(Clip, IsInitialisedByItsDepthAndWidth) {
   }
 }
 
-// A config.json with changed settings, beside the weights of `name`.
+// The error of a config.json with changed settings and the weights of `name`.
 std::string ErrorOfConfig(const std::string& name, const std::string& key, const std::string& from,
                           const std::string& to) {
   const TemporaryFolder folder;
@@ -264,7 +265,7 @@ std::string ErrorOfConfig(const std::string& name, const std::string& key, const
   return ErrorOf([&] { LoadModel<DualEncoder>(folder.path()); });
 }
 
-TEST(DualEncoder, NamesSettingsThatCannotBe) {
+TEST(DualEncoder, NamesInvalidSettings) {
   EXPECT_THAT(ErrorOfConfig("clip", "text_config", "\"attention_dropout\"", "\"alibi\""),
               testing::HasSubstr("key 'text_config': unknown key: 'alibi'"));
   EXPECT_THAT(ErrorOfConfig("clip", "vision_config", "\"num_attention_heads\": 3", "\"num_attention_heads\": 4"),
@@ -274,7 +275,7 @@ TEST(DualEncoder, NamesSettingsThatCannotBe) {
   EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"vision_use_head\": true", "\"vision_use_head\": false"),
               testing::HasSubstr("without its attention pooling"));
   EXPECT_THAT(ErrorOfConfig("siglip", "projection_size", "15", "12"), testing::HasSubstr("not in one space"));
-  // Older files state a tower's settings twice, and the second rules.
+  // Older files have a tower's settings twice, and the second has priority.
   EXPECT_EQ(ErrorOfConfig("clip", "model_type", "\"text_config\"",
                           "\"text_config\": {\"hidden_size\": 7}, \"text_config_dict\""),
             "");

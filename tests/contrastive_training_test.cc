@@ -1,4 +1,4 @@
-// Contrastive training: the loss of a batch that is computed in parts, and a small CLIP that learns pairs.
+// Contrastive training: the loss of a batch that is computed in micro-batches, and training of a small CLIP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ const std::pair<const char*, std::array<std::uint8_t, 3>> kColours[] = {
     {"red", {230, 20, 20}},     {"green", {20, 200, 30}}, {"blue", {20, 40, 230}},
     {"white", {250, 250, 250}}, {"black", {5, 5, 5}},     {"yellow", {240, 230, 20}}};
 
-// Images of two colours, one above the other, with two texts of each.
+// Images of two colours, one above the other, with two texts for each.
 struct Pairs {
   Pairs() {
     std::string lines;
@@ -73,8 +73,8 @@ class Contrastive : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, Contrastive, testing::Values("clip", "siglip"),
                          [](const auto& which) { return which.param; });
 
-// In one part, in two, in uneven ones and one by one.
-TEST_P(Contrastive, HasTheSameGradientInParts) {
+// With one micro-batch, two, uneven ones and single pairs.
+TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
   NamedNumbers expected;
@@ -104,8 +104,8 @@ TEST_P(Contrastive, HasTheSameGradientInParts) {
   }
 }
 
-// Images of three colours, more than validations compute at once, two of three with a hard negative, which may be
-// another's text; some have one text.
+// Images of three colours, more than validation computes at once. Two of three have a hard negative, which may be the
+// text of another image; some have only one text.
 ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
   std::string lines;
   int number = 0;
@@ -128,8 +128,8 @@ ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
                       [](auto file, const std::string& name) { return DecodeImage(file, name); });
 }
 
-// The loss and the recalls from each image and each text by itself.
-TEST_P(Contrastive, NearMissesAreToldApartToo) {
+// Computes the loss and the recalls for each image and each text separately.
+TEST_P(Contrastive, ScoresHardNegatives) {
   const TemporaryFolder folder;
   const ImageTextSet set = SetWithNearMisses(folder);
   ASSERT_EQ(set.size(), 150);
@@ -163,7 +163,7 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
     for (std::int64_t j = 0; j < 250; ++j) {
       const bool same = texts[static_cast<std::size_t>(j)] == texts[static_cast<std::size_t>(i)];
       equal += same && i != j ? 1 : 0;
-      if (same && i != j) continue;  // neither its own nor another
+      if (same && i != j) continue;  // an equal text is neither positive nor negative
       of_texts += std::exp(at(i, j));
       first_text &= i == j || at(i, j) < at(i, i);
       if (j < 150) {
@@ -180,9 +180,9 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
   EXPECT_GT(equal, 50);
   const ValidationReport report = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
   EXPECT_NEAR(report.loss, loss / 150, 1e-4 * loss / 150);
-  EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two may be equal but for rounding
+  EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two scores may be equal except for rounding
   EXPECT_NEAR(report.more_scores[1].value, images_found, 1.4);
-  // A training's batch has the same loss.
+  // The first training batch has the same loss.
   const TrainingTask task =
       ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 150}, .part = 64});
   const TrainingBatch batch = task.batches({})();
@@ -192,8 +192,8 @@ TEST_P(Contrastive, NearMissesAreToldApartToo) {
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
-// Three texts, of which the last is no image's, and two images: texts 0 and 2 are equal, or all are.
-TEST(SigmoidPairLoss, LeavesEqualTextsOut) {
+// Three texts, of which the last has no image, and two images. Texts 0 and 2 are equal, or all are.
+TEST(SigmoidPairLoss, IgnoresEqualTexts) {
   const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
   const auto loss = [&](const std::vector<std::int32_t>& first) {
     return SigmoidPairLoss(logits, first, 2).data<double>()[0];
@@ -205,8 +205,8 @@ TEST(SigmoidPairLoss, LeavesEqualTextsOut) {
   EXPECT_NEAR(loss({0, 0, 0}), 2 * pairs, 1e-9);
 }
 
-// With dropout a part is computed with the same random numbers again: the gradient is that of the loss.
-TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
+// With dropout, recomputation uses the same random numbers: the gradient is that of the loss.
+TEST_P(Contrastive, RecomputesWithTheSameDropout) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
@@ -220,7 +220,7 @@ TEST_P(Contrastive, ComputesAPartAgainWithTheSameDropout) {
     return ComputeGradients(parameters, task.loss, batch.parts, {.labels = batch.labels, .seed = 5});
   };
   run();
-  // Along the gradient itself the loss grows by its squared norm.
+  // Along the gradient the loss grows by its squared norm.
   double squares = 0;
   std::vector<Tensor> gradients;
   for (const Parameter& parameter : parameters.all()) {
@@ -248,7 +248,7 @@ double LossOf(const TrainingTask& task, std::int64_t epoch) {
   return task.loss(context, Made(batch.parts.at(0)), 1.0 / static_cast<double>(batch.labels)).data<float>()[0];
 }
 
-TEST_P(Contrastive, DrawsTextsAndRegions) {
+TEST_P(Contrastive, SamplesTextsAndCrops) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
@@ -257,14 +257,14 @@ TEST_P(Contrastive, DrawsTextsAndRegions) {
                                   {.batches = {.batch_size = 36}, .least_share = least_share}),
                   epoch);
   };
-  // The order of the pairs alone changes no more than the last digits.
+  // The order of the pairs only changes the last digits.
   const double first = loss(1, 0);
   EXPECT_EQ(loss(1, 0), first);
   EXPECT_GT(std::abs(loss(1, 1) - first), 1e-4 * first);
   EXPECT_GT(std::abs(loss(0.2, 0) - first), 1e-4 * first);
 }
 
-TEST_P(Contrastive, LearnsPairs) {
+TEST_P(Contrastive, FitsPairs) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
   Tiny tiny(GetParam());
@@ -273,7 +273,7 @@ TEST_P(Contrastive, LearnsPairs) {
   EXPECT_LT(before.score, 50);
   const TrainingTask task =
       ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 36}, .part = 20});
-  // The sigmoid's bias keeps nearly all pairs apart at first.
+  // Initially, the sigmoid's bias makes nearly all pairs negative.
   const std::int64_t steps = std::string_view(GetParam()) == "clip" ? 200 : 800;
   TrainingOptions options;
   options.schedule = {.kind = ScheduleKind::cosine, .warmup = 10, .peak = 1e-2, .total = steps};
@@ -289,7 +289,7 @@ TEST_P(Contrastive, LearnsPairs) {
   EXPECT_GT(after.score, 95);
   EXPECT_EQ(after.score_name, "recall");
   EXPECT_DOUBLE_EQ(after.score, (after.more_scores[0].value + after.more_scores[1].value) / 2);
-  // Whatever is found first is among the first ten.
+  // Recall at 1 is at most recall at 10.
   for (const ValidationReport& report : {before, after})
     for (const std::size_t i : {0, 1}) {
       EXPECT_EQ(report.more_scores[i + 2].name, report.more_scores[i].name + "_at_10");
@@ -299,7 +299,7 @@ TEST_P(Contrastive, LearnsPairs) {
   EXPECT_LT(after.loss, before.loss / 2);
 }
 
-TEST(PairRanks, CountWrongColumnsThatAreNotBelowTheRightOne) {
+TEST(PairRanks, CountWrongColumnsWithAtLeastTheScoreOfTheRightOne) {
   const float nan = std::nanf("");
   const Tensor logits = Tensor::From<float>({3, 2, 1, 0, 1, 2, 3, 0, 5, 5, 5, 5, 1, nan, 0, 2}, {4, 4});
   const auto own = [](std::int64_t row, std::int64_t column) { return row == column; };
@@ -324,7 +324,7 @@ TEST(ContrastiveTemperature, StaysBelowItsBound) {
   EXPECT_NEAR(std::exp(scale), 100, 1e-3);
 }
 
-TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
+TEST(ContrastiveTask, DecodesOnlyTheImagesOfItsMicroBatch) {
   const Pairs pairs;
   std::atomic<int> decoded = 0;
   const DecodeBytes decode = [&](std::span<const std::byte> file, const std::string& name) {
@@ -342,7 +342,7 @@ TEST(ContrastiveTask, DecodesABatchWithItsPartAlone) {
   EXPECT_EQ(decoded, 12);
 }
 
-TEST(ContrastiveTask, NamesWhatCannotBe) {
+TEST(ContrastiveTask, NamesInvalidOptions) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
   Tiny tiny("clip");

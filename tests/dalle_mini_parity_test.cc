@@ -1,4 +1,4 @@
-// DALL-E mini and the VQGAN beside it against min-dalle: tools/make_dalle_mini_goldens.py describes the folder
+// Compares DALL-E mini and its VQGAN with min-dalle; tools/make_dalle_mini_goldens.py describes
 // testdata/dalle/dalle_mini.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mi
 struct DalleMiniParity : testing::Test {
   Numbers Read(const std::string& name) const { return ToDouble(golden.Read(name, DType::float64)); }
 
-  // The prompt of a text and all its codes but the last.
+  // The prompt of a text and all its codes except the last.
   Ids IdsOf(const DalleMini& model, std::size_t text) const {
     const Tensor texts = golden.Read("text", DType::int32), codes = golden.Read("codes", DType::int32);
     const auto row = static_cast<std::int64_t>(text);
@@ -48,7 +48,7 @@ struct DalleMiniParity : testing::Test {
     return ids;
   }
 
-  // All texts, and the rows after which a code is written.
+  // All texts, and the rows that predict codes.
   struct Batch {
     Ids ids, code_rows;
     Sequences texts;
@@ -69,7 +69,7 @@ struct DalleMiniParity : testing::Test {
   const Safetensors golden{kFolder + "/golden.safetensors"};
 };
 
-TEST_F(DalleMiniParity, GivesWhatTheOriginalGives) {
+TEST_F(DalleMiniParity, EqualsTheOriginal) {
   const auto model = LoadModel<DalleMini>(kFolder);
   const Batch batch = AllOf(*model);
   Context context;
@@ -78,7 +78,7 @@ TEST_F(DalleMiniParity, GivesWhatTheOriginalGives) {
     static constexpr const char* kNames[] = {"encoder", "decoder", "cross"};
     const Tensor all =
         golden.Read(fmt::format("{}_attentions.{}", kNames[static_cast<int>(seen.kind)], seen.layer), DType::float64);
-    // The original's keys of padding have no weight, and its queries of padding are not looked at.
+    // In the original, padding keys have no weight, and padding queries are ignored.
     const Shape &wanted = all.shape(), &given = seen.weights.shape();
     Numbers actual, expected;
     for (std::int64_t head = 0; head < given[1]; ++head)
@@ -113,7 +113,7 @@ TEST_F(DalleMiniParity, GivesWhatTheOriginalGives) {
   EXPECT_LT(Deviation(actual, expected), kTolerance);
 }
 
-TEST_F(DalleMiniParity, LearnsWhatTheOriginalLearns) {
+TEST_F(DalleMiniParity, TrainsLikeTheOriginal) {
   const auto model = LoadModel<DalleMini>(kFolder);
   model->parameters().PrepareTraining();
   Tape tape;
@@ -129,8 +129,8 @@ TEST_F(DalleMiniParity, LearnsWhatTheOriginalLearns) {
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden)), 1e-4);
 }
 
-// Prompts with no codes or some, then code after code, in an order of texts that changes: what the original gives.
-TEST_F(DalleMiniParity, DecodesTheSameOverItsCache) {
+// Prompts with no or some codes, followed by single codes, in a varying order of texts, give the original's results.
+TEST_F(DalleMiniParity, DecodesTheSameWithACache) {
   const auto model = LoadModel<DalleMini>(kFolder, {.purpose = LoadFor::computing});
   const auto prompt = static_cast<std::size_t>(model->drawing().prompt);
   const Tensor wanted = golden.Read("logits", DType::float64);
@@ -167,12 +167,12 @@ TEST_F(DalleMiniParity, DecodesTheSameOverItsCache) {
   }
 }
 
-TEST_F(DalleMiniParity, ComesBackFromItsFolder) {
+TEST_F(DalleMiniParity, SavesAndLoads) {
   const TemporaryFolder folder;
   ComesBack(*LoadModel<DalleMini>(kFolder), folder.path());
 }
 
-TEST_F(DalleMiniParity, ReadsTextsAsTheOriginalDoes) {
+TEST_F(DalleMiniParity, TokenizesLikeTheOriginal) {
   const auto model = LoadModel<DalleMini>(kFolder);
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(kFolder);
   for (const JsonView& one : ReadJson(kFolder + "/texts.json").Items()) {
@@ -189,7 +189,7 @@ TEST_F(DalleMiniParity, ReadsTextsAsTheOriginalDoes) {
   EXPECT_EQ(model->Prompt({}), (Ids{13, 15, 14, 14, 14, 14, 14, 14, 14}));
 }
 
-TEST_F(DalleMiniParity, RefusesWhatDoesNotFit) {
+TEST_F(DalleMiniParity, RefusesInvalidInput) {
   const auto model = LoadModel<DalleMini>(kFolder);
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids(8, 5)); }), HasSubstr("reads at most 7"));
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids{130}); }), HasSubstr("id 130 at position 0"));
@@ -203,7 +203,7 @@ TEST_F(DalleMiniParity, RefusesWhatDoesNotFit) {
   ids[1] = 3;
   EXPECT_THAT(decode(ids), HasSubstr("id 3 in a prompt"));
   ids = model->Prompt(Ids{5});
-  ids[0] = 14;  // padding alone
+  ids[0] = 14;  // only padding
   EXPECT_THAT(decode(ids), HasSubstr("a prompt has no text"));
   ids = model->Prompt(Ids{5});
   ids.push_back(13);
@@ -234,7 +234,7 @@ struct VqganParity : testing::Test {
   const Safetensors golden{folder + "/golden.safetensors"};
 };
 
-TEST_F(VqganParity, GivesWhatTheOriginalGives) {
+TEST_F(VqganParity, EqualsTheOriginal) {
   const auto model = LoadModel<Vqgan>(folder);
   model->parameters().PrepareTraining();
   Tape tape;
@@ -269,12 +269,12 @@ TEST_F(VqganParity, DecodesCodes) {
               HasSubstr("vae/model.safetensors: this model has no encoder"));
 }
 
-TEST_F(VqganParity, ComesBackFromItsFolder) {
+TEST_F(VqganParity, SavesAndLoads) {
   const TemporaryFolder again;
   ComesBack(*LoadModel<Vqgan>(folder), again.path());
 }
 
-TEST(Vqgan, HasAttentionWhereItsConfigurationSays) {
+TEST(Vqgan, HasAttentionInConfiguredStages) {
   const auto parameters = [](std::vector<std::int64_t> attentions) {
     Ids places;
     const Vqgan model({.image = 16,

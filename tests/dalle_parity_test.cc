@@ -1,4 +1,4 @@
-// DALL-E's parts against the programs that define them: tools/make_dalle_goldens.py describes the folders in
+// Compares DALL-E's models with the original programs; tools/make_dalle_goldens.py describes the folders in
 // testdata/dalle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(, ImageCoderParity,
                          testing::Values("openai_vae", "openai_vae_short", "discrete_vae", "discrete_vae_blocks"),
                          [](const auto& which) { return std::string(which.param); });
 
-TEST_P(ImageCoderParity, GivesWhatTheOriginalGives) {
+TEST_P(ImageCoderParity, EqualsTheOriginal) {
   const std::unique_ptr<ImageCoder> model = LoadModel<ImageCoder>(FolderOf(name_));
   model->parameters().PrepareTraining();
   Tape tape;
@@ -62,7 +62,7 @@ TEST_P(ImageCoderParity, GivesWhatTheOriginalGives) {
   const FeatureMaps scores = model->Encode(context, pixels);
   EXPECT_LT(Deviation(ToDouble(scores.rows), golden_.Read("logits")), kTolerance);
   EXPECT_EQ(LikeliestCodes(*model, scores.rows), golden_.Integers("codes"));
-  // The relaxed codes with the golden's noise: softmax((scores + noise) / 0.7), where the noise follows from both.
+  // The relaxed codes with the golden's noise: softmax((scores + noise) / 0.7), solved for the noise.
   const Tensor weights = golden_.file.Read("weights", DType::float32);
   Tensor noise = Tensor::Empty(weights.shape(), DType::float32);
   for (std::size_t i = 0; i < noise.span<float>().size(); ++i)
@@ -93,7 +93,7 @@ TEST_P(ImageCoderParity, DecodesCodes) {
   }
 }
 
-TEST_P(ImageCoderParity, ComesBackFromItsFolder) {
+TEST_P(ImageCoderParity, SavesAndLoads) {
   const std::unique_ptr<ImageCoder> model = LoadModel<ImageCoder>(FolderOf(name_));
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
     const TemporaryFolder folder;
@@ -106,7 +106,7 @@ TEST_P(ImageCoderParity, ComesBackFromItsFolder) {
   }
 }
 
-TEST(ImageCoder, RefusesWhatIsNoImageOrCode) {
+TEST(ImageCoder, RefusesInvalidImagesAndCodes) {
   const auto model = LoadModel<ImageCoder>(FolderOf("discrete_vae_blocks"));
   Context context;
   const FeatureMaps odd = {Tensor::Zeros({4 * 6, 3}), {{4, 6}}};
@@ -115,7 +115,7 @@ TEST(ImageCoder, RefusesWhatIsNoImageOrCode) {
   EXPECT_THAT(ErrorOf([] { LoadModel<ImageCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
 }
 
-// The ids, as Dalle reads them, of the golden's texts and images.
+// The golden's texts and images as Dalle's ids.
 DrawingBatch BatchOf(const Dalle& model, const GoldenFile& golden) {
   const Ids texts = golden.Integers("text"), codes = golden.Integers("codes");
   const std::int64_t positions = model.config().text_positions, cells = model.config().cells();
@@ -140,7 +140,7 @@ class DalleParity : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(, DalleParity, testing::Values("dalle", "dalle_wide"),
                          [](const auto& which) { return std::string(which.param); });
 
-TEST_P(DalleParity, GivesWhatTheOriginalGives) {
+TEST_P(DalleParity, EqualsTheOriginal) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   const DrawingBatch batch = BatchOf(*model, golden_);
   const Sequences texts = SequencesOf(*model, batch);
@@ -170,7 +170,7 @@ TEST_P(DalleParity, GivesWhatTheOriginalGives) {
   EXPECT_LT(Deviation(of_codes, golden_.Read("logits.codes")), kTolerance);
 }
 
-TEST_P(DalleParity, LearnsWhatTheOriginalLearns) {
+TEST_P(DalleParity, TrainsLikeTheOriginal) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   model->parameters().PrepareTraining();
   Tape tape;
@@ -183,9 +183,9 @@ TEST_P(DalleParity, LearnsWhatTheOriginalLearns) {
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden_.file)), 1e-4);
 }
 
-// The text and some codes at once, then code after code: what the original gives, and in every precision what a whole
-// pass does.
-TEST_P(DalleParity, DecodesTheSameOverItsCache) {
+// A text with some codes in one pass, followed by single codes, gives the original's results. In every compute type it
+// equals a single pass over all tokens.
+TEST_P(DalleParity, DecodesTheSameWithACache) {
   for (const auto& [compute, tolerance] : {std::pair(Compute::float32, kTolerance), std::pair(Compute::bfloat16, 0.01),
                                            std::pair(Compute::int8, 0.01), std::pair(Compute::int4, 0.01)}) {
     if (!kernels::CpuHas(compute)) continue;
@@ -231,8 +231,8 @@ TEST_P(DalleParity, DecodesTheSameOverItsCache) {
   }
 }
 
-// Several next tokens at once see what they see one after another.
-TEST_P(DalleParity, ContinuesACacheInPieces) {
+// Several tokens in one pass give the same results as one by one.
+TEST_P(DalleParity, ContinuesACacheInChunks) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   const DrawingBatch batch = BatchOf(*model, golden_);
   const auto length = static_cast<std::int32_t>(model->limits().positions);
@@ -255,8 +255,8 @@ TEST_P(DalleParity, ContinuesACacheInPieces) {
   EXPECT_LT(Deviation(actual, ToDouble(expected)), kTolerance);
 }
 
-// A cached key that a mask hides is not read: a NaN in it reaches nothing.
-TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
+// A cached key that the mask excludes is not read: a NaN in it has no effect.
+TEST(Dalle, IgnoresMaskedKeysOfItsCache) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle_wide"));
   const GoldenFile golden("dalle_wide");
   const DrawingBatch batch = BatchOf(*model, golden);
@@ -265,7 +265,7 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   DecoderCache cache;
   Context context;
   context.cache = &cache;
-  const std::int32_t known = text + 6 * side + 3;  // the next code is the fourth of the seventh row
+  const std::int32_t known = text + 6 * side + 3;  // the next code is the fourth in the seventh row
   model->Decode(context, std::span(batch.ids).first(static_cast<std::size_t>(known)), {{0, known}});
   ASSERT_EQ(model->config().kinds[0], GridAttentionKind::row);
   ASSERT_EQ(model->config().kinds[1], GridAttentionKind::column);
@@ -287,20 +287,20 @@ TEST(Dalle, ReadsNoHiddenKeyOfItsCache) {
   const auto next = std::span(batch.ids).subspan(static_cast<std::size_t>(known), 1);
   const std::vector<float> hidden = model->Decode(context, next, {{0, 1}}).ToVector<float>();
   EXPECT_TRUE(std::ranges::all_of(hidden, [](float value) { return std::isfinite(value); }));
-  // And one that is seen, does.
+  // A NaN in a visible key has an effect.
   cache.Shorten(cache.active()[0], known);
   spoil_row(1, text + 3);
   EXPECT_TRUE(std::isnan(model->Decode(context, next, {{0, 1}}).ToVector<float>()[0]));
 }
 
-TEST_P(DalleParity, ComesBackFromItsFolder) {
+TEST_P(DalleParity, SavesAndLoads) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   const TemporaryFolder folder;
   const auto again = ComesBack(*model, folder.path());
   EXPECT_EQ(again->config().kinds, model->config().kinds);
 }
 
-TEST(Dalle, RefusesWhatDoesNotFit) {
+TEST(Dalle, RefusesInvalidInput) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle"));
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids(6, 1)); }), HasSubstr("reads at most 5"));
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids{11}); }), HasSubstr("id 11 at position 0"));

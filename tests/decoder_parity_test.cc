@@ -1,4 +1,4 @@
-// Models with a decoder alone against Hugging Face Transformers: tools/make_gpt_goldens.py and
+// Compares decoder-only models with Hugging Face Transformers; tools/make_gpt_goldens.py and
 // tools/make_decoder_goldens.py describe the folders in testdata/gpt and testdata/decoders. A new folder is a new case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,15 +36,14 @@ class DecoderParity : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(, DecoderParity, testing::ValuesIn(Folders()),
                          [](const auto& which) { return std::filesystem::path(which.param).filename().string(); });
 
-TEST_P(DecoderParity, GivesWhatTransformersGives) {
+TEST_P(DecoderParity, EqualsTransformers) {
   const DecoderDeviations worst = DeviationsOf(folder_);
   EXPECT_GT(worst.attention_maps, 0);
   for (const auto& [what, deviation] : worst.of) EXPECT_LT(deviation, kDecoderTolerance) << what;
 }
 
-// A text in pieces over a cache, first several tokens and then one after another, packed and computed in every
-// precision.
-TEST_P(DecoderParity, DecodesTheSameOverItsCache) {
+// A text in several passes with a cache, of several tokens and then single ones, in every compute type.
+TEST_P(DecoderParity, DecodesTheSameWithACache) {
   const DecoderGolden golden(folder_);
   const Numbers expected = golden.Rows("logits");
   for (const auto& [compute, tolerance] : {std::pair(Compute::float32, kDecoderTolerance),
@@ -71,10 +70,10 @@ TEST_P(DecoderParity, DecodesTheSameOverItsCache) {
   }
 }
 
-TEST_P(DecoderParity, GeneratesTheSameTokens) { ExpectGeneratedTokens(folder_); }
+TEST_P(DecoderParity, GeneratesTransformersTokens) { ExpectGeneratedTokens(folder_); }
 
-// For texts that end by their length, by the end token and by the callback.
-TEST_P(DecoderParity, WritesWithADraftWhatItWritesWithout) {
+// For texts that end at the maximum length, with the end token, and by the callback.
+TEST_P(DecoderParity, GivesTheSameWithADraft) {
   const DecoderGolden golden(folder_);
   const auto without = LoadDecoder(folder_, {.purpose = LoadFor::computing});
   const auto with = LoadDecoder(folder_, {.purpose = LoadFor::computing_with_draft});
@@ -104,7 +103,7 @@ TEST_P(DecoderParity, WritesWithADraftWhatItWritesWithout) {
   EXPECT_LT(drafted_steps, plain_steps * 3 / 4);
 }
 
-TEST_P(DecoderParity, ComesBackFromItsFolder) {
+TEST_P(DecoderParity, SavesAndLoads) {
   const std::unique_ptr<LanguageModel> model = LoadDecoder(folder_);
   const TemporaryFolder folder, quantized;
   model->Save(folder.path());
@@ -112,8 +111,8 @@ TEST_P(DecoderParity, ComesBackFromItsFolder) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
   EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
 
-  // int8 rounds each weight to a hundredth of its row's largest. Of a folder with rounded weights only the activations
-  // are rounded once more.
+  // int8 rounds each weight to a hundredth of the largest one in its row. If a folder has rounded weights, only the
+  // activations are rounded in addition.
   const DecoderGolden golden(folder_);
   for (const Compute compute : {Compute::int8, Compute::int4}) {
     SCOPED_TRACE(Name(compute));

@@ -1,5 +1,4 @@
-// The goldens of models with a decoder alone, as tools/make_gpt_goldens.py and tools/make_decoder_goldens.py describe
-// them.
+// The goldens of decoder-only models, described in tools/make_gpt_goldens.py and tools/make_decoder_goldens.py.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@
 
 namespace headlight {
 
-// Of either kind of model: one that has a tokenizer, and one of images.
+// Loads a text or image generation model.
 inline std::unique_ptr<LanguageModel> LoadDecoder(const std::string& folder, const LoadModelOptions& options = {}) {
   std::unique_ptr<Model> model = LoadModel(folder, options);
   EXPECT_NE(dynamic_cast<LanguageModel*>(model.get()), nullptr);
@@ -38,7 +37,7 @@ inline std::string DecoderFolder(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/" + name;
 }
 
-// A folder of testdata/decoders with a change of its configuration.
+// A folder of testdata/decoders with a changed configuration.
 class ChangedDecoder {
  public:
   ChangedDecoder(const std::string& name, const std::string& from, const std::string& to) {
@@ -52,7 +51,7 @@ class ChangedDecoder {
     WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
   }
   const std::string& path() const { return folder_.path(); }
-  // What loading it throws.
+  // The error of loading it.
   std::string Error() const {
     return ErrorOf([&] { LoadDecoder(folder_.path()); });
   }
@@ -68,7 +67,7 @@ struct DecoderGolden : UnpaddedTexts {
       : UnpaddedTexts(golden, "input_ids", "attention_mask"), file(std::move(golden)) {}
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without the rows of padding.
+  // [texts, longest, columns] without padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
   // One text's [heads, query, key] without padding.
   Numbers Attention(int layer, std::int32_t text) const {
@@ -87,9 +86,9 @@ struct DecoderGolden : UnpaddedTexts {
   Safetensors file;
 };
 
-inline constexpr double kDecoderTolerance = 2e-5;  // of the scale
+inline constexpr double kDecoderTolerance = 2e-5;  // relative to the largest value
 
-// How far a model is from the golden file, as a share of the scale of each result.
+// The deviation of a model from the golden file, relative to the largest value of each result.
 struct DecoderDeviations {
   std::map<std::string, double> of;
   int attention_maps = 0;
@@ -126,7 +125,7 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
   return worst;
 }
 
-// The tokens of generation.json, and the scores of beams.
+// Compares generated tokens with generation.json, and the scores of beams.
 inline void ExpectGeneratedTokens(const std::string& folder) {
   const std::unique_ptr<LanguageModel> model = LoadDecoder(folder);
   const auto integers = [](const JsonView& json) {

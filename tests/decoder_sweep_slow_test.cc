@@ -1,5 +1,5 @@
-// Decoders of drawn configurations against Hugging Face Transformers, which tools/make_decoder_goldens.py --random has
-// written to the folder that HEADLIGHT_DECODERS names.
+// Compares decoders with random configurations with Hugging Face Transformers. tools/make_decoder_goldens.py --random
+// makes the folder that HEADLIGHT_DECODERS names.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace headlight::decoder_sweep_slow_test {
 namespace {
 
-TEST(DecoderSweep, GivesWhatTransformersGives) {
+TEST(DecoderSweep, EqualsTransformers) {
   const char* const root = std::getenv("HEADLIGHT_DECODERS");
   if (root == nullptr)
     GTEST_SKIP() << "HEADLIGHT_DECODERS names no folder that tools/make_decoder_goldens.py --random has made";

@@ -1,4 +1,4 @@
-// Whatever one text of a running batch does, its neighbours are as they are alone.
+// A text of a running batch does not affect the others.
 #include "headlight/generate/decoding_batch.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ namespace {
 using namespace decoding_batch_testing;
 using kernels::CacheType;
 
-// Guided scores are normalised by the list's sums: a list of the whole vocabulary changes nothing.
+// Guided scores are normalized over the list: a list of the whole vocabulary has no effect.
 TEST(DecodingBatch, GuidesWithinAShortlist) {
   Shortlist everything{{}, std::vector<std::int32_t>(42), {}};
   for (std::int32_t id = 0; id < 41; ++id) everything.always.push_back(id);
@@ -37,7 +37,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
     DecodingRequest request = subject.requests.back();
     SearchOptions changed = options;
     changed.end_ids = {0};
-    changed.writes_padding = true;  // which is on the list
+    changed.writes_padding = true;  // padding is in the list
     request.options = std::make_shared<const SearchOptions>(changed);
     std::vector<std::vector<Hypothesis>> results;
     for (const Shortlist* const shortlist : {static_cast<const Shortlist*>(nullptr), &std::as_const(everything)}) {
@@ -51,7 +51,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
   }
 }
 
-// Whatever one text does, its neighbours are as they are alone.
+// A text of a running batch does not affect the others.
 class DecodingBatchTest : public testing::Test {
  protected:
   DecodingBatchTest() {
@@ -63,11 +63,11 @@ class DecodingBatchTest : public testing::Test {
   std::vector<DecodingRequest> requests_;
 };
 
-TEST_F(DecodingBatchTest, ComputesRequestsWithEqualOptionsTogether) {
+TEST_F(DecodingBatchTest, GroupsRequestsWithEqualOptions) {
   DecodingBatch batch(model_);
   SearchOptions options{.sample = true};
   options.stops = std::make_shared<const StopCondition>([](std::span<const std::int32_t>) { return false; });
-  const auto owners = [&](const SearchOptions& second) {  // of the second of two requests' options
+  const auto owners = [&](const SearchOptions& second) {  // the owners of the second request's options
     const auto first_options = std::make_shared<const SearchOptions>(options);
     auto second_options = std::make_shared<const SearchOptions>(second);
     const std::weak_ptr<const SearchOptions> weak = second_options;
@@ -86,8 +86,8 @@ TEST_F(DecodingBatchTest, ComputesRequestsWithEqualOptionsTogether) {
   EXPECT_EQ(owners(other), 1);
 }
 
-TEST_F(DecodingBatchTest, ANaNEndsItsOwnText) {
-  constexpr std::int32_t poison = 60;  // its embedding is NaN, not its score
+TEST_F(DecodingBatchTest, ANaNEndsOnlyItsOwnText) {
+  constexpr std::int32_t poison = 60;  // its embedding is NaN, but not its score
   GptConfig config = SmallGpt();
   config.tie_output = false;
   Gpt model(config);
@@ -117,8 +117,8 @@ TEST_F(DecodingBatchTest, ANaNEndsItsOwnText) {
   }
 }
 
-// Tokens before a NaN that are read in its pass may be shared.
-TEST_F(DecodingBatchTest, ANaNDoesNotReachThoseWhoShareEarlierTokens) {
+// Tokens before a NaN in the same pass may be shared.
+TEST_F(DecodingBatchTest, ANaNDoesNotReachTextsThatShareEarlierTokens) {
   constexpr std::int32_t poison = 60;
   GptConfig config = SmallGpt();
   config.tie_output = false;
@@ -138,15 +138,15 @@ TEST_F(DecodingBatchTest, ANaNDoesNotReachThoseWhoShareEarlierTokens) {
   for (const Decoded& text : Finish(batch)) EXPECT_EQ(text.error != nullptr, text.id == 0);
 }
 
-TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
+TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   const auto& model = LoadOnce<DalleMini>("dalle/dalle_mini");
   auto options = std::make_shared<SearchOptions>();
   const auto request = [&](Ids prompt) {
     return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 4};
   };
-  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // not a text's prompt
+  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // not the prompt of a text
   Ids begun = good.prompt;
-  begun.push_back(static_cast<std::int32_t>(model.limits().vocabulary) - 1);  // no code
+  begun.push_back(static_cast<std::int32_t>(model.limits().vocabulary) - 1);  // not a code
   DecodingBatch alone(model);
   alone.Add(good);
   const std::vector<Decoded> expected = Finish(alone);
@@ -165,8 +165,8 @@ TEST_F(DecodingBatchTest, ATextThatAPassCannotReadEndsAlone) {
   }
 }
 
-// Also if it comes first, or if the states of several have to be read together.
-TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitEndsItsOwnText) {
+// Also if it is first, or if the states of several must be read together.
+TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   const Subject subject = OfMarian();
   const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];
   DecodingRequest bad = one;
@@ -184,8 +184,8 @@ TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitEndsItsOwnText) {
   }
 }
 
-// The states without a source, which guidance reads, have the width of each text's memory.
-TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitLeavesTheGuidanceOfOthers) {
+// The zero states for guidance have the width of each text's memory.
+TEST_F(DecodingBatchTest, AMemoryOfWrongSizeDoesNotAffectGuidanceOfOthers) {
   const Subject subject = OfMarian();
   DecodingRequest good = subject.requests[4];
   good.options = std::make_shared<const SearchOptions>(SearchOptions{.end_ids = {0}, .guidance = 2});
@@ -203,7 +203,7 @@ TEST_F(DecodingBatchTest, AMemoryThatDoesNotFitLeavesTheGuidanceOfOthers) {
   }
 }
 
-TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsItsOwnText) {
+TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsOnlyItsOwnText) {
   DecodingBatch batch(model_);
   const auto options = std::make_shared<const SearchOptions>();
   const DecodingRequest good{.prompt = {1, 2}, .options = options, .max_new_tokens = 6};
@@ -217,7 +217,7 @@ TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsItsOwnText) {
 }
 
 // Also while drafts are verified.
-TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsItsOwnText) {
+TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsOnlyItsOwnText) {
   const Subject drafts = OfDrafts();
   for (int last = 1; last < 8; ++last) {
     SearchOptions options;
@@ -237,7 +237,7 @@ TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsItsOwnText) {
   }
 }
 
-TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsItsOwnText) {
+TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsOnlyItsOwnText) {
   const auto options = std::make_shared<const SearchOptions>();
   const DecodingRequest good{.prompt = {1, 2}, .options = options, .max_new_tokens = 6};
   const std::function<void(DecodingBatch&)> calls[] = {
@@ -262,7 +262,7 @@ TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsItsOwnText) {
     }
 }
 
-// Transformers forces tokens after it has forbidden n-grams.
+// Transformers forces tokens after forbidding n-grams.
 TEST_F(DecodingBatchTest, ForcedTokensMayRepeat) {
   constexpr std::int32_t forced = 7;
   for (const std::int32_t beams : {1, 3}) {
@@ -320,7 +320,7 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
 }
 
 // A long prompt is read in chunks: others get a token in every pass, and it may be cancelled meanwhile.
-TEST_F(DecodingBatchTest, LongPromptsDoNotHoldUpOthers) {
+TEST_F(DecodingBatchTest, LongPromptsDoNotDelayOthers) {
   auto options = std::make_shared<SearchOptions>();
   DecodingBatch batch(model_, {.pass_tokens = 10});
   int told = 0;
@@ -338,12 +338,12 @@ TEST_F(DecodingBatchTest, LongPromptsDoNotHoldUpOthers) {
   EXPECT_EQ(batch.cached_tokens(), 9);
   const std::vector<Decoded> ended = Finish(batch);
   ASSERT_EQ(ended.size(), 1U);
-  EXPECT_EQ(ended.front().hypotheses.front().ids.size(), 12U);  // the callback ended it
+  EXPECT_EQ(ended.front().hypotheses.front().ids.size(), 12U);  // ended by the callback
   EXPECT_TRUE(ended.front().hypotheses.front().ended);
 }
 
-// Texts that begin alike share those tokens, also those that join while they are read.
-TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
+// Texts with a common prefix share its cache, also those that join while it is read.
+TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   auto options = std::make_shared<SearchOptions>();
   options->end_ids = {};
   Random random(4);
@@ -365,8 +365,8 @@ TEST_F(DecodingBatchTest, SharesWhatTextsBeginWith) {
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 
-// A bfloat16 or int8 cache takes less memory in proportion, and changes a log-probability by less than 1e-3.
-TEST_F(DecodingBatchTest, FewerBitsInTheCacheChangeLittle) {
+// A bfloat16 or int8 cache takes proportionally less memory, and changes a log-probability by less than 1e-3.
+TEST_F(DecodingBatchTest, RoundedCachesChangeLittle) {
   const auto run = [&](CacheType type) {
     DecodingBatch batch(model_, {.cache_type = type});
     batch.Add({.prompt = SomePrompts(60).back(), .options = requests_.front().options, .max_new_tokens = 1});
@@ -384,8 +384,8 @@ TEST_F(DecodingBatchTest, FewerBitsInTheCacheChangeLittle) {
   EXPECT_NEAR(int8, unrounded, 1e-3);
 }
 
-// Beams that are read again share what they begin with, as they did before.
-TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirTokens) {
+// Beams that are read again after an eviction share their prefix.
+TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirPrefix) {
   const auto run = [&](std::int64_t bound, std::int64_t& evictions) {
     DecodingBatch batch(model_, {.pass_tokens = 50, .cached_tokens = bound});
     Random random(4);
@@ -410,7 +410,7 @@ TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirTokens) {
   EXPECT_GT(some, 0);
 }
 
-// A bound on the cache holds while there is more than one text.
+// The cache stays within its bound if there is more than one text.
 TEST_F(DecodingBatchTest, KeepsItsBoundOnTheCache) {
   DecodingBatch batch(model_, {.pass_tokens = 20, .cached_tokens = 120});
   for (const DecodingRequest& request : requests_)

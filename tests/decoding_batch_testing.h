@@ -62,7 +62,7 @@ inline std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_
   return shared;
 }
 
-// Prompts of which some begin alike.
+// Prompts, some with a common prefix.
 inline Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vector<Ids>& prompts) {
   Subject subject{.language = &model};
   Random random(5);
@@ -149,7 +149,7 @@ inline Subject OfGpt() {
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
-// Alone, greedy texts use speculative decoding.
+// If there is only one, greedy texts use speculative decoding.
 inline Subject OfDrafts() {
   static const std::unique_ptr<LanguageModel> model = [] {
     const TemporaryFolder folder;
@@ -174,7 +174,7 @@ inline Subject OfShortlists() {
   return subject;
 }
 
-// Runs until no text is left.
+// Runs until there is no text left.
 inline std::vector<Decoded> Finish(DecodingBatch& batch) {
   std::vector<Decoded> all;
   for (int steps = 0; !batch.empty(); ++steps) {

@@ -1,4 +1,4 @@
-// The options of decoding with an encoder and a decoder: penalties, sampling, target prefixes, token scores.
+// Options for decoding with an encoder-decoder: penalties, sampling, target prefixes, token scores.
 // tests/encoder_decoder_parity_test.cc compares with Transformers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ void ExpectSame(const std::vector<Hypothesis>& found, const std::vector<Hypothes
   }
 }
 
-TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
+TEST(DecodingRules, BeginTranslationsWithTheirPrefix) {
   const std::vector<Ids> prefixes = {{13, 6}, {}, {5}, {20, 4, 4, 9}};
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name), drafting = Load(name, LoadFor::computing_with_draft);
@@ -82,7 +82,7 @@ TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
           const auto together = DecodeInBatches(*model, kSources, options, 1000);
           const auto drafted = DecodeInBatches(*drafting, kSources, options, 1);
           for (std::size_t i = 0; i < kSources.size(); ++i) {
-            // As the decoder's first inputs, which Transformers' goldens check.
+            // The same prefix as decoder inputs, which Transformers' goldens check.
             DecodingOptions alone = options;
             alone.sources.clear();
             alone.prefix = {model->limits().start_id};
@@ -96,7 +96,7 @@ TEST(DecodingRules, BeginEachTranslationWithItsPrefix) {
   }
 }
 
-TEST(DecodingRules, PutALanguageBeforeThePrefix) {
+TEST(DecodingRules, PutTheLanguageBeforeThePrefix) {
   const auto model = Load("bart_gelu");
   DecodingOptions options{.search = {.beam_size = 3, .first_token = 17}, .max_length = 12};
   options.sources = {{{13, 6}, 0}, {}, {}, {{4}, 0}};
@@ -109,7 +109,7 @@ TEST(DecodingRules, PutALanguageBeforeThePrefix) {
   ExpectSame(found[1], Alone(*model, kSources[1], without));
 }
 
-// The scores are the model's, one for each token that it chose, and sum to the whole's.
+// There is one score for each token that the model chose; they sum to the log-probability.
 TEST(DecodingRules, ScoreEveryToken) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name), drafting = Load(name, LoadFor::computing_with_draft);
@@ -137,8 +137,8 @@ TEST(DecodingRules, ScoreEveryToken) {
   }
 }
 
-// Greedy choice under the penalty, token by token.
-TEST(DecodingRules, PenaliseRepetition) {
+// Greedy search with the penalty, step by step.
+TEST(DecodingRules, PenalizeRepetition) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name);
     for (const double penalty : {1.4, 0.6}) {
@@ -170,8 +170,8 @@ TEST(DecodingRules, PenaliseRepetition) {
   }
 }
 
-// Frequencies of the second token where the first is given, over a shortlist or the whole vocabulary.
-TEST(DecodingRules, SampleTokensAsOftenAsTheyAreLikely) {
+// Frequencies of the second token after a given first one, with a shortlist and with the whole vocabulary.
+TEST(DecodingRules, SampleTokensByTheirProbability) {
   const auto model = Load("bart_gelu");
   const Ids& source = kSources[2];
   Shortlist list{{4, 6, 7, 9, 11, 13, 15, 19}, {}, {}};
@@ -251,7 +251,7 @@ TEST(DecodingRules, AreBatchInvariant) {
 }
 
 // Enough sentences to be divided among threads.
-TEST(DecodingRules, DoNotDependOnTheThreads) {
+TEST(DecodingRules, DoNotDependOnThreads) {
   const auto model = Load("bart_gelu");
   std::vector<Ids> sources;
   DecodingOptions options{

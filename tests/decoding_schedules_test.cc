@@ -1,5 +1,5 @@
-// A text's result has the same bits alone and in any running batch: random schedules of joins, cancellations, chunks,
-// shared prefixes and memories, and evictions, over models of every kind.
+// A text's result is bit-identical by itself and in any running batch: random schedules of joins, cancellations,
+// chunks, shared prefixes and memories, and evictions, for models of every kind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,11 +94,11 @@ Subject OfImages(const std::string& name) {
   return subject;
 }
 
-// Runs so many random schedules and returns how many texts differ from the same text alone.
+// Runs random schedules, and returns how many texts differ from a run with only that text.
 struct Outcome {
   int texts = 0, differing = 0, cancelled = 0;
   std::int64_t evictions = 0;
-  std::string error = {};  // of the last that differs
+  std::string error = {};  // of the last text that differs
 };
 Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed, CacheType type = CacheType::unrounded) {
   std::vector<std::vector<Hypothesis>> alone;
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(CacheType::unrounded, CacheType::bfloat16, CacheType::int8)),
     [](const auto& of) { return fmt::format("{}_{}", std::get<0>(of.param).name, Name(std::get<1>(of.param))); });
 
-TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
+TEST_P(DecodingBatchSchedules, GiveTheBitsOfSingleTexts) {
   const auto& [kind, type] = GetParam();
   const int schedules = type == CacheType::unrounded ? kind.schedules : kind.schedules / 2;
   int evictions = 0, cancelled = 0;
@@ -180,7 +180,7 @@ TEST_P(DecodingBatchSchedules, GiveEveryTextItsBitsAlone) {
   EXPECT_GT(cancelled, 0);
 }
 
-// A model whose results depend a little on how many tokens a pass has.
+// A model whose results depend slightly on the number of tokens in a pass.
 class LeakyGpt : public Gpt {
  public:
   using Gpt::Gpt;

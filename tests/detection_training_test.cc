@@ -1,4 +1,4 @@
-// Training a detector on drawn scenes.
+// Training a detector on synthetic scenes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr SceneOptions kScenes = {.height = 64, .width = 64, .fewest = 1, .most = 2};
 
-// The mean loss of each of so many steps over four scenes.
+// The mean loss of each step over four scenes.
 std::vector<double> Losses(int steps, std::uint64_t seed) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
@@ -41,17 +41,17 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   return losses;
 }
 
-TEST(DetectionTraining, LearnsAFewScenes) {
+TEST(DetectionTraining, FitsAFewScenes) {
   const std::vector<double> losses = Losses(40, 1);
   EXPECT_LT(losses.back(), 0.6 * losses.front());
 }
 
-// As pycocotools counts them: an object without an area is never found.
+// As in pycocotools, an object without an area is never found.
 TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
-  // Of a class that no other object has.
+  // A class that no other object has.
   std::int32_t unseen = 0;
   const auto has = [&](const DetectionExample& example) {
     return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });
@@ -69,7 +69,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   EXPECT_EQ(after.scores.class_ap[static_cast<std::size_t>(unseen)], 0);
 }
 
-// The annotation of an image that EXIF turns says the size of the stored pixels.
+// The annotation of an image with EXIF rotation has the size of the stored pixels.
 TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   DetectionSet set = Scenes(0, 2, kScenes);
   Detr model(SmallDetr(16));
@@ -94,7 +94,7 @@ TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-// A batch goes on from any place with the same images, turned and cropped in the same way.
+// A batch stream resumes at any position with the same images and augmentations.
 TEST(DetectionTraining, ResumesWithTheSameImages) {
   const DetectionSet set = Scenes(0, 5, kScenes);
   Detr model(SmallDetr(16));
@@ -123,7 +123,7 @@ TEST(DetectionTraining, ResumesWithTheSameImages) {
   for (int i = 3; i < 6; ++i) EXPECT_EQ(loss_of(resumed()), losses[static_cast<std::size_t>(i)]);
 }
 
-TEST(DetectionTraining, ImagesAreDecodedWithTheirPartAlone) {
+TEST(DetectionTraining, DecodesOnlyTheImagesOfItsMicroBatch) {
   constexpr SceneOptions scenes = {.height = 96, .width = 128};
   const DetectionSet set = Scenes(0, 12, scenes);
   Detr model(SmallDetr(16));
@@ -155,14 +155,14 @@ TEST(DetectionTraining, ImagesAreDecodedWithTheirPartAlone) {
   }
 }
 
-// Cells 4 x 3, with a large box over the left half and a small one in it.
-TEST(DetectionTraining, CellsLearnWhatTheyShow) {
+// 4 x 3 cells, with a large box over the left half and a small one in it.
+TEST(DetectionTraining, CellLossMatchesCellsToBoxes) {
   DetectedImages found;
   found.grids = {{3, 4}};
   found.images = PackedSequences(std::vector<std::int32_t>{11});
-  found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last one is hidden
+  found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last one is masked
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
-  // A cell that is right is sure of its class and has its box; cell 1 holds the small box's middle.
+  // A correct cell is certain of its class and has its box; cell 1 has the centre of the small box.
   const auto loss = [&](std::size_t wrong) {
     const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
     for (std::size_t cell = 0; cell < 11; ++cell) {
@@ -174,7 +174,7 @@ TEST(DetectionTraining, CellsLearnWhatTheyShow) {
     return CellLoss(cells, found, objects, {}, 1).data<float>()[0];
   };
   EXPECT_NEAR(loss(11), 0, 1e-5);
-  const double weights = 6 + 5 * 0.1;  // six cells show something
+  const double weights = 6 + 5 * 0.1;  // six cells have an object
   EXPECT_NEAR(loss(0), 100 / weights, 1e-4);
   EXPECT_NEAR(loss(1), 100 / weights, 1e-4);
   EXPECT_NEAR(loss(2), 0.1 * 100 / weights, 1e-4);
@@ -206,7 +206,7 @@ TEST(DetectionTraining, RefitsADetectorToOtherClassesAndQueries) {
   EXPECT_EQ(other->labels(), std::vector<std::string>{"a"});
 }
 
-TEST(DetectionTraining, RefusesWhatTheModelDoesNotHave) {
+TEST(DetectionTraining, RefusesUnsupportedInput) {
   DetectionSet set = Scenes(0, 1, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);

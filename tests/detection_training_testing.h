@@ -1,4 +1,4 @@
-// Shared by the tests of training detectors: drawn scenes as a set of images, and a small DETR.
+// Shared by tests of detector training: synthetic scenes as a set of images, and a small DETR.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-// Scenes [first, first + count), whose paths are their numbers.
+// Scenes [first, first + count); their paths are their numbers.
 inline DetectionSet Scenes(std::uint64_t first, std::uint64_t count, const SceneOptions& options) {
   DetectionSet set;
   for (std::uint64_t i = first; i < first + count; ++i)
@@ -38,7 +38,7 @@ inline ImageProcessor SceneProcessor(std::int64_t side) {
   return processor;
 }
 
-// From scratch, for scenes.
+// The configuration of a small DETR for scenes, from scratch.
 inline DetrConfig SmallDetr(std::int64_t width) {
   DetrConfig config;
   config.backbone = {

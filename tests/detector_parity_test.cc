@@ -1,4 +1,4 @@
-// Detectors against Hugging Face Transformers: tools/make_detector_goldens.py describes the folders in
+// Compares detectors with Hugging Face Transformers; tools/make_detector_goldens.py describes the folders in
 // testdata/detectors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(, DetectorParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(DetectorParity, GivesWhatTransformersGives) {
+TEST_P(DetectorParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const std::string folder = FolderOf(name);
   const Golden golden(folder);
@@ -100,14 +100,14 @@ TEST_P(DetectorParity, GivesWhatTransformersGives) {
   if (dtype == DType::float32) return CompareWithGolden(*model, golden, 5e-5);
   Detr in_double(model->config(), dtype);
   LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
-  CompareWithGolden(in_double, golden, 1e-6);  // the goldens are single
+  CompareWithGolden(in_double, golden, 1e-6);  // the goldens have single precision
 }
 
-TEST_P(DetectorParity, ComesBackFromItsFolder) {
+TEST_P(DetectorParity, SavesAndLoads) {
   const std::unique_ptr<DetectionModel> model = LoadModel<DetectionModel>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
-  // Whole numbers stay so: Transformers refuses others.
+  // Integers must be written as integers: Transformers accepts no other numbers.
   const JsonView config = ReadJson(folder.File("config.json"));
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
     EXPECT_NE(config[key].value().As<std::int64_t>(), nullptr) << key;
@@ -124,7 +124,7 @@ std::vector<Tensor> ImagesOfSizes(const std::vector<std::pair<std::int64_t, std:
   return images;
 }
 
-// Images of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(ObjectDetector, IsBatchInvariant) {
   const std::unique_ptr<const DetectionModel> model = LoadModel<DetectionModel>(FolderOf("detr"));
   const std::vector<Tensor> images = ImagesOfSizes({{64, 40}, {33, 97}, {64, 40}, {20, 20}});
@@ -141,7 +141,7 @@ TEST(ObjectDetector, IsBatchInvariant) {
   EXPECT_EQ(together.boxes.ToVector<float>(), boxes);
 }
 
-// The same weights under the names that published checkpoints have from timm.
+// The same weights with timm's names, as in published checkpoints.
 TEST(ObjectDetector, ReadsTimmsNames) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   Detr ours(config);
@@ -164,7 +164,7 @@ TEST(ObjectDetector, ReadsTimmsNames) {
   Context context;
   EXPECT_EQ(timms.Detect(context, images).layers.back().logits.ToVector<float>(),
             ours.Detect(context, images).layers.back().logits.ToVector<float>());
-  // The config says so, and is read back as ResNet-50: of the size that timm's has.
+  // The configuration names the backbone, and is read back as ResNet-50, with the size of timm's.
   const TemporaryFolder folder;
   timms.Save(folder.path());
   const JsonView written = ReadJson(folder.File("config.json"));
@@ -177,7 +177,7 @@ TEST(ObjectDetector, ReadsTimmsNames) {
   EXPECT_EQ(read.backbone.hidden.back(), 2048);
 }
 
-TEST(ObjectDetector, HasItsMasksBesideTheRest) {
+TEST(ObjectDetector, HasAnOptionalMaskHead) {
   DetrConfig config;
   config.timm_backbone = "resnet50";
   config.masks = true;
@@ -200,8 +200,8 @@ TEST(ObjectDetector, HasItsMasksBesideTheRest) {
   EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("4 stages, not 2"));
 }
 
-// COCO's numbers have gaps, whose classes are all called alike.
-TEST(ObjectDetector, MayHaveEqualLabels) {
+// COCO's category ids have gaps, and the classes in gaps have the same name.
+TEST(ObjectDetector, AllowsEqualLabels) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   config.labels = {"N/A", "person", "N/A"};
   Detr model(config);
@@ -211,7 +211,7 @@ TEST(ObjectDetector, MayHaveEqualLabels) {
   EXPECT_EQ(LoadModel<Detr>(folder.path())->labels(), config.labels);
 }
 
-TEST(ObjectDetector, RefusesWhatItDoesNotHave) {
+TEST(ObjectDetector, RefusesUnsupportedInput) {
   const std::unique_ptr<const DetectionModel> model = LoadModel<DetectionModel>(FolderOf("detr"));
   Context context;
   const auto detect = [&](const Shape& shape, std::vector<DetectionModel::PixelMask> masks = {}) {

@@ -22,19 +22,19 @@ INSTANTIATE_TEST_SUITE_P(, DistilBert,
                                          "distilbert_tags", "distilbert_answers_left"),
                          [](const auto& which) { return which.param; });
 
-TEST_P(DistilBert, GivesWhatTransformersGives) {
+TEST_P(DistilBert, EqualsTransformers) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   CompareWithGolden(*model, kFolders + GetParam(), 2e-5);
 }
 
-TEST_P(DistilBert, ComesBackFromItsFolder) {
+TEST_P(DistilBert, SavesAndLoads) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const TemporaryFolder folder;
   model->Save(folder.path());
   CompareWithGolden(*LoadModel<TextEncoder>(folder.path()), kFolders + GetParam(), 2e-5);
 }
 
-TEST(DistilBertHeads, BeginAnewOnTheSameEncoder) {
+TEST(DistilBertHeads, AreNewOnTheSameEncoder) {
   const std::unique_ptr<TextEncoder> tagger = LoadModel<TextEncoder>(kFolders + "distilbert_tags");
   const auto classifier = GiveHeads(*tagger, {.sequence_classes = true, .labels = {"no", "yes"}}, 1);
   const std::vector<std::int32_t> ids = {3, 7, 2};
@@ -45,7 +45,7 @@ TEST(DistilBertHeads, BeginAnewOnTheSameEncoder) {
   EXPECT_THAT(ErrorOf([&] { classifier->TokenClassLogits(context, hidden); }), testing::HasSubstr("classes of tokens"));
 }
 
-TEST(DistilBertFolder, RefusesWhatItIsNot) {
+TEST(DistilBertFolder, RefusesUnsupportedInput) {
   const auto error = [](const std::string& settings) {
     const TemporaryFolder folder;
     std::filesystem::copy(kFolders + "distilbert", folder.path(), std::filesystem::copy_options::recursive);

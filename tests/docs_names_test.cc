@@ -1,4 +1,4 @@
-// Every name in backquotes, in the documentation or in a header's comment, must exist: as an identifier or a key of the
+// Every name in backquotes, in the documentation or in a header's comment, must exist: as an identifier or a key in the
 // code, an option of a program, or a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,8 +62,8 @@ std::vector<std::string> Words(std::string_view text, std::string_view more = ""
   return words;
 }
 
-// A source divided into code with its literals, the literals alone, and the comments, which begin with `comment` and
-// end with the line.
+// A source divided into code with literals, only the literals, and comments, which begin with `comment` and end with
+// the line.
 struct Source {
   std::string code, comments;
   std::vector<std::string> literals;
@@ -102,11 +102,11 @@ struct Known {
   Names words;  // of the code: identifiers, and the words in literals
   Names keys;   // literals that are one word
   Names files;  // that literals name
-  Names paths;  // of files and folders of the project, whole or from any folder on
+  Names paths;  // files and folders of the project, as full paths or suffixes of paths
 
   void AddCode(const Source& source) {
     for (std::string& word : Words(source.code)) words.insert(std::move(word));
-    for (std::string& word : Words(source.code, "-")) {  // options, as programs declare or scripts pass them
+    for (std::string& word : Words(source.code, "-")) {  // options that programs declare or scripts pass
       if (word.starts_with("--")) words.insert(std::move(word));
     }
     for (const std::string& literal : source.literals) {
@@ -147,7 +147,7 @@ Known ReadProject(const std::vector<fs::path>& files) {
       const std::string room = *std::next(file.begin());
       known.words.merge(Names{"test_" + room, "slow_test_" + room});
     }
-    // The names of tests prove nothing, nor do the pages themselves.
+    // Names in tests and in the documentation itself do not count.
     if (IsTest(path) || path.find("testdata") != std::string::npos || extension == ".md" || extension == ".svg")
       continue;
     const bool slashes = extension == ".cc" || extension == ".h" || extension == ".js" || extension == ".json";
@@ -195,7 +195,7 @@ std::vector<std::string> Missing(const std::string& span, const Known& known, co
         if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) continue;
         const bool alone = name == span;
         const bool exists = known.words.contains(name) || known.paths.contains(name) || kForeign.contains(name);
-        // In a header a lower-case word alone names its parameter or member, or a key of a file.
+        // In a header, a single lower-case word names its own parameter or member, or a key of a file.
         const bool here = own == nullptr || !alone || own->contains(name) || known.keys.contains(name) ||
                           LooksLikeName(name) || known.paths.contains(name);
         if ((alone || LooksLikeName(name)) && !(exists && here)) missing.push_back(name);
@@ -220,7 +220,7 @@ std::vector<std::string> WrongNames(const std::string& where, std::string_view t
   return complaints;
 }
 
-// A page without its programs, which others check (docs_test.cc).
+// A page without its programs, which docs_test.cc checks.
 std::string WithoutPrograms(const std::string& page) {
   std::string text;
   bool in_program = false;

@@ -1,4 +1,4 @@
-// Excerpts in the documentation are equal to the files that they name, and its links lead to files.
+// Excerpts in the documentation must equal the files that they name, and links must lead to files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Lines LinesOf(const fs::path& path) {
   return LinesOf(text);
 }
 
-// True if the excerpt is in the file, where all of it may be indented by as much as its first line is.
+// True if the excerpt is in the file, with any common indentation.
 bool Contains(const Lines& file, const Lines& excerpt) {
   if (excerpt.empty()) return false;
   for (std::size_t begin = 0; begin + excerpt.size() <= file.size(); ++begin) {

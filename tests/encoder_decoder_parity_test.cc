@@ -1,4 +1,4 @@
-// T5 and BART against Hugging Face Transformers: tools/make_encoder_decoder_goldens.py describes the folders in
+// Compares T5 and BART with Hugging Face Transformers; tools/make_encoder_decoder_goldens.py describes the folders in
 // testdata/encoder_decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,9 +86,9 @@ INSTANTIATE_TEST_SUITE_P(, EncoderDecoderParity,
                          testing::Combine(testing::ValuesIn(kFolders), testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
+TEST_P(EncoderDecoderParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
-  const double tolerance = dtype == DType::float32 ? 1e-5 : 3e-6;  // the goldens are single, and so are T5's norms
+  const double tolerance = dtype == DType::float32 ? 1e-5 : 3e-6;  // the goldens and T5's norms have single precision
   const Golden golden(name);
   const std::unique_ptr<EncoderDecoder> model =
       dtype == DType::float32 ? LoadModel<EncoderDecoder>(FolderOf(name)) : InDouble(FolderOf(name));
@@ -119,7 +119,7 @@ TEST_P(EncoderDecoderParity, GivesWhatTransformersGives) {
   tape.Backward(loss);
   const NamedNumbers expected = GradientsOf(golden.file);
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance);
-  // The gradients of the tables of positions, which are small beside the words', by themselves.
+  // Separate comparison of the gradients of position tables, which are much smaller than those of words.
   const NamedNumbers found = ByName(model->parameters(), &Parameter::gradient);
   for (const auto& [parameter, numbers] : expected) {
     const bool position =
@@ -139,7 +139,7 @@ Numbers LogitsOf(const EncoderDecoder& model, const Golden& golden) {
   return ToDouble(model.Logits(context, model.Decode(context, golden.target.ids, golden.target.texts, memory)));
 }
 
-TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
+TEST_P(EncoderDecoderFolder, SavesLikeTransformers) {
   const TemporaryFolder saved;
   LoadModel<EncoderDecoder>(FolderOf(GetParam()))->Save(saved.path());
   const Safetensors ours(saved.File("model.safetensors")), theirs(FolderOf(GetParam()) + "/model.safetensors");
@@ -153,7 +153,7 @@ TEST_P(EncoderDecoderFolder, ComesBackAsTransformersWouldSaveIt) {
             LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam())), golden));
 }
 
-// Packed models agree in every precision, to its tolerance.
+// Packed models agree in every compute type, within its tolerance.
 TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
   const Golden golden(GetParam());
   const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);
@@ -171,7 +171,7 @@ TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
       << "stored in 8 bits";
 }
 
-// Decoding one token at a time over a cache gives the logits of whole sentences.
+// Decoding token by token with a cache gives the logits of whole sentences.
 TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   const Golden golden(GetParam());
   const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(FolderOf(GetParam()));
@@ -195,7 +195,7 @@ TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   EXPECT_LT(Deviation(found, expected), 1e-5);
 }
 
-// How far the search is from generate()'s, in scores; infinite where a word differs.
+// The deviation of scores from those of generate(); infinite if a token differs.
 double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
                          const DecodingOptions& options) {
   const auto found = Decode(model, golden.source.ids, golden.source.texts, options);
@@ -216,7 +216,7 @@ double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, cons
   return worst;
 }
 
-// Settings as generate() takes them: its lengths count the start.
+// The settings of generate(), whose lengths include the start token.
 DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
   DecodingOptions options{
@@ -238,7 +238,7 @@ DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected
   return options;
 }
 
-TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
+TEST(EncoderDecoderDecoding, EqualsGenerate) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const Golden golden(name);
     for (const LoadFor purpose : {LoadFor::everything, LoadFor::computing}) {
@@ -250,7 +250,7 @@ TEST(EncoderDecoderDecoding, FindsWhatGenerateFinds) {
   }
 }
 
-// Decodes every sentence greedily, alone and in a batch; calls of `cancelled` count the steps.
+// Decodes every sentence greedily, separately and in a batch; calls of `cancelled` count the steps.
 struct Written {
   std::vector<Hypothesis> hypotheses;
   int steps = 0;
@@ -272,9 +272,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
   return written;
 }
 
-// With a draft of its own weights or of other weights the output is bitwise the same, but a good draft takes fewer
-// steps.
-TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
+// With a draft, with the same or other weights, the output is bit-identical. A good draft takes fewer steps.
+TEST_P(EncoderDecoderFolder, GivesTheSameWithADraft) {
   const Golden golden(GetParam());
   for (const auto& [compute, good] :
        {std::pair(Compute::float32, true), std::pair(Compute::float32, false), std::pair(Compute::bfloat16, true)}) {
@@ -307,7 +306,7 @@ TEST_P(EncoderDecoderFolder, WritesWithADraftWhatItWritesWithout) {
 }
 
 // From random weights, with dropout.
-TEST(EncoderDecoderTraining, LearnsSentencesByHeart) {
+TEST(EncoderDecoderTraining, MemorizesSentences) {
   T5Config t5 = LoadModel<T5>(FolderOf("t5_gated_gelu_untied"))->config();
   BartConfig bart = LoadModel<Bart>(FolderOf("mbart_gelu"))->config();
   t5.model = t5.ffn = bart.model = bart.decoder_ffn = 24;
@@ -352,7 +351,7 @@ TEST(RelativeBuckets, AreT5s) {
   }
 }
 
-// The error of loading a folder whose config.json has another value for a key.
+// The error of loading a folder with another value for a key of config.json.
 std::string ErrorWith(const char* name, const char* key, Json value) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
@@ -362,7 +361,7 @@ std::string ErrorWith(const char* name, const char* key, Json value) {
   return ErrorOf([&] { LoadModel<EncoderDecoder>(folder.path()); });
 }
 
-TEST(T5Folder, RefusesWhatItDoesNotHave) {
+TEST(T5Folder, RefusesUnsupportedInput) {
   EXPECT_EQ(ErrorWith("t5_relu", "n_positions", 512), "");
   EXPECT_EQ(ErrorWith("t5_relu", "dense_act_fn", "gelu"), "");
   EXPECT_THAT(ErrorWith("t5_relu", "alibi", 3), HasSubstr("alibi"));
@@ -378,8 +377,8 @@ TEST(T5Folder, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorWith("t5_relu", "layer_norm_epsilon", 0), HasSubstr("epsilon"));
 }
 
-// Settings of generation do not keep a model from being loaded, and of several ends the first is the model's.
-TEST(EncoderDecoderConfig, MayHoldSettingsOfGeneration) {
+// Generation settings do not prevent loading; the first of several end tokens is the model's.
+TEST(EncoderDecoderConfig, MayHaveGenerationSettings) {
   for (const char* name : {"t5_relu", "bart_gelu", "mbart_gelu", "../transformers/marian_relu"}) {
     EXPECT_EQ(ErrorWith(name, "eos_token_id", Json::Array{1, 2}), "") << name;
     EXPECT_EQ(ErrorWith(name, "max_new_tokens", 5), "") << name;
@@ -388,7 +387,7 @@ TEST(EncoderDecoderConfig, MayHoldSettingsOfGeneration) {
   }
 }
 
-TEST(BartFolder, RefusesWhatItDoesNotHave) {
+TEST(BartFolder, RefusesUnsupportedInput) {
   EXPECT_EQ(ErrorWith("bart_gelu", "normalize_before", false), "");
   EXPECT_THAT(ErrorWith("bart_gelu", "normalize_before", true), HasSubstr("normalize_before"));
   EXPECT_THAT(ErrorWith("bart_gelu", "tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));

@@ -1,4 +1,4 @@
-// From text to text with a T5, a BART and an mBART, against Hugging Face Transformers:
+// Compares text-to-text generation of T5, BART and mBART with Hugging Face Transformers;
 // tools/make_encoder_decoder_goldens.py describes the folders in testdata/encoder_decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class EncoderDecoderText : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, EncoderDecoderText, testing::Values("t5_text", "bart_text", "mbart_text"),
                          [](const auto& which) { return std::string(which.param); });
 
-TEST_P(EncoderDecoderText, WritesWhatTransformersWrites) {
+TEST_P(EncoderDecoderText, EqualsTransformers) {
   const JsonView golden = ReadJson(FolderOf(GetParam()) + "/golden.json");
   const std::vector<std::string> texts = Strings(golden["texts"]);
   const Translator translator = Translator::Load(FolderOf(GetParam()));
@@ -53,7 +53,7 @@ TEST_P(EncoderDecoderText, WritesWhatTransformersWrites) {
   }
 }
 
-TEST_P(EncoderDecoderText, ShowsEveryAttention) {
+TEST_P(EncoderDecoderText, RecordsEveryAttention) {
   const Translator translator = Translator::Load(FolderOf(GetParam()));
   const AttentionRecord record = translator.Attention("Two dogs.", "Ein Buch.");
   CheckAttention(record);
@@ -63,7 +63,7 @@ TEST_P(EncoderDecoderText, ShowsEveryAttention) {
   CheckAttention(translator.Attention("Two dogs."));
 }
 
-TEST(Summaries, TakeTheirSettingsFromTheFolder) {
+TEST(Summaries, UseTheFoldersSettings) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("bart_text"), folder.path(), std::filesystem::copy_options::recursive);
   const std::vector<std::string> texts = {"A small dog runs across the green meadow.", "Two men, two dogs."};
@@ -85,7 +85,7 @@ TEST(Summaries, TakeTheirSettingsFromTheFolder) {
   EXPECT_FALSE(Translator::Load(folder.path()).TranslateBatch(texts)[0][0].complete);
 }
 
-TEST(Translations, OfLongTextsAreOfTheirPartsEachWithItsPrefix) {
+TEST(Translations, OfLongTextsAreThoseOfTheirPartsWithPrefixes) {
   const Translator translator = Translator::Load(FolderOf("bart_text"));  // 40 positions
   const std::string sentence = "Two men, two dogs.";
   const TranslateOptions options{.prefix = "A man: "};
@@ -99,8 +99,8 @@ TEST(Translations, OfLongTextsAreOfTheirPartsEachWithItsPrefix) {
   EXPECT_GT(parted.tokens, translator.CountTokens(longer, options));
 }
 
-// mBART's first checkpoints name the language in the decoder's first token.
-TEST(Translations, BeginWithTheLanguageWhereTheModelDoes) {
+// mBART's first checkpoints set the language by the decoder's first token.
+TEST(Translations, BeginWithTheLanguageIfTheModelDoes) {
   const std::vector<std::string> texts = {"A small dog runs across the green meadow.", "Two men, two dogs."};
   const Translator mbart = Translator::Load(FolderOf("mbart_text"));
   const auto translate = [&](const char* start, const TranslateOptions& options) {
@@ -122,14 +122,14 @@ TEST(Translations, SkipIdsBeyondTheTokenizers) {
   const Tokenizer& tokenizer = *loaded;
   std::vector<std::int32_t> tokens = tokenizer.Encode("Two men");
   EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
-  tokens.insert(tokens.begin() + 1, tokenizer.size() + 3);  // of the model's
+  tokens.insert(tokens.begin() + 1, tokenizer.size() + 3);  // a token that only the model has
   EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
   EXPECT_EQ(tokenizer.Piece(tokenizer.size() + 3), "");
   EXPECT_EQ(tokenizer.after(), std::vector<std::int32_t>{1});
   EXPECT_TRUE(tokenizer.before().empty());
 }
 
-TEST(Translations, RefuseWhatTheModelDoesNotHave) {
+TEST(Translations, RefuseUnsupportedInput) {
   const Translator t5 = Translator::Load(FolderOf("t5_text")), mbart = Translator::Load(FolderOf("mbart_text"));
   const auto refused = [](const Translator& translator, const TranslateOptions& options) {
     return ErrorOf([&] { translator.TranslateBatch({}, options); });

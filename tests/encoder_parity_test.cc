@@ -1,5 +1,5 @@
-// The encoder families and their heads against Hugging Face Transformers: tools/make_encoder_goldens.py describes the
-// folders in testdata/encoders.
+// Compares the encoder families and their heads with Hugging Face Transformers; tools/make_encoder_goldens.py describes
+// the folders in testdata/encoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,12 +33,12 @@ INSTANTIATE_TEST_SUITE_P(, EncoderParity,
                                          "esm_1b_masked", "esm_classes_left", "esm_tags"),
                          [](const auto& which) { return which.param; });
 
-TEST_P(EncoderParity, GivesWhatTransformersGives) {
+TEST_P(EncoderParity, EqualsTransformers) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   CompareWithGolden(*model, kFolders + GetParam(), 2e-5);
 }
 
-TEST_P(EncoderParity, ComesBackFromItsFolder) {
+TEST_P(EncoderParity, SavesAndLoads) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const TemporaryFolder folder;
   model->Save(folder.path());
@@ -57,8 +57,8 @@ TEST_P(EncoderParity, ComesBackFromItsFolder) {
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
 }
 
-// A new head is a function of the seed and leaves the encoder's states as they were; the folder can be loaded.
-TEST_P(EncoderParity, IsGivenOtherHeads) {
+// A new head depends only on the seed and does not change the encoder's states. The saved folder can be loaded.
+TEST_P(EncoderParity, AcceptsOtherHeads) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
   const std::vector<std::string> labels = {"a", "b", "c", "d", "e"};
@@ -94,7 +94,7 @@ TEST_P(EncoderParity, IsGivenOtherHeads) {
   }
 }
 
-// A text's states are bitwise the same in any batch.
+// A text's states are bit-identical in any batch.
 TEST_P(EncoderParity, IsBatchInvariant) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
@@ -108,8 +108,8 @@ TEST_P(EncoderParity, IsBatchInvariant) {
   }
 }
 
-// GPT-2 with a head for classes has no other head and reads no left padding.
-TEST(Gpt2Classifier, GivesWhatTransformersGives) {
+// GPT-2 with a classification head has no other head, and does not support left padding.
+TEST(Gpt2Classifier, EqualsTransformers) {
   const std::string from = kFolders + "gpt2_classes";
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(from);
   CompareWithGolden(*model, from, 2e-5);
@@ -121,11 +121,11 @@ TEST(Gpt2Classifier, GivesWhatTransformersGives) {
   EXPECT_THAT(ErrorOf([&] {
                 GiveHeads(*model, {.token_classes = true, .labels = {"a", "b"}}, 3);
               }),
-              HasSubstr("head than for classes"));
+              HasSubstr("only has a head for sequence"));
   EXPECT_EQ(GiveHeads(*model, {.sequence_classes = true, .labels = {"a", "b"}}, 3)->heads().labels.size(), 2U);
 }
 
-TEST(Gpt2Classifier, ReadsTheLastTokenThatIsNoPadding) {
+TEST(Gpt2Classifier, ReadsTheLastTokenBeforePadding) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + "gpt2_classes");
   const auto logits = [&](const std::vector<std::int32_t>& ids, const Sequences& texts) {
     Context context;
@@ -154,7 +154,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
   }
 }
 
-// The error of loading a folder in whose config.json `from` is replaced.
+// The error of loading a folder with `from` replaced in config.json.
 std::string ErrorWith(const std::string& name, const std::string& from, const std::string& to) {
   const TemporaryFolder folder;
   std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);
@@ -165,8 +165,8 @@ std::string ErrorWith(const std::string& name, const std::string& from, const st
   return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
-// As by Transformers, the setting of an output table is ignored by a model that has none, as DeBERTa's own head for
-// masked words, which takes the table of the tokens.
+// As in Transformers, tie_word_embeddings is ignored in a model without an output table. DeBERTa's own head for masked
+// words, which uses the embedding table, also ignores it.
 TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   for (const std::string name :
        {"bert_tags", "bert_answers_left", "roberta", "roberta_classes", "deberta", "deberta_v2_left", "distilbert",
@@ -187,7 +187,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     const std::unique_ptr<TextEncoder> same = LoadModel<TextEncoder>(kFolders + name);
     EXPECT_EQ(model->parameters().values().ToVector<float>(), same->parameters().values().ToVector<float>()) << name;
     if (name == "deberta_v3_masked") continue;
-    // With a head that scores words it has a tied table.
+    // With a head that scores words, the table is tied.
     const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
     masked->parameters().Initialise(1);
     const std::string saved = folder.File("saved");
@@ -197,8 +197,8 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   }
 }
 
-// Transformers fills the rest of a head with random numbers.
-TEST(Encoders, RefuseAPartOfAHead) {
+// Transformers initialises missing parameters of a head randomly; here they are errors.
+TEST(Encoders, RefuseIncompleteHeads) {
   for (const auto& [name, left_out] : {std::pair("bert_tags", "classifier.bias"),
                                        {"roberta_masked_left", "lm_head.dense.weight"},
                                        {"deberta_masked_left", "cls.predictions.transform.LayerNorm.weight"},
@@ -216,13 +216,13 @@ TEST(Encoders, RefuseAPartOfAHead) {
     WriteSafetensors(folder.File("model.safetensors"), tensors);
     const std::string error = ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
     EXPECT_THAT(error, HasSubstr(folder.File("model.safetensors") + ": ")) << left_out;
-    // It names what is missing or, if that says which head it is, what is left.
+    // The error names the missing tensor or, if that determines the head, the remaining ones.
     const std::string stem(left_out, std::string_view(left_out).rfind('.'));
     EXPECT_THAT(error, testing::AnyOf(HasSubstr(stem), HasSubstr("vocab_"))) << left_out;
   }
 }
 
-TEST(Esm, ContactsAreTransformers) {
+TEST(Esm, ContactsEqualTransformers) {
   for (const char* name : {"esm", "esm_masked_left", "esm_1b_masked", "esm_classes_left", "esm_tags"}) {
     const std::unique_ptr<Esm> model = LoadModel<Esm>(kFolders + name);
     const EncoderGolden golden(kFolders + name);
@@ -241,7 +241,7 @@ TEST(Esm, ContactsAreTransformers) {
   }
 }
 
-TEST(Esm, RefusesWhatItIsNot) {
+TEST(Esm, RefusesUnsupportedInput) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + "esm");
   Context context;
   const std::vector<std::int32_t> masks = {7, 7}, padding = {3, 1, 4};
@@ -253,7 +253,7 @@ TEST(Esm, RefusesWhatItIsNot) {
   EXPECT_THAT(ErrorWith("esm", "\"num_attention_heads\": 2", "\"num_attention_heads\": 4"), HasSubstr("odd"));
 }
 
-TEST(DebertaV2, PutsDistancesIntoBuckets) {
+TEST(DebertaV2, MapsDistancesToBuckets) {
   for (const auto& [name, rows] : ReadJson(kFolders + "buckets.json").Members()) {
     const std::int64_t buckets = std::stoll(name), farthest = std::stoll(name.substr(name.find(',') + 1));
     std::int64_t distance = 0;
@@ -268,7 +268,7 @@ TEST(DebertaV2, PutsDistancesIntoBuckets) {
   }
 }
 
-TEST(EncoderHeads, RefuseWhatTheyAreNot) {
+TEST(EncoderHeads, RefuseInvalidSettings) {
   EXPECT_EQ(ErrorWith("bert_tags", "\"O\",", "\"None\","), "");
   EXPECT_THAT(ErrorWith("bert_tags", "\"0\": \"O\"", "\"00\": \"O\""), HasSubstr("3 classes are numbered"));
   EXPECT_THAT(ErrorWith("bert_tags", "\"1\": \"B-PER\"", "\"3\": \"B-PER\""), HasSubstr("key 'id2label.3'"));

@@ -1,4 +1,4 @@
-// Compares encoders of texts with goldens that the scripts in tools/ made with Transformers.
+// Compares text encoders with goldens that scripts in tools/ made with Transformers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ struct EncoderGolden : UnpaddedTexts {
   }
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without the rows of padding.
+  // [texts, longest, columns] without padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
 
   Safetensors file;
   std::vector<std::int32_t> types;
 };
 
-// States, attentions, outputs of the heads, the loss and every gradient.
+// Compares states, attention weights, outputs of the heads, the loss and every gradient.
 inline void CompareWithGolden(TextEncoder& model, const std::string& folder, double tolerance) {
   const EncoderGolden golden(folder);
   model.parameters().PrepareTraining();

@@ -1,4 +1,4 @@
-// ESMFold against Transformers: tools/make_esmfold_goldens.py says what testdata/esmfold/ holds.
+// Compares ESMFold with Transformers; tools/make_esmfold_goldens.py describes testdata/esmfold/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ FoldingFeatures FeaturesOf(const Safetensors& golden) {
   return features;
 }
 
-// The outputs of all blocks of the structure module, one after another.
+// The outputs of all blocks of the structure module, concatenated.
 Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*member) {
   Numbers all;
   for (const StructureBlock& block : structure.blocks) {
@@ -50,7 +50,7 @@ Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*membe
   return all;
 }
 
-// The sum of all numbers, each weighted by the sine of its place from `first` on.
+// The sum of all numbers, weighted by the sine of their index + `first`.
 Tensor Weighted(const Tensor& x, std::int64_t first = 0) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -64,9 +64,9 @@ class EsmFoldParity : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(All, EsmFoldParity, testing::Values(DType::float32, DType::float64),
                          [](const auto& which) { return std::string(Name(which.param)); });
 
-TEST_P(EsmFoldParity, GivesWhatTransformersGives) {
+TEST_P(EsmFoldParity, EqualsTransformers) {
   const DType dtype = GetParam();
-  // In double only the goldens, which are stored in single, are rounded.
+  // The goldens have single precision, so the double model only differs by their rounding.
   const double tolerance = dtype == DType::float64 ? 1e-6 : 1e-4;
   const Safetensors golden = Golden();
   const std::unique_ptr<EsmFold> single = LoadModel<EsmFold>(kFolder);
@@ -123,14 +123,14 @@ TEST_P(EsmFoldParity, GivesWhatTransformersGives) {
   EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden)), tolerance);
 }
 
-TEST(EsmFold, ComesBackFromItsFolder) {
+TEST(EsmFold, SavesAndLoads) {
   const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const TemporaryFolder folder;
   const std::unique_ptr<FoldingModel> again = ComesBack(*model, folder.path());
   Context context;
   const std::vector<FoldingFeatures> passes = {FeaturesOf(Golden())};
   EXPECT_EQ(again->Fold(context, passes).lddt.ToVector<float>(), model->Fold(context, passes).lddt.ToVector<float>());
-  // As Transformers writes it in its own folders.
+  // In the format of Transformers' own folders.
   const Safetensors saved(folder.File("model.safetensors")), published(kFolder + "/model.safetensors");
   EXPECT_EQ(saved.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>(),
             published.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>());
@@ -140,11 +140,10 @@ TEST(EsmFold, ComesBackFromItsFolder) {
   EXPECT_EQ(config["vocab_list"].Strings().size(), 33U);
   EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["num_blocks"].Integer(), 2);
   EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["trans_scale_factor"].value(), Json(10));
-  EXPECT_FALSE(config["esmfold_config"]["fp16_esm"].Bool());  // else Transformers rounds the language model
+  EXPECT_FALSE(config["esmfold_config"]["fp16_esm"].Bool());  // otherwise Transformers rounds the language model
 }
 
-// A pass without gradients takes the language model's states from the pass before it.
-// The vocabulary of a model whose configuration has none is that of the tokenizer that is built in.
+// Without a vocabulary in its configuration, a model uses that of the built-in tokenizer.
 TEST(EsmFold, HasEsmsVocabulary) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(EsmTokenizerJson().Text(), "ESM's tokenizer");
   EsmFoldConfig config = LoadModel<EsmFold>(kFolder)->config();
@@ -170,8 +169,8 @@ TEST(EsmFold, RecyclesWithoutReadingTheSequenceAgain) {
   EXPECT_EQ(model->plan().rows, 0);
 }
 
-// Of each block the attention over the sequence and of both triangles, then that of the structure module's blocks.
-TEST(EsmFold, ShowsWhereResiduesLook) {
+// For each block, the attention over the sequence and of both triangles; then that of the structure module's blocks.
+TEST(EsmFold, RecordsResidueAttention) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   std::vector<ResidueAttentionKind> kinds;
   int blocks = 0;
@@ -204,7 +203,7 @@ TEST(EsmFold, ComputesInEveryPrecision) {
   }
 }
 
-TEST(EsmFold, RefusesWhatDoesNotFit) {
+TEST(EsmFold, RefusesInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { LoadModel<TextEncoder>(kFolder); }), HasSubstr("model of protein structures"));
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const FoldingFeatures features = FeaturesOf(Golden());

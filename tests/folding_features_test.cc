@@ -1,6 +1,5 @@
-// The features of alignments that models of structures read, and their estimates of errors, against OpenFold:
-// tools/make_alignment_feature_goldens.py says what the goldens hold, and tools/make_alphafold_goldens.py for
-// templates.
+// Compares the features of alignments and the predicted errors with OpenFold. tools/make_alignment_feature_goldens.py
+// and, for templates, tools/make_alphafold_goldens.py describe the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +54,7 @@ void ExpectClose(const Tensor& made, const std::vector<float>& wanted, const std
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(made.span<float>()[i], wanted[i], 1e-6) << name << i;
 }
 
-TEST_F(AlignmentFeaturesGolden, TableHasTheDistinctRows) {
+TEST_F(AlignmentFeaturesGolden, TableHasDistinctRows) {
   EXPECT_EQ(table_.read, 19);
   EXPECT_EQ(table_.distinct, 17);
   std::vector<std::uint8_t> rows;
@@ -72,7 +71,7 @@ TEST_F(AlignmentFeaturesGolden, TableHasTheDistinctRows) {
   ExpectClose(Tensor::From<float>(table_.profile, {std::ssize(table_.profile)}), Floats("profile"), "profile");
 }
 
-TEST_F(AlignmentFeaturesGolden, FeaturesFollowFromTheChoices) {
+TEST_F(AlignmentFeaturesGolden, FeaturesDependOnTheChoices) {
   const AlignmentFeatures features = FeaturesOf(table_, Choices());
   ExpectClose(features.target, Floats("target"), "target");
   ExpectClose(features.alignment, Floats("msa"), "msa");
@@ -84,7 +83,7 @@ TEST_F(AlignmentFeaturesGolden, FeaturesFollowFromTheChoices) {
 }
 
 // The clusters are those of the whole chain.
-TEST_F(AlignmentFeaturesGolden, CropTakesColumns) {
+TEST_F(AlignmentFeaturesGolden, CropSelectsColumns) {
   const AlignmentFeatures whole = FeaturesOf(table_, Choices()), crop = FeaturesOf(table_, Choices(), 3, 5);
   for (const auto part : {&AlignmentFeatures::target, &AlignmentFeatures::alignment, &AlignmentFeatures::extra}) {
     const Tensor& from = whole.*part;
@@ -98,8 +97,8 @@ TEST_F(AlignmentFeaturesGolden, CropTakesColumns) {
   EXPECT_EQ(crop.letters.size(), 25U);
 }
 
-// Each cell's substitutes have OpenFold's probabilities; 5 deviations over 20,000 draws.
-TEST_F(AlignmentFeaturesGolden, SubstitutesAreAsProbableAsOpenFolds) {
+// Each cell's substitutes have OpenFold's probabilities, within 5 standard deviations of 20,000 samples.
+TEST_F(AlignmentFeaturesGolden, SubstitutesHaveOpenFoldsProbabilities) {
   constexpr int kDraws = 20000, kCells = 5 * 12;
   const std::vector<float> probabilities = Floats("substitutes");
   const std::vector<std::int32_t> centres = Integers<std::int32_t>("centres");
@@ -128,7 +127,7 @@ TEST_F(AlignmentFeaturesGolden, SubstitutesAreAsProbableAsOpenFolds) {
   }
 }
 
-TEST_F(AlignmentFeaturesGolden, ChoicesAreOfDistinctRowsAndFollowTheSeed) {
+TEST_F(AlignmentFeaturesGolden, ChoicesAreDistinctAndDependOnTheSeed) {
   Random random(5), again(5);
   std::vector<int> chosen(17);
   for (int draw = 0; draw < 2000; ++draw) {
@@ -153,7 +152,7 @@ TEST_F(AlignmentFeaturesGolden, ChoicesAreOfDistinctRowsAndFollowTheSeed) {
   EXPECT_EQ(FeaturesOf(table_, all).extra.rows(), 0);
 }
 
-TEST_F(AlignmentFeaturesGolden, RefusesWhatCannotBe) {
+TEST_F(AlignmentFeaturesGolden, RefusesInvalidInput) {
   const auto error_of = [&](auto spoil) {
     AlignmentChoices choices = Choices();
     std::int64_t first = 0, count = -1;
@@ -193,8 +192,8 @@ TEST(AlignmentTable, ReadsSeveralFilesOfOneQuery) {
   EXPECT_THAT(ErrorOf([&] { ReadTable({first}, {.most_cells = 5}); }), HasSubstr("too few for the query"));
 }
 
-// Each row but the query is held with equal probability; the profile is of all.
-TEST(AlignmentTable, HoldsAUniformSampleOfMoreThanItMayHold) {
+// Each row except the query is kept with equal probability; the profile is computed from all rows.
+TEST(AlignmentTable, KeepsAUniformSampleOfTooManyRows) {
   const TemporaryFolder folder;
   constexpr std::string_view kLetters = "ARNDCQEGHILKMFPSTWYV";
   std::string text = ">q\nWW\n";
@@ -213,7 +212,7 @@ TEST(AlignmentTable, HoldsAUniformSampleOfMoreThanItMayHold) {
   for (const int count : held) EXPECT_NEAR(count, kDraws / 4, 5 * std::sqrt(kDraws * 0.25 * 0.75));
 }
 
-TEST(AlignmentTable, OfASequenceIsItsOnlyRow) {
+TEST(AlignmentTable, OfASequenceHasOneRow) {
   const AlignmentTable table = TableOfSequence("mkX");
   EXPECT_THAT(table.rows[0].residues, ElementsAre(12, 11, 20));
   EXPECT_EQ(table.profile[12], 1);
@@ -225,8 +224,8 @@ TEST(AlignmentTable, OfASequenceIsItsOnlyRow) {
   EXPECT_THAT(ErrorOf([] { TableOfSequence("M1"); }), HasSubstr("is not a letter"));
 }
 
-// Against OpenFold: tools/make_confidence_goldens.py.
-TEST(PredictedError, ExpectationsAreOpenFolds) {
+// Compared with OpenFold: tools/make_confidence_goldens.py.
+TEST(PredictedError, ExpectationsEqualOpenFolds) {
   const Safetensors golden(HEADLIGHT_SOURCE_DIR "/headlight/protein/testdata/confidence.safetensors");
   for (const std::string size : {"small", "large"}) {
     const Tensor lddt = golden.Read(size + ".lddt_logits"), errors = golden.Read(size + ".error_logits");
@@ -251,8 +250,8 @@ TEST(PredictedError, ExpectationsAreOpenFolds) {
   EXPECT_THAT(ErrorOf([&] { ExpectedErrors({two.data(), 4, 2, 2}); }), HasSubstr("errors are needed, not 2"));
 }
 
-// All types of residues, gaps among them, with atoms missing here and there.
-TEST(TemplateFeatures, AreOpenFolds) {
+// All residue types, including gaps, with some atoms missing.
+TEST(TemplateFeatures, EqualOpenFolds) {
   const Safetensors golden(kAlphaFoldGoldens + "template_features.safetensors");
   const auto numbers = [&](const char* name) {
     return golden.Read(std::string("template_") + name, DType::float32).ToVector<float>();

@@ -1,5 +1,5 @@
-// Labels of structures and AlphaFold 2's losses against OpenFold: tools/make_folding_loss_goldens.py says what
-// testdata/alphafold/loss.safetensors holds.
+// Compares structure labels and AlphaFold 2's losses with OpenFold; tools/make_folding_loss_goldens.py describes
+// testdata/alphafold/loss.safetensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ ProteinChain ChainOf(const Safetensors& file) {
 
 void Append(Numbers& numbers, const Vector3& v) { numbers.insert(numbers.end(), {v.x, v.y, v.z}); }
 
-// The golden's values, those of which `mask` is 0 as zeros; a mask stands for `width` of them.
+// The golden's values, with zeros for those whose `mask` is 0; each mask covers `width` values.
 Numbers Masked(const Safetensors& file, const std::string& name, const std::string& mask, std::size_t width) {
   Numbers values = ToDouble(file.Read(name, DType::float64));
   const Numbers known = ToDouble(file.Read(mask, DType::float64));
@@ -173,8 +173,8 @@ TEST_P(FoldingLossParity, EqualsOpenFolds) {
         << name;
 }
 
-// AlphaFold 3's algorithm 27, by its definition: the mean over the blocks, of C alphas; and its weight in the sum.
-TEST(FoldingLoss, KnowsTheSmoothLddt) {
+// AlphaFold 3's algorithm 27 by its definition, for C alphas: the mean over the blocks, and its weight in the sum.
+TEST(FoldingLoss, HasTheSmoothLddt) {
   const Safetensors file(kFile);
   const FoldingLabels labels = LabelsOf(file);
   FoldingOutputs outputs;
@@ -227,7 +227,7 @@ TEST(FoldingLoss, KnowsTheSmoothLddt) {
   EXPECT_NEAR(sum(4) - sum(0), 4 * wrong / pairs, 1e-3);
 }
 
-TEST(FoldingLoss, RenamesWhatOpenFoldRenames) {
+TEST(FoldingLoss, RenamesAmbiguousAtomsLikeOpenFold) {
   const Safetensors file(kFile);
   FoldedStructure structure;
   structure.blocks.push_back({});
@@ -239,7 +239,7 @@ TEST(FoldingLoss, RenamesWhatOpenFoldRenames) {
   EXPECT_GT(std::count(better.begin(), better.end(), true), 0);
 }
 
-TEST(FoldingLoss, RefusesLabelsThatDoNotFit) {
+TEST(FoldingLoss, RefusesLabelsOfWrongShape) {
   EXPECT_THAT(ErrorOf([] {
                 ViolationLoss(Tensor::Zeros({2, 3 * kAtom14}), std::vector<ResidueLabels>(3));
               }),

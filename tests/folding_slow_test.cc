@@ -1,4 +1,4 @@
-// A chain of the structures in the folder that HEADLIGHT_PROTEINS names is overfitted.
+// Overfits a chain of the structures in the folder that HEADLIGHT_PROTEINS names.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@
 namespace headlight::folding_slow_test {
 namespace {
 
-// 1zmm, a defensin of 31 residues: a sheet of three strands, held by three disulfide bridges.
+// 1zmm, a defensin of 31 residues: a sheet of three strands with three disulfide bridges.
 const std::string kFile = "1zmm.pdb";  // in pdownb150.tar.gz
 
 AlphaFoldConfig TinyAlphaFold() {
@@ -37,7 +37,7 @@ AlphaFoldConfig TinyAlphaFold() {
   return config;
 }
 
-// Of the atoms of a superposition on the structure, in angstrom: the first `atoms` of atom14 that are known.
+// The error after superposition on the structure, in angstrom, over the first `atoms` of atom14 that are known.
 double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
   const AlignmentTable table = TableOfSequence(example.Letters());
   Random random(1);

@@ -1,4 +1,4 @@
-// Made chains and small models of structures, for the tests of trainings.
+// Synthetic chains and small structure models, for tests of training.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-// A helix of these residues with side chains that point anywhere, all atoms but OXT known: 100 degrees and 1.5 angstrom
-// a residue, C alphas 2.3 angstrom from the axis.
+// A helix of these residues with random side-chain directions, with all atoms except OXT: 100 degrees and 1.5 angstrom
+// per residue, C alphas 2.3 angstrom from the axis.
 inline ProteinChain MadeChain(const std::string& letters, std::uint64_t seed) {
   const std::int64_t residues = std::ssize(letters);
   std::vector<std::int32_t> types;
@@ -29,7 +29,7 @@ inline ProteinChain MadeChain(const std::string& letters, std::uint64_t seed) {
     types.push_back(ResidueOfLetter(letters[static_cast<std::size_t>(i)]).value());
     const double turn = static_cast<double>(i) * 100 * std::numbers::pi / 180;
     const double c = std::cos(turn), s = std::sin(turn);
-    // The frame's x axis, towards C, is along the chain and upwards.
+    // The frame's x axis, towards C, points along the chain and upwards.
     const double up = 0.6, along = 0.8;
     backbones.insert(backbones.end(), {-along * s, -c, up * s, along * c, -s, -up * c, up, 0, along, 2.3 * c, 2.3 * s,
                                        1.5 * static_cast<double>(i)});
@@ -70,7 +70,7 @@ inline ProteinChain Moved(ProteinChain chain, const std::function<Vector3(const 
   return chain;
 }
 
-// Of one block, that reads a few rows.
+// A configuration with one block and few rows.
 inline AlphaFoldConfig SmallAlphaFold() {
   AlphaFoldConfig config;
   config.alignment = 16;

@@ -1,4 +1,4 @@
-// Training a model of structures on made chains.
+// Training a structure model on synthetic chains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ ChainSet Chains() {
   return {.examples = {Example(kLetters, 1), Example("GSTFYWKRHDEAVLIM", 2), Example("ACDEFGHIKLMNPQRSTVWY", 3)}};
 }
 
-// A prediction that is the chain as it stands.
+// A prediction that equals the chain.
 FoldedStructure Exactly(const ProteinChain& chain) {
   std::vector<float> frames, group_frames, atoms, torsions;
   const auto append = [](std::vector<float>& numbers, const Vector3& point) {
@@ -60,7 +60,8 @@ FoldedStructure Exactly(const ProteinChain& chain) {
           .single = rows(frames)};
 }
 
-// The loss of a fixed prediction, of made logits and a structure near the first chain, where this one is the truth.
+// The loss of a fixed prediction, with synthetic logits and a structure near the first chain, with this chain as the
+// label.
 double LossFor(const ProteinChain& chain) {
   FoldingLabels labels = {.residues = LabelsOf(chain), .letters = {}, .clamped_share = 0.9};
   const std::int64_t residues = std::ssize(labels.residues);
@@ -84,7 +85,7 @@ double LossFor(const ProteinChain& chain) {
   return static_cast<double>(FoldingLoss(outputs, labels, {.resolved = 0.01, .violations = 1}, 1).data<float>()[0]);
 }
 
-TEST(FoldingTraining, TheLossIsThatOfTheStructureWhereverItStands) {
+TEST(FoldingTraining, TheLossIsInvariantToRigidMotions) {
   const ProteinChain chain = MadeChain(kLetters, 1);
   const double loss = LossFor(chain);
   const RigidFrame motion = {{Vector3{0.36, 0.48, -0.8}, Vector3{-0.8, 0.6, 0}, Vector3{0.48, 0.64, 0.6}},
@@ -115,7 +116,7 @@ std::vector<double> Losses(int steps, std::uint64_t seed) {
   return losses;
 }
 
-TEST(FoldingTraining, LearnsAFewChains) {
+TEST(FoldingTraining, FitsAFewChains) {
   const std::vector<double> losses = Losses(40, 1);
   EXPECT_LT(losses.back(), 0.7 * losses.front());
 }
@@ -129,7 +130,7 @@ TEST(FoldingTraining, HasTheSameBitsWithAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-// A batch goes on from any place with the same crops, masks and passes.
+// A batch stream resumes at any position with the same crops, masks and passes.
 TEST(FoldingTraining, ResumesWithTheSameChoices) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());

@@ -1,4 +1,5 @@
-// Sampling: the frequency of each word is its probability after temperature, top-k, top-p and penalties; and guidance.
+// Sampling: the frequency of each token equals its probability after temperature, top-k, top-p and penalties. Also
+// tests guidance.
 #include "headlight/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ namespace {
 
 const std::vector<std::int32_t> kPrompt = {3, 7, 12};
 
-// Probabilities of the next word after kPrompt, by the definition.
+// Probabilities of the next token after kPrompt, by definition.
 std::map<std::int32_t, double> Expected(const LanguageModel& model, const GenerationOptions& options) {
   Context context;
   const Tensor hidden = model.Decode(context, kPrompt, Sequences{{0, 3}});
@@ -45,7 +46,7 @@ std::map<std::int32_t, double> Expected(const LanguageModel& model, const Genera
   return expected;
 }
 
-TEST(Generate, DrawsWordsAsOftenAsTheyAreLikely) {
+TEST(Generate, SamplesTokensByTheirProbability) {
   const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
   for (const auto& [temperature, top_k, top_p, penalty] :
        {std::tuple(1.0, 0, 1.0, 1.0), std::tuple(2.5, 5, 1.0, 1.0), std::tuple(2.0, 0, 0.7, 1.3),
@@ -74,8 +75,8 @@ std::vector<double> LogSoftmax(const std::vector<double>& logits) {
   return normalised;
 }
 
-// The scores of the next token after each prompt followed by the ids, by the definition of guidance: of beams sums of
-// log-probabilities, else log-probabilities.
+// The scores of the next token after each prompt followed by the ids, by the definition of guidance: sums of
+// log-probabilities for beams, otherwise log-probabilities.
 std::vector<double> GuidedScores(const LanguageModel& model, std::vector<std::int32_t> prompt,
                                  const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
   const auto logits = [&](std::vector<std::int32_t> text) {
@@ -93,7 +94,7 @@ std::vector<double> GuidedScores(const LanguageModel& model, std::vector<std::in
   return options.search.beam_size == 1 ? LogSoftmax(guided) : guided;
 }
 
-TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
+TEST(Generate, GuidesAwayFromAnotherPrompt) {
   const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
   const std::vector<std::vector<std::int32_t>> prompts = {kPrompt, {9}, {5, 1, 8, 2, 2}};
   for (const double guidance : {0.0, 0.5, 3.0})
@@ -130,7 +131,7 @@ TEST(Generate, IsGuidedAwayFromAnotherPrompt) {
   EXPECT_THAT(refusal({.search = {.guidance = 2}, .unguided = {-3}}), testing::HasSubstr("-3"));
 }
 
-TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
+TEST(Generate, EndsAtEndTokensAndScoresByTheModel) {
   const auto model = LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt2");
   GenerationOptions options{.search = {.processors = {.repetition_penalty = 1.5, .no_repeat_ngram_size = 1}},
                             .max_new_tokens = 12};
@@ -146,7 +147,7 @@ TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
   for (std::size_t i = 3; i < given.size(); ++i) sum += given[i];
   EXPECT_NEAR(plain.log_probability, sum, 1e-3);
   std::ranges::sort(all);
-  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());  // no word twice
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());  // tokens are distinct
 
   std::vector<std::int32_t> told;
   options.on_token = [&](std::size_t prompt, std::int32_t id) {
@@ -159,7 +160,7 @@ TEST(Generate, EndsWhereToldAndCountsWhatTheModelSays) {
   EXPECT_EQ(stopped.ids, std::vector(plain.ids.begin(), plain.ids.begin() + 4));
   EXPECT_TRUE(stopped.ended);
 
-  // As far as the model's 24 positions go, and one word more, which nothing reads.
+  // Up to the model's 24 positions, plus one token, which is not an input.
   const std::vector<std::int32_t> whole(24, 5);
   EXPECT_EQ(Generate(*model, {kPrompt}, {.max_new_tokens = 99}).front().front().ids.size(), 22U);
   EXPECT_EQ(Generate(*model, {whole}, {}).front().front().ids.size(), 1U);

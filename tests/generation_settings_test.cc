@@ -1,4 +1,4 @@
-// The settings of generation_config.json against Transformers: tools/make_generation_setting_goldens.py describes
+// Compares the settings of generation_config.json with Transformers; tools/make_generation_setting_goldens.py describes
 // testdata/generation_settings.json.
 #include "headlight/pipelines/generation_settings.h"
 
@@ -35,14 +35,14 @@ Ids IdsOf(const JsonView& json) {
   return ids;
 }
 
-// As Transformers has it, with the end.
+// The ids with the end token, as in Transformers.
 Ids Written(const Hypothesis& hypothesis) {
   Ids ids = hypothesis.ids;
   if (hypothesis.end >= 0) ids.push_back(hypothesis.end);
   return ids;
 }
 
-TEST(GenerationSettings, WriteWhatTransformersWrites) {
+TEST(GenerationSettings, EqualTransformers) {
   int compared = 0;
   const JsonView goldens = Goldens();
   const std::vector<std::string> pieces = goldens["pieces"].Strings();
@@ -79,7 +79,7 @@ TEST(GenerationSettings, WriteWhatTransformersWrites) {
   EXPECT_GT(compared, 300);
 }
 
-TEST(GenerationSettings, SampleFromTheTokensThatTransformersLeaves) {
+TEST(GenerationSettings, SampleFromTheSameTokensAsTransformers) {
   for (const JsonView& golden : Goldens()["sampling"].Items()) {
     SCOPED_TRACE(golden["settings"].value().Line());
     std::vector<float> scores;
@@ -99,7 +99,7 @@ std::string Refusal(const std::string& settings, GenerationKind kind) {
   return ErrorOf([&] { CheckGenerationSettings(JsonView(ParseJson(settings, "file"), "file"), kind); });
 }
 
-TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
+TEST(GenerationSettings, ThatAreNotImplementedAreNamed) {
   for (const auto kind : {GenerationKind::text, GenerationKind::translation, GenerationKind::caption}) {
     EXPECT_THAT(Refusal(R"({"num_beam_groups": 2})", kind), HasSubstr("num_beam_groups"));
     EXPECT_THAT(Refusal(R"({"penalty_alpha": 0.6})", kind), HasSubstr("penalty_alpha"));
@@ -120,7 +120,7 @@ TEST(GenerationSettings, ThatAreNotImplementedAreRefusedByName) {
 }
 
 // Transformers 5.24 replaces forced_bos_token_id if the flag is set.
-TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
+TEST(GenerationSettings, ForceTheBeginningLikeTransformers) {
   const auto first = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
                                    LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
@@ -133,8 +133,8 @@ TEST(GenerationSettings, ForceTheBeginningAsTransformersDoes) {
   EXPECT_EQ(first(R"({"force_bos_token_to_be_generated": true})"), 0);
 }
 
-// As in Transformers, a generation_config.json replaces all that config.json says of generation.
-TEST(GenerationSettings, BeginWithTheTokenOfTextsWithoutAStart) {
+// As in Transformers, a generation_config.json replaces all generation settings of config.json.
+TEST(GenerationSettings, BeginWithTheBosTokenWithoutAStart) {
   const auto prefix = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
                                    LoadOnce<EncoderDecoder>("encoder_decoders/bart_gelu").limits(),
@@ -147,7 +147,7 @@ TEST(GenerationSettings, BeginWithTheTokenOfTextsWithoutAStart) {
   EXPECT_THAT(prefix("{}"), testing::IsEmpty());
 }
 
-TEST(GenerationSettings, OfWrongShapesAreRefusedByName) {
+TEST(GenerationSettings, OfWrongShapesAreNamed) {
   const auto refusal = [](const std::string& settings) {
     SearchOptions search;
     return ErrorOf([&] { ReadProcessors(JsonView(ParseJson(settings, "file"), "file"), 10, 0, search); });

@@ -1,4 +1,5 @@
-// Models in GGUF against the same in Hugging Face's layout, whose logits are Transformers' (decoder_parity_test.cc).
+// Compares models in GGUF with the same models in Hugging Face's layout, whose logits equal Transformers'
+// (decoder_parity_test.cc).
 #include <filesystem>
 
 #include "headlight/base/file.h"
@@ -18,7 +19,7 @@ Numbers LogitsOf(const std::string& path, const DecoderGolden& golden, const Loa
   return ToDouble(model->Logits(context, model->Decode(context, golden.ids, golden.texts)));
 }
 
-// The folder with the settings that GGUF cannot express at their usual values, and the sizes of its weights.
+// A copy of the folder in which settings that GGUF cannot express have their defaults, with the sizes of its weights.
 void WriteUsual(const std::string& folder, const TemporaryFolder& usual) {
   Json config = ReadJson(folder + "/config.json").value();
   for (const char* key : {"layer_types", "use_sliding_window", "no_rope_layers", "no_rope_layer_interval"})
@@ -43,7 +44,7 @@ TEST_P(GgufParity, HasTheLogitsOfTheFolder) {
 
 const std::string kBlocks = kData + "gguf_blocks/llama.gguf";
 
-TEST(GgufBlocks, AreComputedAsTheyAreStored) {
+TEST(GgufBlocks, AreComputedInTheirStoredTypes) {
   const std::vector<std::int32_t> ids = {3, 17, 39, 5, 2, 8};
   const Sequences texts = {{0, 4}, {4, 2}};
   const auto logits = [&](const LanguageModel& model, std::span<const std::int32_t> of_texts, const Sequences& where) {
@@ -58,7 +59,7 @@ TEST(GgufBlocks, AreComputedAsTheyAreStored) {
   const std::vector<float> expected = logits(*exact, ids, texts), together = logits(*blocks, ids, texts);
   const double deviation =
       Deviation(Numbers(together.begin(), together.end()), Numbers(expected.begin(), expected.end()));
-  EXPECT_GT(deviation, 1e-6);  // the left-hand sides are rounded to 8 bits
+  EXPECT_GT(deviation, 1e-6);  // activations are rounded to 8 bits
   EXPECT_LT(deviation, 0.02);
   const std::vector<float> alone = logits(*blocks, std::span(ids).last(2), {{0, 2}});
   EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));

@@ -1,4 +1,4 @@
-// The GPTs against Hugging Face Transformers: tools/make_gpt_goldens.py describes the folders in testdata/gpt.
+// Compares the GPTs with Hugging Face Transformers; tools/make_gpt_goldens.py describes the folders in testdata/gpt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using Ids = std::vector<std::int32_t>;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/" + name; }
 
-TEST(Gpt, RefusesWhatItDoesNotHave) {
+TEST(Gpt, RefusesUnsupportedInput) {
   const auto with = [](const char* name, const char* from, const char* to) {
     const TemporaryFolder folder;
     std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
@@ -44,7 +44,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(with("gpt2_odd_left", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true"),
               HasSubstr("lm_head.weight differs"));
   EXPECT_THAT(with("gpt1", "\"afn\": \"gelu\"", "\"afn\": \"mish\""), HasSubstr("afn"));
-  EXPECT_THAT(with("gpt3", "\"num_layers\": 2", "\"num_layers\": 3"), HasSubstr("what 2 layers are"));
+  EXPECT_THAT(with("gpt3", "\"num_layers\": 2", "\"num_layers\": 3"), HasSubstr("it has 2 layers"));
   EXPECT_THAT(with("gpt3", "\"window_size\": 3", "\"window_size\": 0"), HasSubstr("window_size"));
   EXPECT_EQ(with("gpt2", "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]"), "");
   EXPECT_THAT(ErrorOf([] { LoadModel<LanguageModel>(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu"); }),
@@ -64,7 +64,7 @@ TEST(Gpt, RefusesWhatItDoesNotHave) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Classes are scored from the mean state of an image, whatever it is batched with.
+// Classes are scored from the mean state of an image, in any batch.
 TEST(ImageGpt, ScoresClasses) {
   const DecoderGolden golden(FolderOf("imagegpt_classes"));
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt_classes"));
@@ -79,7 +79,7 @@ TEST(ImageGpt, ScoresClasses) {
   tape.Backward(ops::Add(Weighed(hidden), Weighed(logits)));
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file)), kDecoderTolerance);
 
-  // With a shorter one.
+  // In a batch with a shorter one.
   Context alone;
   const Sequences two = {{0, 6}, {6, 4}};
   const Tensor some = model->ClassLogits(alone, model->Decode(alone, std::span(golden.ids).first(10), two), two);
@@ -102,8 +102,8 @@ TEST(ImageGpt, ScoresClasses) {
               HasSubstr("this model has no classes"));
 }
 
-// The start of an image has no score, and may stand in a prompt under every rule of choice.
-TEST(ImageGpt, NeverContinuesWithTheStart) {
+// The start token of an image has no score, and may be in a prompt with all processors.
+TEST(ImageGpt, NeverSamplesTheStartToken) {
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt"));
   const std::int32_t start = model->config().start_id();
   ASSERT_EQ(model->outputs(), start);
@@ -121,8 +121,8 @@ TEST(ImageGpt, NeverContinuesWithTheStart) {
               HasSubstr("only begins a text"));
 }
 
-// The first checkpoints have no scope in front of their names, and masks among their tensors.
-TEST(Gpt, ReadsTheFirstCheckpointsNames) {
+// The first checkpoints have no prefix before their names, and have masks as tensors.
+TEST(Gpt, ReadsNamesOfTheFirstCheckpoints) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("gpt2") + "/config.json", folder.File("config.json"));
   const Safetensors file(FolderOf("gpt2") + "/model.safetensors");
@@ -140,8 +140,8 @@ TEST(Gpt, ReadsTheFirstCheckpointsNames) {
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
 }
 
-// Larger position embeddings would dominate those of tokens and delay learning.
-TEST(Gpt2, PositionsBeginAsSmallAsWords) {
+// Larger positional embeddings would dominate those of tokens and slow training.
+TEST(Gpt2, PositionsAreInitialisedAsSmallAsTokens) {
   Gpt model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
   model.parameters().Initialise(1);
   for (const Parameter& parameter : model.parameters().all()) {

@@ -1,5 +1,5 @@
-// Encoders of images against Hugging Face Transformers: tools/make_image_encoder_goldens.py describes the folders
-// in testdata/images.
+// Compares image encoders with Hugging Face Transformers; tools/make_image_encoder_goldens.py describes the folders in
+// testdata/images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ std::unique_ptr<ImageEncoder> NewInDouble(const ImageEncoder& model) {
   return std::make_unique<Dino>(dynamic_cast<const Dino&>(model).config(), DType::float64);
 }
 
-TEST_P(ImageEncoderParity, GivesWhatTransformersGives) {
+TEST_P(ImageEncoderParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const std::string folder = FolderOf(name);
   const Golden golden(folder);
@@ -90,17 +90,17 @@ TEST_P(ImageEncoderParity, GivesWhatTransformersGives) {
   if (dtype == DType::float32) return CompareWithGolden(*model, golden, 2e-5);
   const std::unique_ptr<ImageEncoder> in_double = NewInDouble(*model);
   LoadParameters(in_double->parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
-  // The goldens are single, and so are DINOv3's rotary angles in Transformers.
+  // The goldens and DINOv3's rotary angles in Transformers have single precision.
   CompareWithGolden(*in_double, golden, std::string_view(name).starts_with("dinov3") ? 4e-6 : 1e-6);
 }
 
-TEST_P(ImageEncoderParity, ComesBackFromItsFolder) {
+TEST_P(ImageEncoderParity, SavesAndLoads) {
   const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
 }
 
-// Images of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(ImageEncoder, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -124,7 +124,7 @@ TEST(ImageEncoder, IsBatchInvariant) {
   }
 }
 
-TEST(ImageEncoder, RefusesWhatItDoesNotHave) {
+TEST(ImageEncoder, RefusesUnsupportedInput) {
   const std::unique_ptr<const ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf("vit"));
   Context context;
   const auto encode = [&](const Shape& shape, std::vector<std::uint8_t> masked = {}) {

@@ -1,4 +1,4 @@
-// A ViT learns classes of images; a resumed training and one with other threads end with the same bits.
+// Training of a ViT classifier; a resumed training and one with other threads end with the same bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::int64_t kSide = 12;
 
-// A file of an image is its pixels. Class 0 has a bright row somewhere, class 1 a bright column, on noise.
+// A file's content is the image's pixels. Class 0 has a bright row at a random position, class 1 a bright column, on
+// noise.
 void WriteImages(const TemporaryFolder& folder, const std::string& set, int count, std::uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < count; ++i) {
@@ -80,7 +81,7 @@ struct ImageTraining : testing::Test {
     return ImageSet(ListLabelledImages({folder.File(set)}, labels, NewLabels::added), OfPixels, {}, memory);
   }
 
-  // The values after `steps` steps, interrupted after `stop` where that is not 0.
+  // The values after `steps` steps, interrupted after `stop` unless that is 0.
   std::vector<float> Train(std::int64_t epochs, std::int64_t stop, int threads, std::int64_t memory,
                            ValidationReport* last = nullptr) {
     const int before = Threads();
@@ -122,7 +123,7 @@ struct ImageTraining : testing::Test {
   std::vector<std::string> labels;
 };
 
-TEST_F(ImageTraining, LearnsClasses) {
+TEST_F(ImageTraining, FitsClasses) {
   ValidationReport last;
   Train(25, 0, 2, ImageSet::kMemory, &last);
   EXPECT_EQ(last.score_name, "accuracy");
@@ -139,10 +140,10 @@ TEST_F(ImageTraining, EndsWithTheSameBits) {
   EXPECT_EQ(Train(3, 0, 5, 0), expected);  // decoded in each epoch
 }
 
-// Each image is mixed with the one before it, which is often the last of another part.
-TEST_F(ImageTraining, PartsAreMixedAsTheirBatchIs) {
+// Each image is mixed with the previous one, which is often the last of another micro-batch.
+TEST_F(ImageTraining, MicroBatchesAreMixedAsTheirBatch) {
   const ImageSet train = Read("train", ImageSet::kMemory);
-  const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);  // many tokens, so that a batch has several parts
+  const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);  // many tokens, so that a batch has several micro-batches
   const auto rows_of_batch = [&](const MixOptions& mix, bool targets) {
     const TrainingTask task = ImageClassificationTask(*model, Processor(), train, train,
                                                       {.batches = {.batch_size = 50}, .augmentation = {}, .mix = mix});
@@ -159,7 +160,7 @@ TEST_F(ImageTraining, PartsAreMixedAsTheirBatchIs) {
   for (const bool targets : {false, true}) {
     const auto plain = rows_of_batch({}, targets), mixed = rows_of_batch({.mixup = 1}, targets);
     ASSERT_EQ(plain.size(), 50U);
-    double share = -1;  // of an image itself
+    double share = -1;  // the weight of the image itself
     for (std::size_t i = 0; i < plain.size(); ++i) {
       const std::vector<float>&own = plain[i], &before = plain[(i + 49) % 50];
       for (std::size_t k = 0; k < own.size(); ++k) {
@@ -175,7 +176,7 @@ TEST_F(ImageTraining, PartsAreMixedAsTheirBatchIs) {
   }
 }
 
-TEST_F(ImageTraining, AnImageThatIsDamagedInBetweenIsNamed) {
+TEST_F(ImageTraining, NamesAnImageThatIsDamagedMeanwhile) {
   const ImageSet train = Read("train", 0), valid = Read("valid", 0);
   const std::string damaged = train.name(17);
   std::filesystem::remove(damaged);
@@ -188,7 +189,7 @@ TEST_F(ImageTraining, AnImageThatIsDamagedInBetweenIsNamed) {
   EXPECT_TRUE(ErrorOf(make_all).starts_with(damaged)) << ErrorOf(make_all);
 }
 
-TEST(GiveClasses, ADinoBackboneBecomesAClassifier) {
+TEST(GiveClasses, MakesAClassifierOfADinoBackbone) {
   DinoConfig config;
   config.model = 16;
   config.layers = 1;
@@ -209,7 +210,7 @@ TEST(GiveClasses, ADinoBackboneBecomesAClassifier) {
 }
 
 // With the running statistics of its norms.
-TEST(GiveClasses, AResnetBecomesAClassifier) {
+TEST(GiveClasses, MakesAClassifierOfAResnet) {
   ResnetConfig config = {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .scope = ""};
   Resnet backbone(config);
   backbone.parameters().Initialise(4);
@@ -230,7 +231,7 @@ TEST(GiveClasses, AResnetBecomesAClassifier) {
   }
 }
 
-TEST(GiveClasses, AResnetLosesItsClasses) {
+TEST(GiveClasses, RemovesTheClassesOfAResnet) {
   Resnet classifier(
       {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .classes = true, .labels = {"a", "b"}});
   classifier.parameters().Initialise(4);
@@ -241,7 +242,7 @@ TEST(GiveClasses, AResnetLosesItsClasses) {
             classifier.parameters().all()[0].value.ToVector<float>());
 }
 
-TEST(GiveClasses, KeepsTheEncoderAndBeginsANewHead) {
+TEST(GiveClasses, KeepsTheEncoderAndInitialisesAHead) {
   const std::unique_ptr<Vit> model = SmallVit();
   const std::unique_ptr<ImageEncoder> other = GiveClasses(*model, {"a", "b", "c"}, 9);
   EXPECT_EQ(other->labels(), (std::vector<std::string>{"a", "b", "c"}));
@@ -256,7 +257,7 @@ TEST(GiveClasses, KeepsTheEncoderAndBeginsANewHead) {
     }
   EXPECT_EQ(anew, 2);
   EXPECT_EQ(kept, static_cast<int>(model->parameters().all().size()) - 2);
-  // Of an encoder alone, whose names have no prefix.
+  // From an encoder without classes, whose names have no prefix.
   VitConfig alone = model->config();
   alone.classes = false;
   alone.labels = {};

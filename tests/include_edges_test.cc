@@ -1,5 +1,5 @@
-// Checks every #include of the project against the table of folders, and the libraries that each folder may use; and
-// that no stems of one folder include one another in a ring.
+// Checks every #include of the project against the table of folders and the libraries that each folder may use. Stems
+// within a folder must not include each other in a cycle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 // The folders that each folder may include, with everything that these may include. So `train`, `generate` and
-// `inspect` see the interfaces of `kinds` and never a family of `models`, and a layer below never sees one above.
+// `inspect` see the interfaces of `kinds` and never a family of `models`, and a lower layer never sees a higher one.
 const std::map<std::string, Names> kFolders = {
     {"base", {}},
     {"hub", {"base"}},
@@ -47,11 +47,10 @@ const std::map<std::string, Names> kFolders = {
     {"recipes", {"pipelines", "train"}},
     {"synthetic", {"data"}},
 };
-// These compose everything; nothing above includes them.
+// These may include everything, and no other folder includes them.
 const Names kComposers = {"headlight", "server", "cli", "python", "tests", "bench", "docs", "tools"};
 
-// Libraries that a header of ours would force upon its includers; `folders` are those whose sources may use it (empty:
-// all of them).
+// Libraries that a header would force on its includers. `folders` are those whose sources may use it (empty: all).
 struct Library {
   std::regex path;
   bool in_headers;
@@ -80,7 +79,7 @@ Names Reachable(const std::string& folder) {
   return reached;
 }
 
-// The folder of the table that has a file of ours; "headlight" for a file directly under it. Of other files the first
+// The folder of the table that has this file; "headlight" for a file directly under it. For other files, the first
 // folder.
 std::string FolderOf(const fs::path& path) {
   auto part = path.begin();
@@ -91,7 +90,7 @@ std::string FolderOf(const fs::path& path) {
   return kFolders.contains(within) ? within : folder;
 }
 
-// Headers that only sources include: Highway's `-inl.h`, once for each instruction set, and those shared by tests.
+// Headers that only sources include: Highway's `-inl.h`, once for each instruction set, and headers shared by tests.
 bool IsPieceOfSource(const std::string& path) {
   return path.ends_with("-inl.h") || path.ends_with("testing.h") || path.ends_with("test_support.h");
 }
@@ -150,8 +149,8 @@ std::vector<std::string> WrongEdges(const fs::path& file, const std::string& tex
   return WrongEdges(file, stream);
 }
 
-// A header with its source, and with its `-inl.h`: the path without the ending. Empty for tests, fuzzers, benchmarks
-// and what they share, which nothing else includes.
+// The stem of a header with its source and `-inl.h`: the path without the ending. Empty for tests, fuzzers, benchmarks
+// and their shared headers, which nothing else includes.
 std::string StemOf(const std::string& path) {
   static const std::regex stem(R"((headlight/.*?)(-inl)?\.(h|cc))");
   for (const std::string ending : {"_test.cc", "_fuzz.cc", "_bench.cc", "testing.h", "test_support.h"})
@@ -173,7 +172,7 @@ class StemGraph {
     }
   }
 
-  // Rings, each as "a -> b -> a". Where there is any, at least one is found.
+  // Cycles, each as "a -> b -> a". If there is any, at least one is found.
   std::vector<std::string> Rings() {
     rings_.clear();
     done_.clear();
@@ -197,11 +196,11 @@ class StemGraph {
   }
 
   std::map<std::string, Names> edges_;
-  std::vector<std::string> path_, rings_;  // the path: from a first stem to the one that is visited
+  std::vector<std::string> path_, rings_;  // the path from the first stem to the current one
   Names done_;
 };
 
-// The sources and headers of the project, by their paths from its root.
+// The sources and headers of the project, by path from its root.
 template <typename Each>
 void ForEachSource(const Each& each) {
   const fs::path root = HEADLIGHT_SOURCE_DIR;
@@ -216,7 +215,7 @@ void ForEachSource(const Each& each) {
   }
 }
 
-TEST(IncludeEdges, ProjectKeepsTheTable) {
+TEST(IncludeEdges, ProjectObeysTheTable) {
   int files = 0;
   ForEachSource([&](const fs::path& file, std::istream& text) {
     EXPECT_THAT(WrongEdges(file, text), testing::IsEmpty());
@@ -225,7 +224,7 @@ TEST(IncludeEdges, ProjectKeepsTheTable) {
   EXPECT_GT(files, 10) << "no sources under " << HEADLIGHT_SOURCE_DIR;
 }
 
-TEST(IncludeEdges, ProjectHasNoRings) {
+TEST(IncludeEdges, ProjectHasNoCycles) {
   StemGraph stems;
   ForEachSource([&](const fs::path& file, std::istream& text) { stems.Add(file, text); });
   EXPECT_THAT(stems.Rings(), testing::IsEmpty());
@@ -240,19 +239,19 @@ std::vector<std::string> RingsOf(const std::map<std::string, std::string>& files
   return stems.Rings();
 }
 
-TEST(IncludeEdges, PlantedRingsAreCaught) {
+TEST(IncludeEdges, PlantedCyclesAreCaught) {
   using testing::ElementsAre;
   const auto include = [](const std::string& path) { return "#pragma once\n#include \"headlight/" + path + "\"\n"; };
   // A header and the other's source.
   EXPECT_THAT(RingsOf({{"headlight/io/a.h", include("io/b.h")}, {"headlight/io/b.cc", include("io/a.h")}}),
               ElementsAre("headlight/io/a -> headlight/io/b -> headlight/io/a"));
-  // Of three, one by its -inl.h, next to a stem that is in none.
+  // A cycle of three, one through its -inl.h, next to a stem outside of the cycle.
   EXPECT_THAT(RingsOf({{"headlight/kernels/a.cc", include("kernels/d.h") + include("kernels/b-inl.h")},
                        {"headlight/kernels/b-inl.h", include("kernels/c.h")},
                        {"headlight/kernels/c.cc", include("kernels/a.h")},
                        {"headlight/kernels/e.cc", include("kernels/a.h")}}),
               ElementsAre("headlight/kernels/a -> headlight/kernels/b -> headlight/kernels/c -> headlight/kernels/a"));
-  // Two rings.
+  // Two cycles.
   EXPECT_THAT(RingsOf({{"headlight/text/metrics/a.h", include("text/metrics/b.h")},
                        {"headlight/text/metrics/b.h", include("text/metrics/a.h")},
                        {"headlight/nn/a.h", include("nn/b.h")},
@@ -261,7 +260,7 @@ TEST(IncludeEdges, PlantedRingsAreCaught) {
                           "headlight/text/metrics/a -> headlight/text/metrics/b -> headlight/text/metrics/a"));
 }
 
-TEST(IncludeEdges, StemsThatAreNoRingPass) {
+TEST(IncludeEdges, AcyclicStemsPass) {
   const auto include = [](const std::string& path) { return "#include \"headlight/" + path + "\"\n"; };
   EXPECT_THAT(RingsOf({{"headlight/io/a.cc", include("io/a.h") + include("io/b.h") + include("io/c.h")},
                        {"headlight/io/b.cc", include("io/b.h") + include("io/c.h")},
@@ -300,7 +299,7 @@ TEST(IncludeEdges, PlantedEdgesAreCaught) {
   EXPECT_THAT(WrongEdges("headlight/attic/a.cc", "#include <vector>"), ElementsAre(HasSubstr("not a folder")));
 }
 
-TEST(IncludeEdges, FilesDirectlyUnderHeadlightCompose) {
+TEST(IncludeEdges, FilesDirectlyUnderHeadlightMayIncludeEverything) {
   EXPECT_THAT(
       WrongEdges("headlight/headlight.h", "#include \"headlight/pipelines/a.h\"\n#include \"headlight/search/a.h\""),
       testing::IsEmpty());

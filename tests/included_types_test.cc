@@ -1,5 +1,5 @@
-// Checks that a file includes, at first or second hand, a header that declares each of our types that it names. The
-// compiler sees only that one of the files before it in a group does, since files are compiled together.
+// Checks that a file includes, directly or indirectly, a header that declares each of our types that it names. The
+// compiler does not check this, because several files are compiled together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string, std::less<>>;
 
-// What a source says of types.
+// The types in a source.
 struct Source {
-  std::vector<std::string> includes;  // of ours
+  std::vector<std::string> includes;  // our headers
   Names declared;                     // types, type parameters and aliases, in any scope
-  Names defined;                      // of these, the types of a namespace with their definition
-  Names named;                        // what begins with an upper-case letter and is no member or call
+  Names defined;                      // those of a namespace, with their definition
+  Names named;                        // identifiers that begin with an upper-case letter and are not members or calls
 };
 
-// The end of the comment or string that begins at `at`; `at` where none does.
+// The end of the comment or string that begins at `at`; `at` if none does.
 std::size_t EndOfText(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   const auto after = [&](std::string_view end, std::size_t from) {
@@ -118,7 +118,7 @@ std::vector<std::string> Missing(const std::map<std::string, Source>& sources) {
   return complaints;
 }
 
-TEST(IncludedTypes, AreThoseThatAFileNames) {
+TEST(IncludedTypes, CoverTheTypesThatAFileNames) {
   const fs::path root = HEADLIGHT_SOURCE_DIR;
   std::map<std::string, Source> sources;
   std::size_t types = 0;
@@ -126,14 +126,14 @@ TEST(IncludedTypes, AreThoseThatAFileNames) {
     const std::string path = fs::relative(entry.path(), root);
     if (!path.ends_with(".h") && !path.ends_with(".cc")) continue;
     if (path.ends_with("testing.h") || path.ends_with("_test.cc") || path.ends_with("_bench.cc"))
-      continue;  // name suites
+      continue;  // names of test suites
     types += (sources[path] = Read(ReadFile(entry.path()))).defined.size();
   }
   EXPECT_GT(types, 500U);
   EXPECT_THAT(Missing(sources), testing::IsEmpty());
 }
 
-TEST(IncludedTypes, AMissingIncludeIsNoticed) {
+TEST(IncludedTypes, PlantedMissingIncludesAreCaught) {
   const std::string box =
       "struct Box {\n  int x;\n};\nenum class Side { left };\nclass HEADLIGHT_API Tree : Node {};\n";
   const auto missing = [&](const std::string& text) {

@@ -1,4 +1,4 @@
-// Folders with int8 and int4 matrices, and models for inference only.
+// Folders with int8 and int4 matrices, and models that are loaded only for inference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Int8Folder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-// A converted folder computes what the original quantized on loading computes.
+// A converted folder computes the same as the original quantized on loading.
 void CheckConverted(const std::string& folder, Compute compute) {
   SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;
@@ -40,7 +40,7 @@ void CheckConverted(const std::string& folder, Compute compute) {
   const auto exact = Logits(*LoadModel<Transformer>(folder));
   const auto quantized = LoadModel<Transformer>(folder, {.compute = compute, .purpose = LoadFor::computing});
   const auto from_floats = Logits(*quantized);
-  for (const Parameter& parameter : quantized->parameters().all())  // packed alone
+  for (const Parameter& parameter : quantized->parameters().all())  // only packed
     EXPECT_EQ(parameter.value.empty(), parameter.role.in_products || parameter.role.looked_up)
         << parameter.names.front();
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
@@ -51,12 +51,12 @@ void CheckConverted(const std::string& folder, Compute compute) {
     const double scale = std::abs(*std::ranges::max_element(expected, magnitude));
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 0.1 * scale);
   };
-  // Computed in float32 the weights are rounded, but the activations are not. With 12 columns int4 differs much from
-  // the original.
+  // In float32, the weights are rounded but the activations are not. With 12 columns int4 differs much from the
+  // original.
   const auto rounded = Logits(*LoadModel<Transformer>(converted.path()));
   near(from_floats, rounded);
   if (compute == Compute::int8) near(rounded, exact);
-  // Converted once more, it is the same file, or, in 4 bits, the same numbers but for the last bits of their scales.
+  // Converted again, it gives the same file, or with 4 bits, the same numbers except for the last bits of their scales.
   LoadModel<Transformer>(converted.path())->Save(again.path(), compute);
   if (compute == Compute::int8) {
     EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
@@ -70,9 +70,9 @@ void CheckConverted(const std::string& folder, Compute compute) {
   }
 }
 
-TEST_P(Int8Folder, ComputesAsIntegersMadeOnLoadingDo) {
+TEST_P(Int8Folder, EqualsQuantizingOnLoading) {
   const std::string folder = FolderOf(GetParam());
-  // Loaded for inference only, in float32, nothing changes.
+  // Loading only for inference in float32 changes nothing.
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(folder, {.purpose = LoadFor::computing})) ==
               Logits(*LoadModel<Transformer>(folder)));
   CheckConverted(folder, Compute::int8);
@@ -90,7 +90,7 @@ std::string ErrorAfter(const ChangeTensors& change, Compute compute = Compute::i
   return error;
 }
 
-TEST(Int8Folder, RefusesWhatDoesNotFit) {
+TEST(Int8Folder, RefusesInvalidInput) {
   const std::string matrix = "model.encoder.layers.0.self_attn.k_proj.weight", scales = matrix + "_scale";
   EXPECT_EQ(ErrorAfter([](auto&) {}), "");
   EXPECT_THAT(ErrorAfter([&](auto& tensors) { tensors.erase(scales); }), HasSubstr("missing: " + scales));
@@ -116,7 +116,7 @@ TEST(Int8Folder, RefusesWhatDoesNotFit) {
               HasSubstr("holds I8"));
 }
 
-TEST(Int8Folder, RefusesWhatDoesNotFitIn4Bits) {
+TEST(Int8Folder, RefusesInvalid4BitTensors) {
   const std::string matrix = "model.encoder.layers.0.self_attn.k_proj.weight", groups = matrix + "_group_scale";
   const auto error = [](const ChangeTensors& change) { return ErrorAfter(change, Compute::int4); };
   EXPECT_EQ(error([](auto&) {}), "");

@@ -1,4 +1,4 @@
-// Llama: tools/make_decoder_goldens.py describes the folders in testdata/decoders.
+// Llama; tools/make_decoder_goldens.py describes the folders in testdata/decoders.
 #include "headlight/models/llama.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
   EXPECT_EQ(newer->config().key_heads, 2);
   EXPECT_EQ(newer->config().head_dim, 6);
   EXPECT_EQ(older->config().rotary.base, 10000);
-  EXPECT_EQ(older->config().head_dim, 2);  // that of the model by its heads
+  EXPECT_EQ(older->config().head_dim, 2);  // the model dimension divided by the number of heads
 
   const auto of_older = [](const char* to) { return Changed("llama_biases", "\"rope_theta\": 10000.0", to); };
   EXPECT_EQ(of_older("\"rope_theta\": 77").Load()->config().rotary.base, 77);
@@ -50,7 +50,7 @@ TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
       4);
 }
 
-TEST(Llama, RefusesWhatItDoesNotHave) {
+TEST(Llama, RefusesUnsupportedInput) {
   const auto with = [](const char* from, const char* to) { return Changed("llama_grouped_tied", from, to).Error(); };
   EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"yard\""), HasSubstr("rope_parameters.rope_type"));
   EXPECT_THAT(with("\"rope_type\": \"default\"", "\"rope_type\": \"linear\""), HasSubstr("rope_parameters.factor"));
@@ -82,7 +82,7 @@ TEST(Llama, RefusesWhatItDoesNotHave) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Older files hold the frequencies of each layer, some a tied table under both names, and some no prefix.
+// Older files have each layer's frequencies; some have a tied table under both names, and some no prefix.
 TEST(Llama, ReadsOtherNames) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("llama_grouped_tied") + "/config.json", folder.File("config.json"));
@@ -104,8 +104,8 @@ TEST(Llama, ReadsOtherNames) {
   EXPECT_EQ(other->parameters().values().ToVector<float>(), usual->parameters().values().ToVector<float>());
 }
 
-// Keys of published files that change nothing, and settings that Transformers reads otherwise than they look.
-TEST(LlamaDescendants, ReadWhatPublishedFilesSay) {
+// Keys of published files that have no effect, and settings that Transformers interprets in an unexpected way.
+TEST(LlamaDescendants, ReadSettingsOfPublishedFiles) {
   const auto error = [](const std::string& name, const std::string& from, const std::string& to) {
     return Changed(name, from, to).Error();
   };
@@ -128,8 +128,8 @@ TEST(LlamaDescendants, ReadWhatPublishedFilesSay) {
   EXPECT_EQ(error("llama_yarn", "\"factor\": 4.0", "\"factor\": 4.0, \"attn_factor\": 0.9"), "");
 }
 
-// A model whose whole heads are rotated, in a family whose usual heads are rotated in part, comes back so.
-TEST(LlamaDescendants, WriteThatWholeHeadsAreRotated) {
+// A model with fully rotated heads, in a family whose default is partial rotation, is saved and loaded correctly.
+TEST(LlamaDescendants, SaveFullRotation) {
   const Changed whole("stablelm_parallel", "\"partial_rotary_factor\": 0.5", "\"partial_rotary_factor\": 1.0");
   const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(whole.path());
   const TemporaryFolder folder;

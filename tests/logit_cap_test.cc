@@ -1,4 +1,4 @@
-// A language model whose logits are capped: its logits, the loss, and every way to choose tokens use the same cap.
+// A language model with a logit cap: its logits, its loss, and all ways to choose tokens use the same cap.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class Capped : public Llama {
       : Llama({.model = 8, .layers = 1, .heads = 2, .ffn = 12, .vocabulary = 23, .positions = 32}) {
     logit_cap_ = cap;
     parameters().Initialise(5);
-    for (float& weight : parameters().values().span<float>()) weight *= 8;  // so that most logits reach the cap
+    for (float& weight : parameters().values().span<float>()) weight *= 8;  // most logits reach the cap
   }
 };
 
@@ -37,14 +37,14 @@ std::vector<double> LogitsOf(const LanguageModel& model, const Ids& ids) {
   return numbers;
 }
 
-// log p of a token among the logits of the row before it.
+// log p of a token by the logits of the row before it.
 double LogProbability(const std::vector<double>& logits, std::size_t row, std::int32_t id) {
   double sum = 0;
   for (std::size_t token = 0; token < 23; ++token) sum += std::exp(logits[row * 23 + token]);
   return logits[row * 23 + static_cast<std::size_t>(id)] - std::log(sum);
 }
 
-TEST(LogitCap, IsPartOfLogitsAndScores) {
+TEST(LogitCap, AppliesToLogitsAndScores) {
   const Capped capped(kCap), plain(0);
   const std::vector<double> logits = LogitsOf(capped, kText), raw = LogitsOf(plain, kText);
   int beyond = 0;
@@ -57,7 +57,7 @@ TEST(LogitCap, IsPartOfLogitsAndScores) {
   for (std::size_t i = 1; i < kText.size(); ++i) EXPECT_NEAR(scores[i], LogProbability(logits, i - 1, kText[i]), 1e-5);
 }
 
-TEST(LogitCap, IsPartOfTheLoss) {
+TEST(LogitCap, AppliesToTheLoss) {
   Capped model(kCap);
   const TextSets texts{.train = {{kText, {}, {}, {}}}, .valid = {{kText, {}, {}, {}}}};
   const TrainingTask task = LanguageModelTask(model, texts, 0, {});
@@ -70,7 +70,7 @@ TEST(LogitCap, IsPartOfTheLoss) {
   EXPECT_NEAR(task.validate({}).loss, expected / static_cast<double>(all.size()), 1e-5);
 }
 
-TEST(LogitCap, IsPartOfEveryChoiceOfTokens) {
+TEST(LogitCap, AppliesToEveryChoiceOfTokens) {
   const Capped model(kCap);
   for (const SearchOptions& search : {SearchOptions{}, SearchOptions{.beam_size = 3, .length_penalty = 0},
                                       SearchOptions{.sample = true, .sampling = {.top_k = 0}}}) {
@@ -85,7 +85,7 @@ TEST(LogitCap, IsPartOfEveryChoiceOfTokens) {
   }
 }
 
-// The logits of guidance are not those of a mean of states.
+// With a cap, the logits of guidance cannot be computed from a combination of states.
 TEST(LogitCap, RefusesGuidance) {
   const GenerationOptions options{.search = {.guidance = 2}, .unguided = {4}, .max_new_tokens = 2};
   EXPECT_THAT(ErrorOf([&] { Generate(Capped(kCap), {kText}, options); }), testing::HasSubstr("guidance"));

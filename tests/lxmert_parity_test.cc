@@ -1,4 +1,4 @@
-// LXMERT against Transformers: tools/make_lxmert_goldens.py describes the folders in testdata/lxmert.
+// Compares LXMERT with Transformers; tools/make_lxmert_goldens.py describes the folders in testdata/lxmert.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(, LxmertParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(LxmertParity, GivesWhatTransformersGives) {
+TEST_P(LxmertParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const Golden golden(FolderOf(name), dtype);
   CompareInBothTypes<Lxmert>(FolderOf(name), dtype, [&](Lxmert& model, double tolerance) {
@@ -66,7 +66,7 @@ TEST_P(LxmertParity, GivesWhatTransformersGives) {
   });
 }
 
-TEST_P(LxmertParity, ComesBackFromItsFolder) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
+TEST_P(LxmertParity, SavesAndLoads) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
 
 TEST(Lxmert, IsBatchInvariant) {
   for (const char* name : {"encoder", "answers"})
@@ -74,7 +74,7 @@ TEST(Lxmert, IsBatchInvariant) {
                          Golden(FolderOf(name), DType::float32));
 }
 
-TEST(Lxmert, TakesOtherAnswers) {
+TEST(Lxmert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
   const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
@@ -92,7 +92,7 @@ TEST(Lxmert, TakesOtherAnswers) {
   EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }
 
-TEST(Lxmert, RefusesWhatItDoesNotHave) {
+TEST(Lxmert, RefusesUnsupportedInput) {
   const std::unique_ptr<const Lxmert> model = LoadModel<Lxmert>(FolderOf("encoder"));
   Context context;
   const std::vector<std::int32_t> ids = {2, 3, 4};

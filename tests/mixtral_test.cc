@@ -1,4 +1,4 @@
-// Mixtures of experts: tools/make_decoder_goldens.py describes the folders in testdata/decoders.
+// Mixtures of experts; tools/make_decoder_goldens.py describes the folders in testdata/decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The error of a folder with a change of a line.
+// The error of a folder with one changed line.
 std::string With(const std::string& name, const std::string& from, const std::string& to) {
   return ChangedDecoder(name, from, to).Error();
 }
@@ -54,8 +54,8 @@ TEST(Mixtral, ReadsWhichLayersHaveExperts) {
   EXPECT_THAT(only("[2]"), HasSubstr("mlp_only_layers"));
 }
 
-// Transformers writes so that no layer of a Qwen2-MoE has a window.
-TEST(Mixtral, ReadsAWindowThatIsNotUsed) {
+// Transformers writes these settings for a Qwen2-MoE without sliding layers.
+TEST(Mixtral, ReadsAnUnusedWindow) {
   const std::string window = "\"sliding_window\": 3", uses = "\"use_sliding_window\": true";
   ChangedDecoder without("qwen2_moe", window, "\"sliding_window\": 0");
   EXPECT_THAT(without.Error(), HasSubstr("sliding_window"));
@@ -63,7 +63,7 @@ TEST(Mixtral, ReadsAWindowThatIsNotUsed) {
   EXPECT_EQ(without.Error(), "");
 }
 
-TEST(Mixtral, WritesWhatTransformersReads) {
+TEST(Mixtral, WritesTransformersKeys) {
   for (const auto& [name, count] :
        {std::pair("mixtral", "num_local_experts"), {"qwen2_moe", "num_experts"}, {"qwen3_moe", "num_local_experts"}}) {
     const TemporaryFolder folder;
@@ -84,7 +84,7 @@ TEST(Mixtral, DescribesItsExperts) {
   EXPECT_EQ(number("expert_ffn"), "3");
 }
 
-// The loss of a step is the mean over its labels, of which this part has 7.
+// The loss of a step is the mean over its labels, of which this micro-batch has 7.
 TEST(Mixtral, TrainsWithTheLoadBalancingLoss) {
   const TextExample text{{3, 4, 5, 6, 7, 8}, {}, {}, {}};
   const TextSets texts{.train = {text}, .valid = {text}};

@@ -1,4 +1,4 @@
-// Each allocation of a call fails once: the call must throw and leak nothing, and the library remain usable.
+// Lets each allocation of a call fail once: the call must throw and leak nothing, and the library must remain usable.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ void* operator new(std::size_t size) {
   ++live_allocations;
   return memory;
 }
-// Replaced too, since a sanitizer's own would not go with the operator delete below.
+// Also replaced, because a sanitizer's version would not match the operator delete below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   try {
     return operator new(size);
@@ -50,10 +50,11 @@ void operator delete(void* memory, std::size_t) noexcept { operator delete(memor
 namespace headlight::out_of_memory_test {
 namespace {
 
-// Runs `action` until it gets through, its 1st, 2nd, 3rd, ... allocation failing; past the first hundred a growing
-// number of them is left out. `leaks` checks that a failed call keeps nothing, which only one thread shows.
+// Runs `action` until it succeeds, with its 1st, 2nd, 3rd, ... allocation failing. After the first hundred, a growing
+// number of allocations is skipped. `leaks` checks that a failed call keeps no memory, which requires one thread.
 void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
-  action();  // what is made once and kept: tables, a thread's scratch, what the first exception leaves
+  action();  // first, everything that is allocated once and kept: tables, scratch memory of threads, the exception's
+             // memory
   until_failure = 1;
   EXPECT_THROW(action(), std::bad_alloc);
   until_failure = kNever;
@@ -80,7 +81,7 @@ void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
   action();
 }
 
-// With one thread, where nothing depends on who comes first, and with several.
+// With one thread, where the order of allocations is fixed, and with several.
 void Sweep(const std::function<void()>& action) {
   const int before = Threads();
   for (const int threads : {1, 3}) {

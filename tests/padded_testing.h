@@ -1,4 +1,4 @@
-// Padded batches of goldens, as other programs have them, without their padding.
+// Padded batches of goldens, without their padding.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace headlight {
 // The texts of a batch, packed.
 struct UnpaddedTexts {
   UnpaddedTexts() = default;
-  // From ids and a mask [texts, longest]. Nothing if the file has no such ids.
+  // From ids and a mask [texts, longest]. Empty if the file has no such ids.
   UnpaddedTexts(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
     if (!file.contains(ids_name)) return;
     const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
@@ -30,7 +30,7 @@ struct UnpaddedTexts {
     }
   }
 
-  // [texts, longest, columns] without the rows of padding.
+  // [texts, longest, columns] without padding rows.
   Numbers Rows(const Tensor& padded) const {
     Numbers result;
     for (const std::int64_t row : kept) {

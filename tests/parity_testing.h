@@ -1,4 +1,4 @@
-// Shared by the comparisons with goldens of other programs.
+// Shared by comparisons with goldens of other programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ const Kind& LoadOnce(const std::string& name) {
   return *model;
 }
 
-// The largest difference, relative to the largest number expected.
+// The largest difference, relative to the largest expected number.
 inline double Deviation(const Numbers& actual, const Numbers& expected) {
   EXPECT_EQ(actual.size(), expected.size());
   double worst = 0, scale = 0;
@@ -62,7 +62,7 @@ inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   return images;
 }
 
-// The sum of all numbers, each weighted by the sine of its index, as the script does.
+// The sum of all numbers, weighted by the sine of their index, as in the golden scripts.
 inline Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -74,7 +74,7 @@ inline Tensor Weighed(const Tensor& x) {
 
 using NamedNumbers = std::map<std::string, Numbers>;
 
-// [outputs, inputs] as [inputs, outputs].
+// Transposes [outputs, inputs] to [inputs, outputs].
 inline Numbers Transposed(const Numbers& matrix, std::int64_t inputs) {
   Numbers result;
   const std::size_t columns = static_cast<std::size_t>(inputs);
@@ -83,7 +83,7 @@ inline Numbers Transposed(const Numbers& matrix, std::int64_t inputs) {
   return result;
 }
 
-// Every trained parameter, or its gradient, under its name in the file and as it lies there.
+// Every trained parameter, or its gradient, with its name and layout in the file.
 inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*member) {
   NamedNumbers result;
   for (const Parameter& parameter : parameters.all()) {
@@ -111,7 +111,8 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   return result;
 }
 
-// The largest difference relative to the largest number, both over all tensors: the gradient of a key's bias is noise.
+// The largest difference relative to the largest number, both over all tensors: single gradients, such as of a key's
+// bias, may be noise.
 inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
   Numbers all_actual, all_expected;
   for (const auto& [name, values] : expected) {
@@ -126,7 +127,7 @@ inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected
   return Deviation(all_actual, all_expected);
 }
 
-// The gradients of a golden, by the parameters' names behind the prefix.
+// The gradients of a golden, by parameter name after the prefix.
 inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view prefix = "gradient.") {
   NamedNumbers gradients;
   for (const auto& [name, tensor] : golden.tensors())
@@ -134,7 +135,7 @@ inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view pref
   return gradients;
 }
 
-// Saves a model and loads it again, which must not change its description and its parameters.
+// Saves a model and loads it again; its description and parameters must not change.
 template <typename Kind>
 std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
   model.Save(folder);
@@ -144,7 +145,7 @@ std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
   return again;
 }
 
-// "detr_float" and "detr_double" of a test of a folder in a precision.
+// "detr_float" and "detr_double" for a test of a folder in a precision.
 inline constexpr auto kNameOfParity = [](const auto& which) {
   const auto& [folder, dtype] = which.param;
   return std::string(folder) + (dtype == DType::float32 ? "_float" : "_double");

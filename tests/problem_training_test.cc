@@ -1,4 +1,4 @@
-// Training a classifier of texts for each problem_type against Hugging Face Transformers:
+// Compares the training of text classifiers for each problem_type with Hugging Face Transformers:
 // tools/make_problem_goldens.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(ProblemTraining, HasTransformersLossAndGradients) {
     EXPECT_NEAR(loss, read(problem + ".loss")[0], 2e-5) << problem;
     std::size_t compared = 0;
     for (const Parameter& parameter : parameters.all()) {
-      Numbers expected;  // one after another, if the parameter is several
+      Numbers expected;  // concatenated, if the parameter is stored as several tensors
       for (const std::string& name : parameter.names) {
         const Numbers part = read(problem + ".gradient." + name);
         expected.insert(expected.end(), part.begin(), part.end());
@@ -80,7 +80,7 @@ TEST(ProblemTraining, HasTransformersLossAndGradients) {
   }
 }
 
-TEST(ProblemTraining, ScoresNumbersByTheirCorrelations) {
+TEST(ProblemTraining, ScoresRegressionByCorrelations) {
   const std::unique_ptr<TextEncoder> model = ModelOf("regression");
   const TextSets sets = SetsOf(true);
   const ValidationReport report = ValidateClasses(*model, sets.valid);
@@ -95,7 +95,7 @@ TEST(ProblemTraining, ScoresNumbersByTheirCorrelations) {
   EXPECT_TRUE(report.classes.empty());
 }
 
-// With labels that are what the model finds, all are right; without one of them the micro F1 says so.
+// If the labels equal the predictions, the F1 score is 1; without one of them the micro F1 is lower.
 TEST(ProblemTraining, ScoresSeveralLabelsByTheirF1) {
   const std::unique_ptr<TextEncoder> model = ModelOf("multi_label_classification");
   std::vector<TextExample> texts = SetsOf(false).valid;
@@ -122,7 +122,7 @@ TEST(ProblemTraining, ScoresSeveralLabelsByTheirF1) {
   EXPECT_NEAR(missing, 200.0 * static_cast<double>(found - 1) / static_cast<double>(2 * found - 1), 1e-9);
 }
 
-TEST(ProblemTraining, RefusesWhatTheProblemDoesNotHave) {
+TEST(ProblemTraining, RefusesLabelsOfAnotherProblem) {
   const std::unique_ptr<TextEncoder> numbers = ModelOf("regression"), one = ModelOf("single_label_classification"),
                                      several = ModelOf("multi_label_classification");
   const TextSets with_numbers = SetsOf(true), with_labels = SetsOf(false);

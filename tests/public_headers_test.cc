@@ -1,5 +1,5 @@
-// The two sets of installed headers (cmake/install.cmake): the users' stand on their own, the engine's need nothing
-// that is not installed. That each of the users' compiles alone, tests/consumer/run checks in the installed tree.
+// The two sets of installed headers (cmake/install.cmake): users' headers need no others, and engine headers need only
+// installed ones. tests/consumer/run checks that each users' header compiles by itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
               testing::IsSupersetOf({"headlight/inspect/attention_page.h", "headlight/inspect/structure_page.h"}));
 }
 
-// What a program is meant to call is a class with a Load, and is installed.
+// Every class with a Load function is for users, and its header is installed.
 TEST(PublicHeaders, EveryPipelineIsInstalled) {
   const Headers users = ReadList("user_headers.txt");
   int pipelines = 0;

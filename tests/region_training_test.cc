@@ -1,5 +1,5 @@
-// A ViLBERT learns from drawn scenes what it is asked, which the question alone does not tell, and from captions what
-// words and regions have to do with each other.
+// A ViLBERT trained on synthetic scenes answers questions that need the image, and a ViLBERT trained on captions
+// predicts masked words and regions and matches images with captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ std::unique_ptr<Vilbert> SmallVilbert(const WordIds& words, bool pretraining, co
   return model;
 }
 
-TEST(RegionTraining, QuestionsAreAnsweredByLookingAtTheImage) {
+TEST(RegionTraining, AnswersQuestionsFromTheImage) {
   const TemporaryFolder folder;
   WordIds words;
   SceneQuestions train, valid;
@@ -64,7 +64,7 @@ TEST(RegionTraining, QuestionsAreAnsweredByLookingAtTheImage) {
   EXPECT_GT(report.more_scores[1].value, 60);
 }
 
-TEST(RegionTraining, WordsAndRegionsAreFilledIn) {
+TEST(RegionTraining, PredictsMaskedWordsAndRegions) {
   const TemporaryFolder folder;
   WordIds words;
   ImageTextPairs train, valid;
@@ -80,8 +80,8 @@ TEST(RegionTraining, WordsAndRegionsAreFilledIn) {
   EXPECT_GT(report.more_scores[1].value, 20);  // a region without its pixels is named by the caption: 1 in 48 by chance
 }
 
-// Few pairs are learned by heart: which caption belongs to which image takes longer than words and regions.
-TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherImages) {
+// Few pairs are memorized: image-caption matching takes longer to train than words and regions.
+TEST(RegionTraining, MatchesCaptionsWithImages) {
   const TemporaryFolder folder;
   WordIds words;
   ImageTextPairs pairs;
@@ -93,8 +93,8 @@ TEST(RegionTraining, CaptionsAreToldFromThoseOfOtherImages) {
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
 }
 
-// LXMERT's second class is that of pairs that belong together, ViLBERT's the first.
-TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
+// In LXMERT the class of matching pairs is the second, in ViLBERT the first.
+TEST(RegionTraining, FamiliesDifferInTheClassOfMatchingPairs) {
   WordIds words;
   ImageTextPairs pairs;
   AddCaptions(1, 6, Portion::training, {.side = 32}, kSide, words, pairs);
@@ -127,8 +127,8 @@ TEST(RegionTraining, EachFamilyHasItsOwnClassOfAlignedPairs) {
   EXPECT_EQ(ImageTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
 }
 
-// The parts of a batch together have the loss of the whole batch.
-TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
+// The losses of micro-batches sum to that of the whole batch.
+TEST(RegionTraining, MicroBatchesHaveTheLossOfTheBatch) {
   WordIds words;
   ImageTextPairs pairs;
   AddCaptions(1, 120, Portion::training, {.side = 32}, kSide, words, pairs);
@@ -149,7 +149,7 @@ TEST(RegionTraining, PartsHaveTheLossOfTheBatch) {
 }
 
 // Nine in ten masked regions lose their pixels: then no prediction depends on them.
-TEST(RegionTraining, MaskedRegionsAreNotSeen) {
+TEST(RegionTraining, MaskedRegionsAreNotUsed) {
   WordIds words;
   ImageTextPairs pairs;
   AddCaptions(1, 20, Portion::training, {.side = 32, .most = 1}, kSide, words, pairs);
@@ -171,12 +171,12 @@ TEST(RegionTraining, MaskedRegionsAreNotSeen) {
   EXPECT_LT(unseen, 20);
 }
 
-// A text that is another image's tells nothing of masked words and regions.
-TEST(RegionTraining, OfPairsThatDoNotBelongTogetherAlignmentAloneIsLearned) {
+// The text of another image has no information about masked words and regions.
+TEST(RegionTraining, NegativePairsOnlyTrainAlignment) {
   WordIds words;
   ImageTextPairs pairs;
   AddCaptions(1, 2, Portion::training, {.side = 32}, kSide, words, pairs);
-  pairs.pairs = {pairs.pairs[0], pairs.pairs[2]};  // one of each image
+  pairs.pairs = {pairs.pairs[0], pairs.pairs[2]};  // one pair per image
   const auto model = SmallVilbert(words, /*pretraining=*/true, {});
   double least = INFINITY, most = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -190,11 +190,11 @@ TEST(RegionTraining, OfPairsThatDoNotBelongTogetherAlignmentAloneIsLearned) {
     least = std::min(least, loss);
     most = std::max(most, loss);
   }
-  EXPECT_LT(least, 1.5);  // about log(2), where each pair has the other one's text
-  EXPECT_GT(most, 4);     // and a word of some twenty and a region of 48 where one has its own
+  EXPECT_LT(least, 1.5);  // about log(2), if each pair has the other one's text
+  EXPECT_GT(most, 4);     // plus one word of about twenty and one region class of 48, if a pair has its own text
 }
 
-TEST(RegionTraining, RefusesWhatDoesNotFit) {
+TEST(RegionTraining, RefusesInvalidInput) {
   WordIds words;
   SceneQuestions questions;
   questions.Add(1, 4, Portion::training, {.side = 32}, kSide, words);

@@ -1,4 +1,4 @@
-// Drawn scenes with questions and captions, as models of texts with regions learn them.
+// Synthetic scenes with questions and captions, for training vision-language models.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-// A word a token, with a first token before each text.
+// One token per word, with a special first token before each text.
 class WordIds {
  public:
   static constexpr std::int32_t kFirst = 1, kMask = 2;
@@ -69,7 +69,7 @@ inline std::vector<ShapeScene> DrawScenes(std::uint64_t seed, std::int64_t count
 // A question of each kind about each scene, in English.
 struct SceneQuestions {
   VisualQuestions set;
-  std::vector<std::string> questions, answers;  // in words
+  std::vector<std::string> questions, answers;  // as text
 
   void Add(std::uint64_t seed, std::int64_t count, Portion portion, const ShapeSceneOptions& options, std::int64_t side,
            WordIds& words) {
@@ -96,7 +96,7 @@ struct SceneQuestions {
   }
 };
 
-// The accuracy, in per cent, of the answer that a question had most often, or else its first two words.
+// The accuracy in per cent of the most frequent answer to the same question, or else to its first two words.
 inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQuestions& valid) {
   const auto begin = [](const std::string& question) {
     return question.substr(0, question.find(' ', question.find(' ') + 1));
@@ -115,7 +115,7 @@ inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQu
   return 100.0 * static_cast<double>(right) / static_cast<double>(valid.questions.size());
 }
 
-// The full caption of each scene, and one more.
+// The full caption of each scene, and another one.
 inline void AddCaptions(std::uint64_t seed, std::int64_t count, Portion portion, const ShapeSceneOptions& options,
                         std::int64_t side, WordIds& words, ImageTextPairs& pairs) {
   Random random(seed + 100);
@@ -126,7 +126,7 @@ inline void AddCaptions(std::uint64_t seed, std::int64_t count, Portion portion,
       pair.text.ids = words.Of(Say(caption, SceneLanguage::english));
       pair.text.types.resize(pair.text.ids.size());
       for (std::size_t i = 0; i < pair.text.ids.size(); ++i)
-        pair.text.words.push_back(static_cast<std::int32_t>(i) - 1);  // the first token is none
+        pair.text.words.push_back(static_cast<std::int32_t>(i) - 1);  // the first token is not a word
       pairs.pairs.push_back(std::move(pair));
     }
     pairs.images.push_back(RegionsOfScene(scene, side));

@@ -26,7 +26,7 @@ ImageProcessor Plain() {
 
 TEST(Relevance, IsARecordOfTheTextOverTheImage) {
   const auto model = LoadModel<DualEncoder>(kFolders + "clip");
-  // 9 x 14 pixels: the last row and two columns fill no patch.
+  // 9 x 14 pixels: the last row and two columns do not fill a patch.
   const AttentionRecord record = RelevanceOf(*model, Plain(), Pattern(14, 9), kText, "a dog");
   CheckAttention(record);
   EXPECT_THAT(record.target_tokens, ElementsAre("a dog"));
@@ -46,8 +46,8 @@ TEST(Relevance, IsARecordOfTheTextOverTheImage) {
             record.maps[0].weights);
 }
 
-// A model's gradients stay as they were: only activations have one.
-TEST(Relevance, LeavesTheModelAsItIs) {
+// The model's gradients do not change: only activations have a gradient.
+TEST(Relevance, DoesNotChangeTheModel) {
   const auto model = LoadModel<DualEncoder>(kFolders + "siglip");
   const Tensor image = Tensor::Zeros({8, 8, 3});
   const std::vector<std::int32_t> text(9, 1);

@@ -1,4 +1,5 @@
-// ResNets against Hugging Face Transformers: tools/make_resnet_goldens.py describes the folders in testdata/resnets.
+// Compares ResNets with Hugging Face Transformers; tools/make_resnet_goldens.py describes the folders in
+// testdata/resnets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ struct Golden {
   std::vector<Tensor> images;
 };
 
-// With the running averages, or in training with those of the batch.
+// With running averages, or in training with batch statistics.
 void CompareWithGolden(Resnet& model, const Golden& golden, bool training, double tolerance) {
   const std::string prefix = training ? "train." : "use.";
   model.parameters().PrepareTraining();
@@ -74,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(, ResnetParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(ResnetParity, GivesWhatTransformersGives) {
+TEST_P(ResnetParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const std::string folder = FolderOf(name);
   const Golden golden(folder);
@@ -86,17 +87,17 @@ TEST_P(ResnetParity, GivesWhatTransformersGives) {
     }
     Resnet in_double(model->config(), dtype);
     LoadParameters(in_double.parameters(), Safetensors(folder + "/model.safetensors"), [](auto) { return true; });
-    CompareWithGolden(in_double, golden, training, 1e-6);  // the goldens are single
+    CompareWithGolden(in_double, golden, training, 1e-6);  // the goldens have single precision
   }
 }
 
-TEST_P(ResnetParity, ComesBackFromItsFolder) {
+TEST_P(ResnetParity, SavesAndLoads) {
   const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
 }
 
-// A norm that is folded into packed weights changes nothing but rounding, in every type and from quantized folders.
+// Folding a norm into packed weights only changes rounding, in every compute type and for quantized folders.
 TEST_P(ResnetParity, ComputesWithFoldedNorms) {
   const std::string folder = FolderOf(std::get<0>(GetParam()));
   const Golden golden(folder);
@@ -120,7 +121,7 @@ TEST_P(ResnetParity, ComputesWithFoldedNorms) {
   }
 }
 
-// Images of several sizes in one batch, without padding, give what each gives alone, to the last bit.
+// Images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(Resnet, IsBatchInvariant) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
     if (!kernels::CpuHas(compute)) continue;
@@ -144,8 +145,8 @@ TEST(Resnet, IsBatchInvariant) {
   }
 }
 
-// Under timm's names, as DETR's published folders have them, and with norms that no training changes.
-TEST(Resnet, FeaturesAreTheMeansOfItsMaps) {
+// With timm's names, as in DETR's published folders, and with frozen norms.
+TEST(Resnet, FeaturesAreMeansOfItsMaps) {
   const auto model = LoadModel<ImageEncoder>(FolderOf("downsampled_classes"));
   std::vector<Tensor> images;
   for (const std::int64_t width : {90, 150}) {
@@ -189,7 +190,7 @@ TEST(ResnetBackbone, HasBothNamings) {
   EXPECT_LT(Deviation(ToDouble(maps.back().rows), golden.Read("use.stages.2")), 2e-5);
 }
 
-TEST(Resnet, RefusesWhatItDoesNotHave) {
+TEST(Resnet, RefusesUnsupportedInput) {
   const std::unique_ptr<const ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf("bottleneck"));
   Context context;
   const auto encode = [&](const Shape& shape, std::vector<std::uint8_t> masked = {}) {
@@ -206,7 +207,7 @@ TEST(Resnet, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(ErrorOf([&] { model->Pixels(context, encoded); }), testing::HasSubstr("no head for masked pixels"));
 }
 
-TEST(Resnet, RefusesConfigurationsThatCannotBe) {
+TEST(Resnet, RefusesInvalidConfigurations) {
   const auto error = [](auto change) {
     ResnetConfig config;
     change(config);

@@ -1,4 +1,4 @@
-// Self-distillation of a small ViT makes its features better for classes that it is never told.
+// Self-distillation of a small ViT improves its features for classes that it is not trained on.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace headlight::self_distillation_slow_test {
 namespace {
 
-// Views of one texture out of four: stripes, across or upright, boxes and rings, of a pitch that is the image's own.
-// Place, strength and noise are each view's own, so that only the texture is the same in all views.
+// Views of one texture out of four: horizontal or vertical stripes, boxes and rings, with a pitch for each image.
+// Position, strength and noise differ between views, so that only the texture is the same in all views.
 Tensor View(std::int64_t side, std::int64_t image, Random& random) {
   Random own(static_cast<std::uint64_t>(image));
   const double pitch = 2 * std::numbers::pi / (4 + 2 * own.Uniform());
@@ -52,7 +52,7 @@ DistilledImages Textures(std::int64_t first, std::int64_t count, bool labelled) 
   return images;
 }
 
-TEST(SelfDistillation, MakesFeaturesBetter) {
+TEST(SelfDistillation, ImprovesFeatures) {
   VitConfig config{.model = 48, .layers = 3, .heads = 3, .ffn = 96, .image = {16, 16}, .patch = {4, 4}, .scope = ""};
   Vit student(config), teacher(config);
   for (Vit* model : {&student, &teacher}) model->parameters().Initialise(1);
@@ -78,8 +78,8 @@ TEST(SelfDistillation, MakesFeaturesBetter) {
          .validation = [&](const ValidationReport& report) { trained = report.score; },
          .note = {},
          .stop = {}});
-  // 72.9 to 95.4; with other seeds 74.2 to 99.2 and 78.3 to 98.3; with a teacher that is the student itself, at the
-  // student's temperature, they become worse.
+  // 72.9 to 95.4; with other seeds 74.2 to 99.2 and 78.3 to 98.3. With the student itself as teacher, at the student's
+  // temperature, features become worse.
   EXPECT_GT(trained, untrained + 15) << "untrained: " << untrained;
 }
 

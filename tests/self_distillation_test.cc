@@ -1,4 +1,4 @@
-// Self-distillation of a small ViT on images that are drawn here.
+// Self-distillation of a small ViT on synthetic images.
 #include "headlight/train/objectives/self_distillation.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ Tensor Noise(std::int64_t side, std::uint64_t seed) {
   return image;
 }
 
-// Two global crops and one local one, of a size of its own.
+// Two global crops and one local crop of another size.
 DistilledImages NoisyImages(std::int64_t count) {
   return {.count = count, .crops = [](std::int64_t image, std::int64_t epoch) {
             const auto seed = static_cast<std::uint64_t>(1000 * epoch + 10 * image);
@@ -65,7 +65,7 @@ struct Pair {
   std::optional<SelfDistillation> distillation;
 };
 
-// The outputs of the whole network at the start, [crops, prototypes].
+// The outputs of the initial network with its head, [crops, prototypes].
 Numbers OutputsAtTheStart(const std::vector<Tensor>& crops) {
   Vit model(SmallVit());
   model.parameters().Initialise(1);
@@ -82,7 +82,7 @@ Numbers Softmax(Numbers numbers, double temperature) {
   return numbers;
 }
 
-TEST(SelfDistillation, TheTeacherOfAResnetSeesTheStatisticsOfItsBatch) {
+TEST(SelfDistillation, TheTeacherOfAResnetUsesItsBatchStatistics) {
   ResnetConfig config;
   config.embedding = 4;
   config.hidden = {4, 6};
@@ -145,14 +145,14 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
     return static_cast<double>(task.loss(context, Made(batch.parts.front()), 1).data<float>()[0]);
   };
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
-  task.after_step(1, 10);  // the student has not moved, and so neither does the teacher
+  task.after_step(1, 10);  // the student has not changed, so the teacher does not either
   for (std::size_t k = 0; k < 9; ++k)
     for (std::size_t image = 0; image < 4; ++image)
       for (std::size_t global = 0; global < 2; ++global) centre[k] += 0.1 * row(image, global)[k] / 8;
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
 }
 
-TEST(SelfDistillation, TheTeacherFollowsTheStudentByACosine) {
+TEST(SelfDistillation, TheTeacherFollowsACosineMomentum) {
   Pair pair;
   const TrainingTask task = pair.distillation->Task(NoisyImages(1), NoisyImages(1));
   const auto shift_after = [&](std::int64_t step, std::int64_t steps) {
@@ -168,7 +168,7 @@ TEST(SelfDistillation, TheTeacherFollowsTheStudentByACosine) {
   EXPECT_EQ(shift_after(100, 100), 0);
 }
 
-// Trains for 12 steps, stopped and resumed at some of them: all that there is at the end.
+// Trains for 12 steps, stopped and resumed at some of them. Returns all values at the end.
 std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int threads) {
   const int before = Threads();
   SetThreads(threads);
@@ -182,7 +182,7 @@ std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int thr
   options.validate_every = 5;
   std::vector<float> values;
   for (const std::int64_t stop : stops) {
-    Pair pair;  // as a new process begins
+    Pair pair;  // as in a new process
     const TrainingTask task = pair.distillation->Task(NoisyImages(10), NoisyImages(3));
     std::int64_t step = 0;
     Train(task, options,
@@ -201,13 +201,13 @@ std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int thr
   return values;
 }
 
-TEST(SelfDistillation, ResumesToTheBitAtAnyNumberOfThreads) {
+TEST(SelfDistillation, ResumesToTheBitWithAnyNumberOfThreads) {
   const std::vector<float> whole = TrainedValues({100}, 2);
   EXPECT_EQ(TrainedValues({3, 8, 100}, 2), whole);
   EXPECT_EQ(TrainedValues({100}, 1), whole);
 }
 
-TEST(SelfDistillation, ThePrototypesRestInTheFirstEpoch) {
+TEST(SelfDistillation, ThePrototypesAreFrozenInTheFirstEpoch) {
   const auto prototypes_move = [](std::int64_t frozen) {
     SelfDistillationOptions options = SmallOptions();
     options.frozen_epochs = frozen;
@@ -225,7 +225,7 @@ TEST(SelfDistillation, ThePrototypesRestInTheFirstEpoch) {
   EXPECT_TRUE(prototypes_move(0));
 }
 
-TEST(SelfDistillation, SavesTheEncoderAlone) {
+TEST(SelfDistillation, SavesOnlyTheEncoder) {
   Pair pair;
   const TemporaryFolder folder;
   pair.teacher.Save(folder.path());

@@ -1,5 +1,5 @@
-// Contrastive training of an encoder of texts, compared with the vectors of Embedder, which are compared with those of
-// sentence-transformers.
+// Contrastive training of a text encoder, compared with the vectors of Embedder, which are compared with those of
+// sentence-transformers elsewhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
-// One text is longer than the model reads; two matches are equal, and a negative equals a match.
+// One text is longer than the model reads; two positives are equal, and a negative equals a positive.
 std::vector<SimilarTexts> Pairs() {
   std::string longest = "The meadow";
   for (int i = 0; i < 30; ++i) longest += " is green";
@@ -82,7 +82,7 @@ struct Expected {
   double loss = 0, recall = 0;
 };
 
-// A copy of the folder, whose vectors are of the first token where that is asked.
+// A copy of the folder, optionally with pooling of the first token.
 struct Sentences {
   explicit Sentences(bool first_token = false) {
     std::filesystem::copy(kFolder, folder.path(), std::filesystem::copy_options::recursive);
@@ -124,11 +124,11 @@ TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
         ComputeGradients(sentences.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     const Expected train(embedder, options, /*with_negatives=*/true);
     EXPECT_NEAR(loss, train.loss, 1e-4 * train.loss);
-    EXPECT_GT(train.loss, valid.loss + 1e-3);  // negatives are more to tell apart
+    EXPECT_GT(train.loss, valid.loss + 1e-3);  // negatives make it harder
   }
 }
 
-TEST(SentenceVectors, HaveTheSameGradientInParts) {
+TEST(SentenceVectors, HaveTheSameGradientInMicroBatches) {
   NamedNumbers expected;
   double loss = 0;
   for (const std::int64_t part : {std::numeric_limits<std::int64_t>::max(), std::int64_t{2}, std::int64_t{1}}) {
@@ -147,7 +147,7 @@ TEST(SentenceVectors, HaveTheSameGradientInParts) {
   }
 }
 
-TEST(SentenceVectors, NameWhatCannotBe) {
+TEST(SentenceVectors, NameInvalidOptions) {
   Sentences sentences;
   EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = {.batch_size = 1}}); }), HasSubstr("at least 2 pairs"));
   EXPECT_THAT(ErrorOf([&] { sentences.Task({.batches = kAll, .part = 0}); }), HasSubstr("at least 1 pair"));

@@ -1,4 +1,4 @@
-// Span corruption and denoising of texts, and encoder-decoders that are trained on them and on pairs.
+// Span corruption and denoising of texts, and training of encoder-decoders on them and on pairs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using Ids = std::vector<std::int32_t>;
 
 constexpr std::int32_t kPad = 0, kEnd = 1, kStop = 2, kMask = 3, kWords = 10, kSentinel = 90, kVocabulary = 100;
 
-// Words from kWords on, each another.
+// A text of distinct tokens from kWords on.
 Ids Text(int length) {
   Ids text(static_cast<std::size_t>(length));
   std::iota(text.begin(), text.end(), kWords);
@@ -38,13 +38,13 @@ Ids Text(int length) {
 
 SpanOptions Spans(double share = 0.15) {
   SpanOptions spans{.share = share};
-  for (std::int32_t i = 0; i < 10; ++i) spans.sentinels.push_back(kSentinel + 9 - i);  // descending, as T5's
+  for (std::int32_t i = 0; i < 10; ++i) spans.sentinels.push_back(kSentinel + 9 - i);  // descending, as in T5
   return spans;
 }
 
 bool IsSentinel(std::int32_t id) { return id >= kSentinel; }
 
-// The text that a pair was made of.
+// Restores the text from a pair.
 Ids Mended(const SequenceExample& pair) {
   std::map<std::int32_t, Ids> hidden;
   std::int32_t sentinel = -1;
@@ -58,13 +58,14 @@ Ids Mended(const SequenceExample& pair) {
   return text;
 }
 
-TEST(HiddenSpans, AreThePapersAndGiveTheTextBack) {
+TEST(HiddenSpans, FollowThePaperAndPreserveTheText) {
   Random random(1);
   std::vector<int> hidden_at(40);
   for (int draw = 0; draw < 2000; ++draw) {
     const Ids text = Text(40);
     const SequenceExample pair = HideSpans(text, Spans(), random);
-    // 15% of 40 tokens are 6, in two spans of 3 on average: two sentinels here, the same and an end there.
+    // 15% of 40 tokens are 6, in two spans with a mean length of 3. So the source has two sentinels; the target has
+    // them and an end token.
     ASSERT_EQ(pair.source.size(), 40u - 6 + 2);
     ASSERT_EQ(pair.target.size(), 6u + 3);
     ASSERT_EQ(Mended(pair), text);
@@ -74,25 +75,25 @@ TEST(HiddenSpans, AreThePapersAndGiveTheTextBack) {
     ASSERT_THAT(in_source, ElementsAre(kSentinel + 9, kSentinel + 8));
     ASSERT_THAT(in_target, ElementsAre(kSentinel + 9, kSentinel + 8, kSentinel + 7));
     ASSERT_EQ(pair.target.back(), kSentinel + 7);
-    for (std::size_t i = 1; i < pair.source.size(); ++i)  // spans do not touch
+    for (std::size_t i = 1; i < pair.source.size(); ++i)  // spans are not adjacent
       ASSERT_FALSE(IsSentinel(pair.source[i]) && IsSentinel(pair.source[i - 1]));
     for (const std::int32_t id : pair.target)
       if (!IsSentinel(id)) ++hidden_at[static_cast<std::size_t>(id - kWords)];
   }
-  // No place is safe: the first and the last are hidden too, if less often than those between.
+  // All positions are masked, but the first and the last less often.
   EXPECT_GT(*std::ranges::min_element(hidden_at), 2000 * 0.03);
   EXPECT_LT(*std::ranges::max_element(hidden_at), 2000 * 0.22);
 }
 
-TEST(HiddenSpans, AShortTextHidesOneTokenAndALongOneNeedsSentinels) {
+TEST(HiddenSpans, MaskOneTokenOfShortTextsAndNeedSentinelsForLongOnes) {
   Random random(1);
   EXPECT_EQ(HideSpans(Text(1), Spans(), random),
             (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, kSentinel + 8}}));
-  const SequenceExample pair = HideSpans(Text(4), Spans(0.9), random);  // spans would touch: there is one
+  const SequenceExample pair = HideSpans(Text(4), Spans(0.9), random);  // two spans would be adjacent, so there is one
   EXPECT_EQ(pair, (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, 11, 12, 13, kSentinel + 8}}));
 }
 
-TEST(BrokenTexts, HaveAMaskASpan) {
+TEST(BrokenTexts, HaveOneMaskPerSpan) {
   Random random(1);
   const NoiseOptions noise{.mask_id = kMask};
   std::map<std::ptrdiff_t, int> masks;
@@ -101,16 +102,17 @@ TEST(BrokenTexts, HaveAMaskASpan) {
     const Ids noised = AddNoise(Text(40), noise, random);
     Ids kept;
     std::ranges::copy_if(noised, std::back_inserter(kept), [](std::int32_t id) { return id != kMask; });
-    ASSERT_EQ(kept.size(), 28u);                // 30% of 40 are hidden
+    ASSERT_EQ(kept.size(), 28u);                // 30% of 40 are masked
     ASSERT_TRUE(std::ranges::is_sorted(kept));  // one sentence, whose words stay in order
     ++masks[std::ranges::count(noised, kMask)];
     without_first += kept.front() != kWords;
-    // A mask for nothing: what stands before it and behind it are neighbours.
+    // An inserted mask: the tokens before and after it are neighbours.
     const auto mask = std::ranges::find(noised, kMask) - noised.begin();
     if (mask > 0 && mask + 1 < std::ssize(noised))
       empty_first += noised[static_cast<std::size_t>(mask) - 1] + 1 == noised[static_cast<std::size_t>(mask) + 1];
   }
-  // Twelve tokens in spans of Poisson's lengths with mean 3, of which 5% have none, but for the last of each text.
+  // Twelve tokens in spans with Poisson lengths of mean 3, of which 5% are empty, apart from the last span of each
+  // text.
   double mean = 0;
   for (const auto& [count, often] : masks) mean += static_cast<double>(count) * often / draws;
   EXPECT_NEAR(mean, 4.6, 0.2);
@@ -119,14 +121,14 @@ TEST(BrokenTexts, HaveAMaskASpan) {
   EXPECT_GT(without_first, 0.05 * draws);
 }
 
-TEST(BrokenTexts, SentencesChangePlaces) {
+TEST(BrokenTexts, PermuteSentences) {
   Random random(1);
-  // Full stops in a row end one sentence; the last one has none.
+  // Consecutive full stops end one sentence; the last sentence has none.
   const Ids text = {10, kStop, 11, 12, kStop, kStop, 13};
   std::set<Ids> orders;
   for (int draw = 0; draw < 2000; ++draw) {
     Ids noised = AddNoise(text, {.share = 0.01, .mask_id = kMask, .sentence_ends = {kStop}}, random);
-    ASSERT_EQ(std::ranges::count(noised, kMask), 1);  // for one token, so for no other
+    ASSERT_EQ(std::ranges::count(noised, kMask), 1);  // for one token, so there is no other
     std::erase_if(noised, [](std::int32_t id) { return id < kWords; });
     if (noised.size() == 4) orders.insert(noised);
   }
@@ -181,7 +183,7 @@ TrainingOptions Options() {
 
 const TeacherForcingOptions kTeacherForcing{{.batch_size = 128}, 0};
 
-// The batches of a task, each of one part, whose last is kept.
+// The batches of a task with one micro-batch each; keeps the last one.
 struct TokenStream {
   TokenStream(const TrainingTask& task, const BatchPosition& position) : next(task.batches(position)) {}
   TokenBatch Next() {
@@ -193,7 +195,7 @@ struct TokenStream {
   TrainingBatch last;
 };
 
-TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
+TEST(SequenceTasks, BatchesDependOnSeedEpochAndPosition) {
   const auto t5 = SmallT5();
   const auto bart = SmallBart();
   const TextSets texts = Texts();
@@ -207,7 +209,7 @@ TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
     while (stream.last.next.epoch == 0) stream.Next();
     EXPECT_EQ(second_epoch.source_ids, stream.Next().source_ids);
     EXPECT_NE(first.source_ids, second_epoch.source_ids);
-    // Each source has its end, and the decoder reads what it wrote before.
+    // Each source ends with the end token, and the decoder's inputs are its shifted targets.
     for (const Sequence& source : first.source)
       EXPECT_EQ(first.source_ids[static_cast<std::size_t>(source.begin + source.length) - 1], kEnd);
     for (const Sequence& target : first.target) {
@@ -216,7 +218,7 @@ TEST(SequenceTasks, ABatchIsAFunctionOfSeedEpochAndPlace) {
       for (std::size_t i = begin + 1; i < end; ++i) EXPECT_EQ(first.target_inputs[i], first.labels[i - 1]);
       EXPECT_EQ(first.labels[end - 1], kEnd);
     }
-    EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // the same spans each time
+    EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // the same spans in each validation
   }
 }
 
@@ -257,7 +259,7 @@ TEST(SequenceTasks, RDropStartsAfterItsEpochs) {
   EXPECT_TRUE(resumed.Next().twice);
 }
 
-TEST(SequenceTasks, PairsAreLearnedAndCounted) {
+TEST(SequenceTasks, FitAndCountPairs) {
   const TemporaryFolder folder;
   const auto model = SmallT5();
   SequenceSets sets;
@@ -276,7 +278,7 @@ TEST(SequenceTasks, PairsAreLearnedAndCounted) {
   EXPECT_EQ(last.samples[1].output, "31 11");
 }
 
-TEST(SequenceTasks, RefuseWhatCannotBeLearned) {
+TEST(SequenceTasks, RefuseInvalidExamples) {
   const auto t5 = SmallT5();
   const auto bart = SmallBart();
   const AroundTexts around{{}, {kEnd}};

@@ -1,4 +1,4 @@
-// Models of text alone learn what can be learned, and a baseline without attention cannot.
+// Models trained on text reach what is possible, which a baseline without attention does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ using testing::HasSubstr;
 
 constexpr std::int32_t kRing = 8, kMask = 8, kEnd = 9, kVocabulary = 10;
 
-// Texts that count upwards around a ring, from 0 or 4, by one or by three: what follows is known from two tokens, and
-// from no single one. The class is the step.
+// Texts that count upwards modulo the ring, from 0 or 4, by one or by three. Two tokens determine the next one; a
+// single token does not. The class is the step.
 std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   Random random(seed);
   std::vector<TextExample> texts;
@@ -90,14 +90,14 @@ std::unique_ptr<Bert> SmallBert(const TextHeadsConfig& heads) {
   return model;
 }
 
-TEST(TextTraining, ALanguageModelReachesTheLanguagesFloor) {
+TEST(TextTraining, ALanguageModelReachesTheEntropyOfTheTexts) {
   const TemporaryFolder folder;
   const TextSets texts = Sets();
   const TrainingOptions options = Options(20);
   const auto model = SmallGpt2();
   const ValidationReport report =
       LastReport(LanguageModelTask(*model, texts, kValidBytes, {kBatches, 0}), options, folder.File("c"));
-  // The first token is one of two, the second one of two, the others and the end are known.
+  // There are two choices for the first and the second token; the others and the end are determined.
   const double floor = (std::log(2.0) + std::log(2.0)) / 7;
   EXPECT_GE(report.loss, floor - 0.03);
   EXPECT_LT(report.loss, floor + 0.1);
@@ -107,7 +107,7 @@ TEST(TextTraining, ALanguageModelReachesTheLanguagesFloor) {
   EXPECT_EQ(report.score_name, "");
 }
 
-TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
+TEST(TextTraining, FitsMaskedTokensAndClasses) {
   const TemporaryFolder folder;
   const TextSets texts = Sets();
   const TrainingOptions options = Options(24);
@@ -118,16 +118,16 @@ TEST(TextTraining, HiddenWordsAndClassesAreLearned) {
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
       LastReport(MaskedLanguageModelTask(*masked, by_one, masking, kBatches), options, folder.File("words"));
-  EXPECT_GT(words.score, 90);  // a token that stays or becomes another is asked for too; where it stands tells half
+  EXPECT_GT(words.score, 90);  // tokens that stay or are replaced are predicted, too; their position determines them
   const auto classes = SmallBert({.pooler = true, .sequence_classes = true, .labels = {"one", "three"}});
   const ValidationReport guessed =
       LastReport(ClassificationTask(*classes, texts, kBatches), options, folder.File("classes"));
   EXPECT_EQ(guessed.score, 100);
 }
 
-// Of logits that are all the same, whatever a token is masked by: the mean over the masks, and not over what the loss
-// counts, too.
-TEST(TextTraining, BitsPerMaskAreThoseOfMasksAlone) {
+// For uniform logits the result is the same for all replacements: it is the mean over the masks, not over all predicted
+// tokens.
+TEST(TextTraining, BitsPerMaskCountOnlyMasks) {
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   for (Parameter& parameter : model->parameters().all()) parameter.value.Fill(0);
   const ValidationReport report =
@@ -138,15 +138,16 @@ TEST(TextTraining, BitsPerMaskAreThoseOfMasksAlone) {
   EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
 }
 
-// Of texts in which the left neighbour tells what stands between: frequencies do not, and neighbours do, but where they
-// are hidden too.
-TEST(TextTraining, CountsTellOfMasks) {
+// In these texts the left neighbour determines the next token. So frequencies do not predict masks, but neighbours do,
+// unless they are masked too.
+TEST(TextTraining, CountsPredictMasks) {
   const std::vector<TextExample> train = Rings(400, 1), valid = Rings(200, 2);
-  const MaskingOptions masking{.share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // one token of each
+  const MaskingOptions masking{
+      .share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // one token of each text
   const MaskBaselines bits = ScoreMaskBaselines(train, valid, masking, kVocabulary);
   EXPECT_GT(bits.by_frequency, 2);
   EXPECT_LT(bits.by_neighbours, 0.5 * bits.by_frequency);
-  // Counted in texts of the same frequencies in another order they tell less.
+  // Counted in shuffled texts with the same frequencies, neighbours predict less.
   std::vector<TextExample> sorted = train;
   for (TextExample& text : sorted) std::ranges::sort(text.ids);
   const MaskBaselines others = ScoreMaskBaselines(sorted, valid, masking, kVocabulary);
@@ -154,8 +155,9 @@ TEST(TextTraining, CountsTellOfMasks) {
   EXPECT_GT(others.by_neighbours, bits.by_neighbours + 0.3);
 }
 
-// Each token's tag is the step, at the first token B-; the last token of three has none. The answer is where 0 stands.
-TEST(TextTraining, TagsAndAnswersAreLearned) {
+// Each token's tag is the step, with B- at the first token; the last token of three has none. The answer is the
+// position of 0.
+TEST(TextTraining, FitsTagsAndAnswers) {
   const TemporaryFolder folder;
   const TextSets rings = Sets();
   const TrainingOptions options = Options(24);
@@ -199,12 +201,12 @@ TEST(TextTraining, TagsAndAnswersAreLearned) {
   EXPECT_EQ(answers.score, 100);
   ASSERT_EQ(answers.more_scores.size(), 1U);
   EXPECT_EQ(answers.more_scores[0].value, 100);
-  // Tags that say no spans are counted one by one.
+  // Tags without spans are counted per token.
   const auto plain = SmallBert({.token_classes = true, .labels = {"O", "a", "b", "c", "d"}});
   EXPECT_EQ(TaggingTask(*plain, tagged, kBatches).validate({}).score_name, "accuracy");
 }
 
-TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
+TEST(TextTraining, MasksWholeWordsAndAtLeastOne) {
   TextSets texts{.train = {}, .valid = {}};
   texts.train.push_back(
       {.ids = {kEnd, 1, 2, 3, 4, 5, kEnd}, .types = {}, .words = {-1, 0, 0, 1, 1, 1, -1}, .labels = {}});
@@ -219,7 +221,7 @@ TEST(TextTraining, HidesWholeWordsAndAtLeastOne) {
                                                   std::vector<std::int32_t>{-1, -1, -1, 3, 4, 5, -1}));
 }
 
-TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
+TEST(TextTraining, EightInTenAreMaskedOneIsReplacedOneStays) {
   TextSets texts;
   texts.train.push_back({.ids = {1, 2, 3, 4}, .types = {}, .words = {0, 1, 2, 3}, .labels = {}});
   texts.valid = texts.train;
@@ -236,16 +238,16 @@ TEST(TextTraining, EightInTenAreHiddenOneIsAnotherOneStays) {
         std::ranges::find_if(batch.labels, [](std::int32_t label) { return label >= 0; }) - batch.labels.begin());
     EXPECT_EQ(batch.labels[place], texts.train[0].ids[place]);
     const std::int32_t id = batch.source_ids[place];
-    EXPECT_NE(id, kEnd);  // a special token is no other word
+    EXPECT_NE(id, kEnd);  // special tokens are not used as replacements
     ++(id == kMask ? hidden : id == batch.labels[place] ? same : other);
   }
-  // A word drawn for another may be the same one: 1 of the 8 that are not special.
+  // A random replacement may be the same token: 1 of the 8 that are not special.
   EXPECT_NEAR(hidden, 0.8 * draws, 110);
   EXPECT_NEAR(same, (0.1 + 0.1 / 8) * draws, 90);
   EXPECT_NEAR(other, (0.1 - 0.1 / 8) * draws, 90);
 }
 
-TEST(TextTraining, RefusesWhatCannotBeLearned) {
+TEST(TextTraining, RefusesInvalidExamples) {
   const auto bert = SmallBert({.pooler = false, .masked_words = true});
   const auto gpt2 = SmallGpt2();
   TextSets texts = Sets();

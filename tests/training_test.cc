@@ -1,5 +1,5 @@
-// A small model learns from the grammar: the loss falls, an interrupted run ends as an uninterrupted one, and what goes
-// wrong is named.
+// Training of a small translation model: the loss decreases, an interrupted run ends as an uninterrupted one, and
+// errors are named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ MarianTokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
       {.size = 300});
 }
 
-// All that a training needs, in a folder of its own.
+// Everything that a training needs, in a temporary folder.
 struct Setting {
   TemporaryFolder folder;
   std::vector<SentencePair> pairs;
@@ -116,7 +116,7 @@ struct Setting {
   }
 };
 
-TEST(Training, TheLossFallsAndIsReported) {
+TEST(Training, TheLossDecreasesAndIsReported) {
   const Setting setting;
   const auto model = setting.Model();
   TrainingOptions options = setting.Options();
@@ -141,7 +141,7 @@ TEST(Training, TheLossFallsAndIsReported) {
   EXPECT_GE(validations, 7);
 }
 
-TEST(Training, AValidationsTranslationsGetNoLongerThanItsLongestReference) {
+TEST(Training, ValidationBoundsTheLengthOfTranslations) {
   Setting setting;
   std::size_t longest = 0, written = 0;
   for (const auto& target : setting.validation.targets) longest = std::max(longest, target.size());
@@ -149,7 +149,7 @@ TEST(Training, AValidationsTranslationsGetNoLongerThanItsLongestReference) {
     written = std::max(written, ids.size());
     return std::string();
   };
-  const auto model = setting.Model();  // which has learned nothing
+  const auto model = setting.Model();  // untrained
   setting.Task(*model).validate({});
   EXPECT_GT(written, 0);
   EXPECT_LE(written, longest + 1);
@@ -161,7 +161,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const auto whole = setting.Model();
   Train(setting.Task(*whole), options, setting.Keep("whole"), false, {});
 
-  // Stopped after a step in the middle of an epoch, again and again, as by Ctrl-C; each time by a new process's model.
+  // Stopped repeatedly in the middle of an epoch, as by Ctrl-C, and resumed with the model of a new process.
   std::vector<float> resumed;
   for (const std::int64_t stop : {2, 7, 11, 12, 100}) {
     const auto model = setting.Model();
@@ -203,17 +203,17 @@ TEST(Training, GradientsHaveTheSameBitsForAnyNumberOfThreads) {
   SetThreads(threads);
 }
 
-TEST(Training, AnotherSeedIsAnotherRun) {
+TEST(Training, AnotherSeedGivesAnotherRun) {
   const Setting setting;
   TrainingOptions options = setting.Options();
   const auto one = setting.Model(), other = setting.Model();
   Train(setting.Task(*one), options, setting.Keep("one"), false, {});
-  options.seed = 2;  // of dropout alone: the batches are the same
+  options.seed = 2;  // changes only dropout: the batches are the same
   Train(setting.Task(*other), options, setting.Keep("other"), false, {});
   EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
 }
 
-TEST(Training, ACheckpointOfAnotherRunIsRefused) {
+TEST(Training, RefusesACheckpointOfAnotherRun) {
   const Setting setting;
   const auto model = setting.Model();
   TrainingKeep keep = setting.Keep("c");
@@ -223,7 +223,7 @@ TEST(Training, ACheckpointOfAnotherRunIsRefused) {
               testing::HasSubstr("what \"a test\", not \"another\""));
 }
 
-TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
+TEST(Training, ANaNLossStopsItAndKeepsTheCheckpoint) {
   const Setting setting;
   const auto model = setting.Model();
   const TrainingKeep keep = setting.Keep("c");
@@ -248,7 +248,7 @@ TEST(Training, ALossThatIsNoNumberStopsItAndKeepsTheCheckpoint) {
   for (const float value : model->parameters().values().span<float>()) EXPECT_TRUE(std::isfinite(value));
 }
 
-TEST(Training, Bfloat16LearnsAsFloat32Does) {
+TEST(Training, Bfloat16TrainsLikeFloat32) {
   if (!kernels::CpuHas(Compute::bfloat16)) GTEST_SKIP() << "this processor has no bfloat16";
   const Setting setting;
   TrainingOptions options = setting.Options();
@@ -269,11 +269,11 @@ TEST(Training, Bfloat16LearnsAsFloat32Does) {
   for (std::size_t i = 0; i < losses[0].size(); ++i) EXPECT_NEAR(losses[1][i], losses[0][i], 0.005 * losses[0][i]) << i;
 }
 
-TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
+TEST(Training, StepsAfterTheFirstEpochAllocateNoMemory) {
   const Setting setting;
   const auto model = setting.Model();
   const int threads = Threads();
-  SetThreads(1);  // each thread allocates its own scratch memory when it first needs it
+  SetThreads(1);  // each thread allocates its scratch memory when it first needs it
   TrainingOptions options = setting.Options();
   options.validate_every = 1000000;
   options.average_last = 1;
@@ -297,7 +297,7 @@ TEST(Training, AfterTheFirstEpochAStepTakesNothingFromTheSystem) {
   SetThreads(threads);
 }
 
-TEST(Training, ImpossibleOptionsAreNamed) {
+TEST(Training, NamesImpossibleOptions) {
   const Setting setting;
   const auto model = setting.Model();
   const auto error = [&](auto change) {
@@ -313,7 +313,7 @@ TEST(Training, ImpossibleOptionsAreNamed) {
   EXPECT_THAT(error([](auto& options) { options.schedule.warmup = 0; }), testing::HasSubstr("warm-up"));
 }
 
-TEST(Metrics, AreReadBackAndCutWhereARunWasCut) {
+TEST(Metrics, AreReadAndTruncatedAtTheResumedStep) {
   const TemporaryFolder folder;
   const auto report = [](std::int64_t step, double loss) {
     StepReport result;

@@ -1,4 +1,4 @@
-// Shared by the tests of trainings.
+// Shared by tests of training.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// Trains, and gives the last validation's report.
+// Trains, and returns the last validation's report.
 inline ValidationReport LastReport(const TrainingTask& task, const TrainingOptions& options,
                                    const std::string& checkpoint) {
   ValidationReport last;

@@ -1,4 +1,4 @@
-// Folders read from and written for Transformers: tools/make_transformer_goldens.py made those in
+// Reading and writing folders in the layout of Transformers; tools/make_transformer_goldens.py made those in
 // testdata/transformers.
 #include <gmock/gmock.h>
 
@@ -26,7 +26,7 @@ class TransformerFolder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, TransformerFolder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-TEST_P(TransformerFolder, SavesWhatTransformersSaves) {
+TEST_P(TransformerFolder, SavesLikeTransformers) {
   const TemporaryFolder saved;
   LoadModel<Transformer>(FolderOf(GetParam()))->Save(saved.path());
   const ModelFolder theirs = OpenModelFolder(FolderOf(GetParam())), ours = OpenModelFolder(saved.path());
@@ -75,7 +75,7 @@ class ChangedFolder {
   TemporaryFolder folder_;
 };
 
-TEST(LoadTransformer, RefusesSettingsThatItDoesNotHave) {
+TEST(LoadTransformer, RefusesUnsupportedSettings) {
   const auto error = [](const char* key, Json value) {
     return ChangedFolder([&](Json& config) { config.Set(key, std::move(value)); }).Error();
   };
@@ -96,7 +96,7 @@ TEST(LoadTransformer, RefusesSettingsThatItDoesNotHave) {
   EXPECT_THAT(error("max_position_embeddings", 1 << 24), HasSubstr("16777216 positions of 12"));
 }
 
-TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
+TEST(LoadTransformer, ListsMissingUnknownAndMisshapenTensors) {
   const auto error = [](const std::function<void(std::map<std::string, StoredTensor>&)>& change) {
     return ChangedFolder(change).Error();
   };
@@ -117,7 +117,7 @@ TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
         tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
       }),
       AllOf(HasSubstr("final_logits_bias has [24]"), EndsWith("layers.0.fc1.weight has [12, 20] instead of [20, 12]")));
-  // A folder of other sizes, and one that claims to be enormous.
+  // A folder with other sizes, and one with enormous sizes.
   const auto resized = [](const char* key, std::int64_t value) {
     return ChangedFolder([&](Json& config) { config.Set(key, value); }).Error();
   };
@@ -126,7 +126,7 @@ TEST(LoadTransformer, ListsTheTensorsThatDoNotFit) {
   EXPECT_THAT(resized("encoder_ffn_dim", 1 << 24), HasSubstr("instead of [16777216, 12]"));
 }
 
-TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
+TEST(LoadTransformer, ChecksTiedTablesAndSinusoids) {
   const auto error = [](const char* name, const char* content) {
     return ChangedFolder([&](std::map<std::string, StoredTensor>& tensors) { tensors[name] = tensors[content]; })
         .Error();
@@ -136,11 +136,11 @@ TEST(LoadTransformer, BelievesTiedTablesAndSinusoidsOnlyWhereTheyAreThat) {
   EXPECT_THAT(error("lm_head.weight", "model.encoder.layers.0.fc1.weight"),
               HasSubstr("lm_head.weight differs from model.shared.weight"));
   EXPECT_THAT(error("model.encoder.embed_positions.weight", "model.shared.weight"),
-              HasSubstr("model.encoder.embed_positions.weight is not the sinusoids"));
+              HasSubstr("model.encoder.embed_positions.weight differs from this model"));
 }
 
 // Transformers ties all tables or none: a model that shares only the embeddings is written with every table.
-TEST(SaveTransformer, WritesEveryTableWhereTheOutputHasItsOwn) {
+TEST(SaveTransformer, WritesEveryTableIfTheOutputIsUntied) {
   TransformerConfig config;
   config.model = 4;
   config.encoder_layers = config.decoder_layers = 1;

@@ -1,4 +1,4 @@
-// The Transformer against Hugging Face Transformers and PyTorch: tools/make_transformer_goldens.py describes the
+// Compares the Transformer with Hugging Face Transformers and PyTorch; tools/make_transformer_goldens.py describes the
 // folders in testdata/transformers.
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
   return in_double;
 }
 
-// One side of the batch of the golden file, without padding.
+// The source or target of the golden file's batch, without padding.
 class Golden {
  public:
   explicit Golden(const std::string& name) : file_(FolderOf(name) + "/golden.safetensors") {
@@ -52,7 +52,7 @@ class Golden {
     return result;
   }
 
-  // [sentences, longest, vocab] without the rows of padding.
+  // [sentences, longest, vocab] without padding rows.
   Numbers Logits() const {
     const Tensor logits = file_.Read("logits", DType::float64);
     Numbers result;
@@ -119,7 +119,7 @@ double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   return ToDouble(loss)[0];
 }
 
-// Goldens are rounded to single precision, which is what the double model differs by.
+// The goldens have single precision, so the double model only differs by their rounding.
 double Tolerance(DType dtype) { return dtype == DType::float64 ? 2e-7 : 3e-6; }
 
 class Parity : public testing::TestWithParam<const char*> {};
@@ -143,7 +143,7 @@ TEST_P(Parity, LogitsLossAndEveryGradient) {
   }
 }
 
-// The largest deviation of any layer's weights; the first cross-attention is looked up `layer_shift` layers on.
+// The largest deviation of any layer's weights; cross-attention is compared with that of layer + `layer_shift`.
 double AttentionDeviation(const EncoderDecoder& model, const Golden& golden, int layer_shift, int& seen) {
   double worst = 0;
   Context context;
@@ -185,7 +185,7 @@ TrainingDeviation TenSteps(const Golden& golden, const std::string& name, DType 
   }
   NamedNumbers after = ByName(parameters, &Parameter::value), expected = golden.ReadAll("after.");
   if (dtype == DType::float32) {
-    // The gradient of a key's bias is 0 but for rounding, which Adam makes as large as any other.
+    // The gradient of a key's bias is 0 except for rounding, which Adam amplifies.
     const auto is_noise = [](const auto& entry) { return entry.first.ends_with("k_proj.bias"); };
     std::erase_if(after, is_noise);
     std::erase_if(expected, is_noise);
@@ -210,7 +210,7 @@ class BeamParity : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, BeamParity, testing::Values("marian_relu", "pegasus_gelu"),
                          [](const auto& test) { return test.param; });
 
-// How far the search is from generate()'s, in scores; infinite where a word differs.
+// The deviation of scores from those of generate(); infinite if a token differs.
 double BeamDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
                      const DecodingOptions& options) {
   const auto found = Decode(model, golden.source, golden.sources, options);
@@ -234,7 +234,7 @@ double BeamDeviation(const EncoderDecoder& model, const Golden& golden, const Js
   return worst;
 }
 
-TEST_P(BeamParity, FindsWhatGenerateFinds) {
+TEST_P(BeamParity, EqualsGenerate) {
   const Golden golden(GetParam());
   const auto model = LoadModel<Transformer>(FolderOf(GetParam()));
   int caught = 0;

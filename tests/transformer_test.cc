@@ -42,7 +42,7 @@ Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
 }
 
 // A model that predicts the end token first.
-TEST(Decode, DoesNotEndBeforeItsShortestLength) {
+TEST(Decode, DoesNotEndBeforeItsMinimumLength) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
   for (const Parameter& parameter : model.parameters().all())
@@ -56,7 +56,7 @@ TEST(Decode, DoesNotEndBeforeItsShortestLength) {
         EXPECT_EQ(hypotheses.front().ids.size(), static_cast<std::size_t>(min_length)) << beam_size;
 }
 
-TEST(Decode, CutsASentenceThatNoWordMayFollow) {
+TEST(Decode, EndsIfNoTokenIsAllowed) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
   for (const Parameter& parameter : model.parameters().all())
@@ -73,8 +73,8 @@ TEST(Decode, CutsASentenceThatNoWordMayFollow) {
     }
 }
 
-// Enough sentences to be divided among threads: results keep their order and are those of single sentences.
-TEST(Decode, SharesSentencesAmongThreads) {
+// Enough sentences to be divided among threads: results keep their order and equal those of single sentences.
+TEST(Decode, DividesSentencesAmongThreads) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
   constexpr std::int32_t count = 75;
@@ -104,7 +104,7 @@ TEST(Decode, SharesSentencesAmongThreads) {
   SetThreads(before);
 }
 
-// A hypothesis has the model's log-probabilities, normalised over its sentence's shortlist, in any batch.
+// A hypothesis has the model's log-probabilities, normalized over its sentence's shortlist, in any batch.
 TEST(Decode, ChoosesFromTheShortlist) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
@@ -146,7 +146,7 @@ TEST(Decode, ChoosesFromTheShortlist) {
   }
 }
 
-// Every parameter of the whole model, moved one by one, against its gradient, in double.
+// Compares the gradient of every parameter of the whole model with finite differences, in double precision.
 void CheckWholeModel(const TransformerConfig& config) {
   Transformer model(config, DType::float64);
   model.parameters().Initialise(5);
@@ -182,11 +182,11 @@ void CheckWholeModel(const TransformerConfig& config) {
   EXPECT_GT(worst, 0);
 }
 
-TEST(Transformer, GradientsOfTheWholePostNormModel) { CheckWholeModel(Tiny()); }
+TEST(Transformer, CheckGradientsOfThePostNormModel) { CheckWholeModel(Tiny()); }
 
-TEST(Transformer, GradientsOfTheWholePreNormModel) { CheckWholeModel(Tiny(NormPlace::pre)); }
+TEST(Transformer, CheckGradientsOfThePreNormModel) { CheckWholeModel(Tiny(NormPlace::pre)); }
 
-TEST(Transformer, GradientsOfTheWholeModelWithoutTies) {
+TEST(Transformer, CheckGradientsOfTheModelWithoutTies) {
   TransformerConfig config = Tiny();
   config.tie_source_target = config.tie_output = false;
   config.source_vocabulary = 9;
@@ -194,7 +194,7 @@ TEST(Transformer, GradientsOfTheWholeModelWithoutTies) {
   CheckWholeModel(config);
 }
 
-TEST(Transformer, DecodesTheSameFromACacheAsAtOnce) {
+TEST(Transformer, DecodesTheSameWithACache) {
   for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
     Transformer model(Tiny(norm));
     model.parameters().Initialise(7);
@@ -240,7 +240,7 @@ TEST(Transformer, DecodingIsBatchInvariant) {
   }
 }
 
-TEST(Transformer, ShowsEveryHeadOfEveryLayer) {
+TEST(Transformer, RecordsEveryHeadOfEveryLayer) {
   Transformer model(Tiny());
   model.parameters().Initialise(9);
   const Pairs pairs;

@@ -1,5 +1,5 @@
-// Every type of the namespace has a name of its own: two of one name in different files compile, but their templates
-// (std::vector's functions, say) become one, of either size.
+// Every type in the namespace must have a unique name. Two types with the same name in different files compile, but the
+// linker merges their template instantiations, such as std::vector's functions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ std::vector<std::string> Shared(const Files& files) {
   return shared;
 }
 
-TEST(TypeNames, BelongToOneFileEach) {
+TEST(TypeNames, AreUnique) {
   Files files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(HEADLIGHT_SOURCE_DIR "/headlight")) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
@@ -61,7 +61,7 @@ TEST(TypeNames, BelongToOneFileEach) {
   EXPECT_THAT(Shared(files), testing::IsEmpty());
 }
 
-TEST(TypeNames, PlantedTwinsAreCaught) {
+TEST(TypeNames, PlantedDuplicatesAreCaught) {
   const std::string one = "namespace headlight {\nstruct Row {\n  int a;\n};\n}  // namespace headlight\n";
   EXPECT_THAT(Shared({{"a.h", one}, {"b.h", one}}), testing::ElementsAre("headlight::Row: a.h b.h"));
   const std::string hidden =

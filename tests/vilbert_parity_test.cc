@@ -1,4 +1,4 @@
-// ViLBERT against its authors' program: tools/make_vilbert_goldens.py describes the folders in testdata/vilbert.
+// Compares ViLBERT with its authors' program; tools/make_vilbert_goldens.py describes the folders in testdata/vilbert.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Golden : PairGolden {
     if (!file.contains("task_ids")) return;
     inputs.insert("task_ids");
     tasks = file.Read("task_ids", DType::int32).ToVector<std::int32_t>();
-    for (std::int32_t& length : text_lengths) ++length;  // a token of the task
+    for (std::int32_t& length : text_lengths) ++length;  // the task token
     ++text_length;
   }
 };
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(, VilbertParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(VilbertParity, GivesWhatItsAuthorsProgramGives) {
+TEST_P(VilbertParity, EqualsTheAuthorsProgram) {
   const auto& [name, dtype] = GetParam();
   const Golden golden(FolderOf(name), dtype);
   CompareInBothTypes<Vilbert>(FolderOf(name), dtype, [&](Vilbert& model, double tolerance) {
@@ -81,7 +81,7 @@ TEST_P(VilbertParity, GivesWhatItsAuthorsProgramGives) {
   });
 }
 
-TEST_P(VilbertParity, ComesBackFromItsFolder) {
+TEST_P(VilbertParity, SavesAndLoads) {
   const std::unique_ptr<RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
@@ -110,7 +110,7 @@ TEST(Vilbert, IsBatchInvariant) {
   ExpectBatchInvariant(*LoadModel<Vilbert>(folder, {.purpose = LoadFor::computing}), Golden(folder, DType::float32));
 }
 
-TEST(Vilbert, TakesOtherAnswers) {
+TEST(Vilbert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
   const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
@@ -122,12 +122,12 @@ TEST(Vilbert, TakesOtherAnswers) {
   EXPECT_EQ(answering->AnswerLogits(context, answering->Pool(context, encoded)).shape(), (Shape{2, 3}));
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   EXPECT_THAT(ErrorOf([&] { model->AnswerLogits(context, encoded.text); }), HasSubstr("no head for answers"));
-  // The same answers again keep their head.
+  // Giving the same answers keeps the head.
   const std::unique_ptr<RegionTextEncoder> same = GiveAnswers(*answering, answering->labels(), 2);
   EXPECT_EQ(ByName(same->parameters(), &Parameter::value), ByName(answering->parameters(), &Parameter::value));
 }
 
-TEST(Vilbert, RefusesWhatItDoesNotHave) {
+TEST(Vilbert, RefusesUnsupportedInput) {
   const std::unique_ptr<const Vilbert> model = LoadModel<Vilbert>(FolderOf("pretraining"));
   Context context;
   const std::vector<std::int32_t> ids = {1, 2, 3};

@@ -1,4 +1,4 @@
-// ViLT against Transformers: tools/make_vilt_goldens.py describes the folders in testdata/vilt.
+// Compares ViLT with Transformers; tools/make_vilt_goldens.py describes the folders in testdata/vilt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(, ViltParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(ViltParity, GivesWhatTransformersGives) {
+TEST_P(ViltParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const Golden golden(FolderOf(name), dtype);
   CompareInBothTypes<Vilt>(FolderOf(name), dtype, [&](Vilt& model, double tolerance) {
@@ -77,14 +77,14 @@ TEST_P(ViltParity, GivesWhatTransformersGives) {
   });
 }
 
-TEST_P(ViltParity, ComesBackFromItsFolder) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
+TEST_P(ViltParity, SavesAndLoads) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
 
 TEST(Vilt, IsBatchInvariant) {
   ExpectBatchInvariant(*LoadModel<Vilt>(FolderOf("answers"), {.purpose = LoadFor::computing}),
                        Golden(FolderOf("answers"), DType::float32));
 }
 
-TEST(Vilt, TakesOtherAnswers) {
+TEST(Vilt, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("masked_words"));
   const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
   const Golden golden(FolderOf("masked_words"), DType::float32);
@@ -97,7 +97,7 @@ TEST(Vilt, TakesOtherAnswers) {
   EXPECT_THAT(ErrorOf([&] { model->RegionLogits(context, encoded.text); }), HasSubstr("no head for regions"));
 }
 
-TEST(Vilt, RefusesWhatItDoesNotHave) {
+TEST(Vilt, RefusesUnsupportedInput) {
   const std::unique_ptr<const Vilt> model = LoadModel<Vilt>(FolderOf("encoder"));
   Context context;
   const std::vector<std::int32_t> ids = {2, 3, 4};
@@ -125,7 +125,7 @@ TEST(Vilt, RefusesWhatItDoesNotHave) {
 
   const auto refusal = [](const char* from, const char* to) { return ErrorWith<Vilt>(FolderOf("answers"), from, to); };
   EXPECT_EQ(refusal("{", "{"), "");
-  EXPECT_EQ(refusal("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), "");  // as published ones say
+  EXPECT_EQ(refusal("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), "");  // as in published files
   EXPECT_THAT(refusal("\"max_image_length\": -1", "\"max_image_length\": 200"), HasSubstr("drawn at random"));
   EXPECT_THAT(refusal("\"num_images\": -1", "\"num_images\": 2"), HasSubstr("several images with one text"));
   EXPECT_THAT(refusal("\"modality_type_vocab_size\": 2", "\"modality_type_vocab_size\": 1"),

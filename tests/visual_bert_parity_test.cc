@@ -1,4 +1,5 @@
-// VisualBERT against Transformers: tools/make_visual_bert_goldens.py describes the folders in testdata/visual_bert.
+// Compares VisualBERT with Transformers; tools/make_visual_bert_goldens.py describes the folders in
+// testdata/visual_bert.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(, VisualBertParity,
                                           testing::Values(DType::float32, DType::float64)),
                          kNameOfParity);
 
-TEST_P(VisualBertParity, GivesWhatTransformersGives) {
+TEST_P(VisualBertParity, EqualsTransformers) {
   const auto& [name, dtype] = GetParam();
   const Golden golden(FolderOf(name), dtype);
   CompareInBothTypes<VisualBert>(FolderOf(name), dtype, [&](VisualBert& model, double tolerance) {
@@ -55,7 +56,7 @@ TEST_P(VisualBertParity, GivesWhatTransformersGives) {
   });
 }
 
-TEST_P(VisualBertParity, ComesBackFromItsFolder) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
+TEST_P(VisualBertParity, SavesAndLoads) { ExpectRoundTrip(FolderOf(std::get<0>(GetParam()))); }
 
 TEST(VisualBert, IsBatchInvariant) {
   for (const char* name : {"encoder", "answers"})
@@ -63,7 +64,7 @@ TEST(VisualBert, IsBatchInvariant) {
                          Golden(FolderOf(name), DType::float32));
 }
 
-TEST(VisualBert, TakesOtherAnswers) {
+TEST(VisualBert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
   const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
@@ -80,7 +81,7 @@ TEST(VisualBert, TakesOtherAnswers) {
   EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }
 
-TEST(VisualBert, RefusesWhatItDoesNotHave) {
+TEST(VisualBert, RefusesUnsupportedInput) {
   const std::unique_ptr<const VisualBert> model = LoadModel<VisualBert>(FolderOf("answers"));
   Context context;
   const std::vector<std::int32_t> ids = {2, 3, 4};

@@ -1,4 +1,4 @@
-// A user's program that asks for a model of a hub, which the cache does not have.
+// A program that requests a model from a hub that the cache does not have.
 //   consumer_hub CACHE
 #include <headlight/base/error.h>
 #include <headlight/hub/cache.h>

@@ -1,4 +1,4 @@
-// A user's program that reads images.
+// A program that reads images.
 //   consumer_images FILE: the size of the image in it
 #include <headlight/base/error.h>
 #include <headlight/image/decoding/decode.h>

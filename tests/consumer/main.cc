@@ -1,4 +1,4 @@
-// A user's program that embeds headlight: it sees only the installed headers and the shared library.
+// A program that uses only the installed headers and the shared library.
 //   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
 #include <headlight/headlight.h>
 
@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  // An exception thrown inside the library is caught by its type outside.
+  // The exception type is the same inside and outside of the library.
   try {
     headlight::Translator::Load("no/such/folder");
     return 1;

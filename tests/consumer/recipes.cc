@@ -1,4 +1,4 @@
-// A user's program that trains.
+// A program that trains a model.
 //   consumer_recipes SOURCE TARGET OUT: trains a translator on two files of lines, and saves it in the folder OUT
 #include <headlight/recipes/train_translation.h>
 
