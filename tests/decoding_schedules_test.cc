@@ -1,4 +1,4 @@
-// A text's result is bit-identical by itself and in any running batch: random schedules of joins, cancellations,
+// A text's result is bit-identical by itself and in any running batch. Random schedules have joins, cancellations,
 // chunks, shared prefixes and memories, and evictions, for models of every kind.
 #include <gtest/gtest.h>
 

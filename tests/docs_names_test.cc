@@ -1,5 +1,5 @@
-// Every name in backquotes, in the documentation or in a header's comment, must exist: as an identifier or a key in the
-// code, an option of a program, or a file.
+// Every name in backquotes, in the documentation or in a header's comment, must exist. It may be an identifier or a key
+// in the code, an option of a program, or a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,7 +164,7 @@ bool LooksLikeName(const std::string& word) {
          (upper ? lower || word.find('_') != std::string::npos : word.find('_') != std::string::npos);
 }
 
-// A part in capitals stands for any name, as in NAME_test.cc.
+// A part in capitals may be any name, as in NAME_test.cc.
 bool HasPlaceholder(const std::string& path) {
   return path.find_first_of("*{") != std::string::npos || path.starts_with("NAME_") ||
          std::ranges::any_of(Words(path), [](const std::string& word) {

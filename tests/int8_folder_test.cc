@@ -107,7 +107,7 @@ TEST(Int8Folder, RefusesInvalidInput) {
                 tensors[matrix] = {matrix, StoredType::f32, Shape{12, 12}, std::as_bytes(std::span(floats))};
                 tensors.erase(scales);
               }),
-              HasSubstr("is F32, where"));
+              HasSubstr("is F32, but"));
   EXPECT_THAT(ErrorAfter([&](auto& tensors) {
                 auto& bias = tensors["model.encoder.layers.0.fc2.bias"];
                 bias.type = StoredType::i8;
@@ -138,7 +138,7 @@ TEST(Int8Folder, RefusesInvalid4BitTensors) {
                 tensors.erase(groups);
                 tensors.erase(matrix + "_scale");
               }),
-              HasSubstr("is F32, where"));
+              HasSubstr("is F32, but"));
 }
 
 }  // namespace

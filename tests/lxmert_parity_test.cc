@@ -108,8 +108,8 @@ TEST(Lxmert, RefusesUnsupportedInput) {
     return ErrorWith<Lxmert>(FolderOf(name), from, to);
   };
   EXPECT_EQ(refusal("answers", "{", "{"), "");
-  EXPECT_THAT(refusal("objects", "\"task_qa\": false", "\"task_qa\": true"), HasSubstr("task_qa must be true where"));
-  EXPECT_THAT(refusal("pretraining", "\"task_qa\": true", "\"task_qa\": false"), HasSubstr("false where it has none"));
+  EXPECT_THAT(refusal("objects", "\"task_qa\": false", "\"task_qa\": true"), HasSubstr("task_qa must be true if"));
+  EXPECT_THAT(refusal("pretraining", "\"task_qa\": true", "\"task_qa\": false"), HasSubstr("and false otherwise"));
   EXPECT_THAT(refusal("pretraining", "\"visual_attr_loss\": true", "\"visual_attr_loss\": false"),
               HasSubstr("obj_predict_head.decoder_dict.attr.bias"));
   EXPECT_THAT(refusal("objects", "\"visual_feat_loss\": false", "\"visual_feat_loss\": true"),

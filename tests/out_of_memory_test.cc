@@ -81,7 +81,7 @@ void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
   action();
 }
 
-// With one thread, where the order of allocations is fixed, and with several.
+// With one thread, for a fixed order of allocations, and with several.
 void Sweep(const std::function<void()>& action) {
   const int before = Threads();
   for (const int threads : {1, 3}) {

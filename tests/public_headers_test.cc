@@ -1,4 +1,4 @@
-// The two sets of installed headers (cmake/install.cmake): users' headers need no others, and engine headers need only
+// The two sets of installed headers (cmake/install.cmake). Users' headers need no others, and engine headers need only
 // installed ones. tests/consumer/run checks that each users' header compiles by itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

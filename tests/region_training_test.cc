@@ -1,5 +1,5 @@
-// A ViLBERT trained on synthetic scenes answers questions that need the image, and a ViLBERT trained on captions
-// predicts masked words and regions and matches images with captions.
+// A ViLBERT trained on synthetic scenes answers questions that need the image. Trained on captions, it predicts masked
+// words and regions, and matches images with captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

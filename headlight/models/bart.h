@@ -39,8 +39,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 
 class HEADLIGHT_API Bart : public EncoderDecoder {
  public:
-  /// Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  /// hyperparameter and the rule where there can be no such model.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Bart(const BartConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;

@@ -51,7 +51,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
 class HEADLIGHT_API BlipVisionLayer {
  public:
   BlipVisionLayer(const Scope& scope, const BlipVisionConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x,
+                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   LayerNorm attention_norm_;

@@ -65,7 +65,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);
 class HEADLIGHT_API ClipLayers {
  public:
   ClipLayers(const Scope& scope, const ClipTowerConfig& config, bool causal);
-  Tensor operator()(Context& context, Tensor x, const Sequences& sequences) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, Tensor x,
+                    const Sequences& sequences) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   struct Layer {

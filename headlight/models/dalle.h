@@ -45,7 +45,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);
 class HEADLIGHT_API DalleLayer {
  public:
   DalleLayer(const Scope& scope, const DalleConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const GridPass& pass) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x,
+                    const GridPass& pass) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   double dropout_;

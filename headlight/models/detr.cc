@@ -167,8 +167,8 @@ T* WriteSines(double place, std::int64_t d, T* to) {
   return to;
 }
 
-// For each unmasked cell, encodes its vertical and horizontal positions as 2 pi times the share of unmasked cells in
-// its column (row) up to it (section A.4 and the authors' code).
+// Encodes the vertical and horizontal position of each unmasked cell. The position is 2 pi times the share of the
+// unmasked cells in its column or row up to it (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();

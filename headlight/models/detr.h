@@ -1,5 +1,5 @@
-// DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020): a convolutional backbone computes the
-// feature map of an image, a Transformer encoder reads its cells, and a decoder transforms learned object queries in
+// DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020). A convolutional backbone computes the
+// feature map of an image, and a Transformer encoder reads its cells. A decoder transforms learned object queries in
 // parallel to boxes with classes.
 #pragma once
 

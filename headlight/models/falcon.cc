@@ -1,6 +1,6 @@
-// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3): parallel sublayers,
-// rotary positions, and one head of keys and values for all queries (7B) or one per group of them (40B). The first
-// models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query heads.
+// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3). It has parallel
+// sublayers, rotary positions, and one head of keys and values for all queries (7B) or one per group of them (40B). The
+// first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query heads.
 #include <cmath>
 #include <cstdint>
 #include <memory>

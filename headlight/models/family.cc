@@ -23,9 +23,9 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// The tokenizers in Transformers 5.24 that give a second text type 1 by default: by class, without the suffix
-// "Tokenizer" or "TokenizerFast", and by model type if no class is declared. PreTrainedTokenizerFast did so only before
-// 5.0.
+// The tokenizers in Transformers 5.24 that give a second text type 1 by default. They are listed by class, without the
+// suffix "Tokenizer" or "TokenizerFast", and by model type for folders without a class. PreTrainedTokenizerFast did so
+// only before 5.0.
 constexpr std::string_view kClassesWithTypes[] = {"Bert",    "ConvBert", "Deberta",    "DebertaV2",
                                                   "Electra", "FNet",     "LayoutLM",   "LayoutLMv2",
                                                   "Lxmert",  "MarkupLM", "MobileBert", "SqueezeBert"};

@@ -99,14 +99,14 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 /// that are.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
 
-/// True if the tokenizer gives no token types, so that all are 0: tokenizer_config.json has model_input_names without
-/// token_type_ids, or without that key a tokenizer_class that gives none.
+/// True if the folder's tokenizer gives no token types, so that all are 0. Its tokenizer_config.json then has
+/// model_input_names without token_type_ids, or no such key and a tokenizer_class that gives none.
 HEADLIGHT_API bool LeavesOutTypes(const ModelFolder& files);
 
-/// Loads the model of a folder in the layout of Hugging Face Transformers (config.json and model.safetensors): of any
-/// family, of a kind with LoadModel<TextEncoder>, or of a family with LoadModel<Bert>. Throws Error if the model is of
-/// another kind, and naming tensors that are missing, unknown or of a wrong shape. Settings that the model does not
-/// support are errors, and so is a compute type that the processor does not support.
+/// Loads the model of a folder in the layout of Hugging Face Transformers (config.json and model.safetensors).
+/// LoadModel<> accepts any family, LoadModel<TextEncoder> a kind, and LoadModel<Bert> one family. Throws Error if the
+/// model is of another kind, and naming tensors that are missing, unknown or of a wrong shape. Settings that the model
+/// does not support are errors, and so is a compute type that the processor does not support.
 template <typename M = Model>
 std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options = {});
 

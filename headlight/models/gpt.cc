@@ -210,7 +210,7 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   const std::string table = NamesOf(config).token_table + std::string(".weight");
   config.scope = ScopeIn(files.weights, config.scope);
   const std::string scope = Prefix(config.scope);
-  Check(!config.cross_attention, "{}: a GPT-2 that reads an encoder's output is not supported alone",
+  Check(!config.cross_attention, "{}: a GPT-2 with cross-attention is only supported in an encoder-decoder",
         files.config["add_cross_attention"].place());
   auto model = std::make_unique<Gpt>(config);
   // Checkpoints also have the tied table under this name.

@@ -33,7 +33,7 @@ struct ImageGptConfig {
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 513;          ///< the colours, then the start token
   std::int64_t positions = 1024;          ///< the start token and all pixels but the last
-  bool scale_attention = true;            ///< scores by 1 / sqrt(head_dim)
+  bool scale_attention = true;            ///< scales scores by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;  ///< and by 1 / (layer + 1)
   /// The heads. If the output table is tied to the embeddings, the start token has a logit, too.
   bool next_colour = true, tie_output = false, classes = false;
@@ -48,7 +48,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, ImageGptConfig& config);
 class HEADLIGHT_API ImageGptLayer {
  public:
   ImageGptLayer(const Scope& scope, const ImageGptConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x,
+                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   double dropout_;

@@ -70,7 +70,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);
 class HEADLIGHT_API LlamaLayer {
  public:
   LlamaLayer(const Scope& scope, const LlamaConfig& config, int layer);
-  /// [tokens, model] to the same; queries and keys are rotated by `angles`, if the layer has rotary positions.
+  /// [tokens, model] to [tokens, model]; queries and keys are rotated by `angles`, if the layer has rotary positions.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const ops::RotaryAngles& angles) const;
 
  private:
@@ -85,8 +85,8 @@ class HEADLIGHT_API LlamaLayer {
 
 class HEADLIGHT_API Llama : public LanguageModel {
  public:
-  /// Its parameters are declared, not yet filled: parameters().Initialise(seed), or LoadModel. Throws Error naming the
-  /// hyperparameter and the rule where there can be no such model.
+  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
+  /// invalid hyperparameter.
   explicit Llama(const LlamaConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;

@@ -193,7 +193,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   // Settings that are only for losses; num_hidden_layers repeats the three numbers of layers.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,
-             "task_qa must be true where a pre-trained model has a head for answers, and false where it has none");
+             "task_qa must be true if a pre-trained model has a head for answers, and false otherwise");
   if (config.labels.empty()) return;
   CheckLabels(config.labels);
   table.Rule(std::ssize(config.labels) == config.answers, "there are {} answers, and the names of {}", config.answers,

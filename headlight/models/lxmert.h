@@ -1,5 +1,5 @@
-// LXMERT (Tan and Bansal, "LXMERT: Learning Cross-Modality Encoder Representations from Transformers", 2019): a text
-// encoder, an encoder of image regions, and cross-modality layers in which they attend to each other.
+// LXMERT (Tan and Bansal, "LXMERT: Learning Cross-Modality Encoder Representations from Transformers", 2019). It has a
+// text encoder, an encoder of image regions, and cross-modality layers in which they attend to each other.
 #pragma once
 
 #include <cstdint>

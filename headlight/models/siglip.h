@@ -1,5 +1,5 @@
-// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers, with attention pooling
-// of images, bidirectional attention of texts, which are pooled from their last token, and a sigmoid for each pair.
+// SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023): CLIP's two towers with a sigmoid loss for
+// each pair. Images have attention pooling. Texts have bidirectional attention, and are pooled from their last token.
 // SigLIP 2 with fixed image sizes (Tschannen et al., 2025) is the same.
 #pragma once
 

@@ -46,7 +46,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, T5Config& config);
 class HEADLIGHT_API T5FeedForward {
  public:
   T5FeedForward(const Scope& scope, const T5Config& config);
-  Tensor operator()(Context& context, const Tensor& x) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   double dropout_;

@@ -96,8 +96,9 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// The outputs of the authors' other task heads, by name: GQA answers, two images with one text (if the pairs are in
-  /// pairs), the score of a pair, three classes, and scores of each region and token. Empty without those heads.
+  /// The outputs of the authors' other task heads, by name; empty without those heads. They are GQA answers, two images
+  /// with one text (if the pairs are in pairs), the score of a pair, three classes, and scores of each region and
+  /// token.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
 

@@ -51,7 +51,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);
 class HEADLIGHT_API VitLayer {
  public:
   VitLayer(const Scope& scope, const VitConfig& config, int layer);
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& images) const;  ///< [tokens, model] to the same
+  Tensor operator()(Context& context, const Tensor& x,
+                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
 
  private:
   int layer_, layers_;

@@ -1,6 +1,6 @@
 // The decoder of a VQGAN (Esser et al., "Taming Transformers for High-Resolution Image Synthesis", 2021, table 7),
-// which decodes DALL-E mini's codes to images: residual blocks and self-attention with group norms, and
-// nearest-neighbour upsampling.
+// which decodes DALL-E mini's codes. It has residual blocks and self-attention with group norms, and nearest-neighbour
+// upsampling.
 #pragma once
 
 #include <cstdint>

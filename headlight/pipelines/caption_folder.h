@@ -35,8 +35,8 @@ struct CaptionFolder {
   DecodingOptions decoding;  ///< the folder's settings
 };
 
-/// Throws Error if the folder has no model for that use, no image processor or no tokenizer, and for options that such
-/// models do not have.
+/// Throws Error if the folder has no model for that use, no image processor or no tokenizer. Options that such models
+/// do not have are errors, too.
 CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& options, const CaptionUse& use);
 
 /// The folder's settings, overridden by `options`; options.prompt begins every text. Throws Error naming an impossible

@@ -27,8 +27,8 @@ struct DualFolder {
   std::optional<ImageProcessor> processor;  ///< if the model has an image tower
 };
 
-/// Throws Error if the folder has no such model or its tokenizer has more tokens than the model, and for options that
-/// encoders do not have.
+/// Throws Error if the folder has no such model, or its tokenizer has more tokens than the model. Options that encoders
+/// do not have are errors, too.
 HEADLIGHT_API DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
                                         LoadFor purpose = LoadFor::computing);
 

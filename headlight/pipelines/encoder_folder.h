@@ -31,8 +31,8 @@ struct NeededHead {
   const char* name;
 };
 
-/// Throws Error if the folder has no text encoder with that head or its tokenizer has more tokens than the model, and
-/// for options that encoders do not have.
+/// Throws Error if the folder has no text encoder with that head, or its tokenizer has more tokens than the model.
+/// Options that encoders do not have are errors, too.
 HEADLIGHT_API EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
                                               std::optional<NeededHead> head = {});
 
@@ -59,8 +59,8 @@ HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const s
 /// The token of a residue's letter. Throws Error that begins with `name` if it is not in the vocabulary.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
-/// Throws Error that begins with `name` if there are no letters, or unless the encoding has one token per residue
-/// between one first and one last special token. The length is not checked.
+/// Throws Error that begins with `name` if there are no letters. Throws Error unless the encoding has one token per
+/// residue, between one first and one last special token. The length is not checked.
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 

@@ -19,7 +19,7 @@ struct ImageTextEmbedder::State {
 
 namespace {
 
-constexpr std::string_view kLabelMark = "{}";  // stands for the label in a template
+constexpr std::string_view kLabelMark = "{}";  // is replaced by the label in a template
 
 std::string WithLabel(std::string text, std::string_view label) {
   for (std::size_t at = text.find(kLabelMark); at != std::string::npos; at = text.find(kLabelMark, at + label.size()))

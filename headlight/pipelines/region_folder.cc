@@ -19,7 +19,7 @@ std::int64_t RegionSideOf(const RegionTextEncoder& model) {
         model.parameters().source());
   Check(3 * side * side == features && (numbers == 0 || numbers == 4 || numbers == 5),
         "{}: the model reads {} features of a region, which are no pixels of a square with three channels; regions of "
-        "another detector are read by `forward` alone",
+        "another detector are only read by `forward`",
         model.parameters().source(), features);
   return side;
 }

@@ -27,8 +27,8 @@ struct RegionFolder {
   std::int64_t side;  ///< RegionSideOf; 0: the model reads whole images
 };
 
-/// Throws Error if the folder has no such model or its tokenizer has more tokens than the model, and for options that
-/// encoders do not have.
+/// Throws Error if the folder has no such model, or its tokenizer has more tokens than the model. Options that encoders
+/// do not have are errors, too.
 HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
 
 /// The question's tokens. Throws Error if it is not UTF-8, empty or too long.

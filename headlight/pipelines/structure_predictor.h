@@ -63,12 +63,12 @@ class HEADLIGHT_API StructurePredictor {
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
   /// The structure of the alignment's query. Throws Error naming an impossible option. Throws Error for more templates
-  /// than the model reads, for templates of another query, if memory cannot hold the pair representation, and if the
-  /// model computes values that are not finite.
+  /// than the model reads, and for templates of another query. Throws Error if memory cannot hold the pair
+  /// representation, and if the model computes values that are not finite.
   PredictedStructure Predict(const AlignmentTable& alignment, const PredictOptions& options = {}) const;
 
   /// The steps that lead to that structure: the backbone after each block of the structure module in every pass, the
-  /// predicted errors and distances, and the attention of the last pass. The attention is that of all layers, or of one
+  /// predicted errors and distances, and attention. The attention is that of the last pass, in all layers or in one
   /// (from 0). Throws Error as Predict, for a layer out of range, and for more attention weights than a page can hold.
   StructureRecord Look(const AlignmentTable& alignment, const PredictOptions& options = {},
                        std::optional<int> layer = {}) const;

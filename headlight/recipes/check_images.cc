@@ -48,7 +48,7 @@ std::string ExtensionOf(const fs::path& path) {
   return extension;
 }
 
-// The format that an extension stands for.
+// The format of an extension.
 std::string_view FormatOfExtension(std::string_view extension) {
   if (extension == "jpeg") return "jpg";
   if (extension == "tif") return "tiff";

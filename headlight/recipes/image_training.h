@@ -75,13 +75,13 @@ struct BegunTraining {
 };
 
 /// Completes the options, and checks what can be checked before images are read. Throws Error for options that exclude
-/// each other, if the folder of `from` has another kind of model, and if the output folder is in use.
+/// each other, for a `from` folder with another kind of model, and if the output folder is in use.
 [[nodiscard]] BegunTraining BeginImageTraining(ImageTraining& options, const TrainingDefaults& defaults,
                                                const TrainingObserver& observer, bool validates,
                                                std::string_view kind = ImageEncoder::kKind);
 
-/// Completes and checks the sizes of a model from scratch. `chosen_by` says where `channels` come from, unless they
-/// were given.
+/// Completes and checks the sizes of a model from scratch. `chosen_by` names the source of `channels`, unless they were
+/// given.
 void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by = "which is given");
 
 /// The configuration of a ViT from scratch.

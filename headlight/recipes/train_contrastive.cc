@@ -242,7 +242,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
            "Train on random regions that have at least this share of an image; 1: on the whole")
       .Default("1")
       .Group("Training");
-  table.Add("--scale", options.scale, NumberAbove(0), "Of texts with texts: factor of the cosines")
+  table.Add("--scale", options.scale, NumberAbove(0), "For texts with texts: factor of the cosine similarities")
       .Default("20")
       .Group("Training");
 }

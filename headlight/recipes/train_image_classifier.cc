@@ -49,7 +49,7 @@ bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
   return labels == others;
 }
 
-// Numbers as class names: data often has numbers where the model has names.
+// Numbers as class names: data often has numbers instead of the model's names.
 std::vector<std::string> Numbers(std::size_t count) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));

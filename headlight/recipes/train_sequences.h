@@ -35,8 +35,8 @@ HEADLIGHT_API void Describe(OptionTable& table, SequenceToSequenceTraining& opti
 HEADLIGHT_API void Describe(OptionTable& table, SpanCorruptionTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, DenoisingTraining& options);
 
-/// Train an encoder-decoder, and save a model folder: a BART or T5 on pairs, a T5 on masked spans (Raffel et al.,
-/// 2020), a BART on corrupted texts (Lewis et al., 2020). Throw Error if a file or an option is wrong.
+/// Train an encoder-decoder, and save a model folder. Pairs train a BART or T5, masked spans a T5 (Raffel et al.,
+/// 2020), corrupted texts a BART (Lewis et al., 2020). Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainSequenceToSequence(SequenceToSequenceTraining options,
                                                      const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainSpanCorruption(SpanCorruptionTraining options, const TrainingObserver& observer);

@@ -125,7 +125,7 @@ const Names& BlockNames() {
   return names;
 }
 
-// Arrays that belong to a parent module, where OpenFold has a separate module: the suffix of OpenFold's name, and
+// Arrays that belong to a parent module, although OpenFold has a separate module: the suffix of OpenFold's name, and
 // DeepMind's name.
 struct OwnArray {
   std::string_view end, name;

@@ -16,10 +16,9 @@ namespace headlight {
 /// become one.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
-/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block's
-/// parameters, or -1.
-///   Matrices are [inputs, outputs], where the heads and their numbers may be axes of their own, and OpenFold's
-///   [outputs, inputs]. Its incoming triangle multiplication calls left what the paper's algorithm 12 calls b.
+/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block in the stack,
+/// or -1. Matrices there are [inputs, outputs], in which heads and their features may be separate axes; OpenFold's are
+/// [outputs, inputs]. Its incoming triangle multiplication calls "left" what is b in the paper's algorithm 12.
 struct PublishedName {
   std::string name;
   std::int64_t block = -1;

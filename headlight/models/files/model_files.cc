@@ -29,8 +29,8 @@ Compute StoredCompute(const JsonView& config) {
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
-// The file with tied tensors under the names of the model's parameters, and with zeros for absent buffers; nothing if
-// the file has all of them.
+// The file with tied tensors under the names of the model's parameters, and zeros for absent buffers. Returns nothing
+// if the file is complete.
 std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& parameters,
                                      const OtherTensors& others) {
   std::vector<StoredTensor> tensors;

@@ -39,8 +39,8 @@ struct RotarySettings {
                       long_factors = {};  ///< longrope: for each pair, for texts up to first_positions and longer ones
 
   RotaryPositions Of(std::int64_t head_dim) const;
-  /// The longest text, if the configuration has `positions`. longrope: the range of the short factors, because the
-  /// factors of a text must not change while it grows.
+  /// The longest text, if the configuration has `positions`. longrope: the range of the short factors, because a text's
+  /// factors must not change as it grows.
   std::int64_t LongestText(std::int64_t positions) const;
   bool operator==(const RotarySettings&) const = default;
 };
