@@ -27,8 +27,8 @@ struct CaptionOptions {
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< n-grams of this many tokens do not repeat, else 0: they may
 
-  /// Sampling instead of a search. The next token is drawn from softmax(logits / temperature), restricted to the top_k
-  /// most likely tokens, then to the most likely ones whose probabilities sum to top_p. [num_beams] is ignored.
+  /// Sampling instead of a search. The next token is drawn from softmax(logits / temperature). `top_k` and then `top_p`
+  /// restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50

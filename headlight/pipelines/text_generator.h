@@ -34,8 +34,8 @@ struct GenerateOptions {
   std::optional<std::int32_t> n_best =
       {};  ///< texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
 
-  /// Sampling. The next token is drawn from softmax(logits / temperature), restricted to the top_k most likely tokens,
-  /// then to the most likely ones whose probabilities sum to top_p. [num_beams] is ignored.
+  /// Sampling. The next token is drawn from softmax(logits / temperature). `top_k` and then `top_p` restrict it to the
+  /// most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -113,8 +113,8 @@ class HEADLIGHT_API TextGenerator {
 
   /// The n_best continuations of each prompt, the best first; samples are in the order of sampling. A special token in
   /// a prompt is read as that token. An empty prompt is the model's first token. Throws Error that names the prompt if
-  /// it is not UTF-8, has more tokens than the model has positions, or is empty and the model has no first token.
-  /// Throws Error naming an impossible option.
+  /// it is not UTF-8 or has more tokens than the model has positions. An empty prompt is an error if the model has no
+  /// first token. Throws Error naming an impossible option.
   std::vector<std::vector<GeneratedText>> Generate(std::span<const std::string> prompts,
                                                    const GenerateOptions& options = {}) const;
   std::vector<std::vector<GeneratedText>> Generate(std::initializer_list<std::string> prompts,

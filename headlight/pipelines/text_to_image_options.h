@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// Each token is sampled from softmax(logits / temperature), restricted to the top_k most likely tokens, then to the
-/// most likely ones whose probabilities sum to top_p.
+/// Each token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict it to the most likely
+/// tokens, by number and by the sum of their probabilities.
 struct TextToImageOptions {
   std::int64_t count = 1;  ///< images of each text, at least 1; of an ImageGenerator, images in all or of each image
   double temperature = 1;  ///< above 0

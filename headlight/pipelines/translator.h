@@ -41,9 +41,9 @@ class HEADLIGHT_API Translator {
 
   /// The n_best translations of each text, the best first; samples are in the order of sampling. A text without words
   /// has one translation, which is empty. A text with more tokens than the model has positions is split in two until
-  /// each part fits: near its middle, after a sentence, else after a clause, else after a word. The translations of the
-  /// parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not UTF-8. Throws Error
-  /// naming an impossible option.
+  /// each part fits. It is split near its middle: after a sentence, else after a clause, else after a word. The
+  /// translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not
+  /// UTF-8. Throws Error naming an impossible option.
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
   std::vector<std::vector<Translation>> TranslateBatch(std::initializer_list<std::string> texts,
