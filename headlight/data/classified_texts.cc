@@ -25,7 +25,7 @@ struct ClassifiedText {
   std::optional<std::string> second;
 };
 
-// A text or two and a class, with tabs between.
+// One or two texts and a class, separated by tabs.
 ClassifiedText OfColumns(std::string_view line, std::string place, LabelsPerText asked) {
   const std::size_t last = line.rfind('\t');
   Check(last != std::string_view::npos, "{}: expected a text, a tab and its {}", place,
@@ -39,7 +39,7 @@ ClassifiedText OfColumns(std::string_view line, std::string place, LabelsPerText
   return text;
 }
 
-// A class, or a number in digits.
+// A class, or a number as text.
 std::string LabelOrNumber(const JsonView& json, LabelsPerText asked) {
   if (asked != LabelsPerText::numbers || json.value().As<std::string>() != nullptr) return LabelOf(json);
   return fmt::format("{}", json.Number());
@@ -81,7 +81,7 @@ std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
   return numbers;
 }
 
-// Looks for columns that are in another order than they are read in.
+// Detects columns that are in another order than expected.
 class ColumnCheck {
  public:
   explicit ColumnCheck(LabelsPerText asked) : asked_(asked) {}
@@ -95,7 +95,7 @@ class ColumnCheck {
   }
 
   std::vector<std::string> Warnings() const {
-    constexpr std::size_t least = 20;  // lines, of which fewer say little
+    constexpr std::size_t least = 20;  // fewer lines do not suffice
     std::vector<std::string> warnings;
     const std::set<std::string_view> names = {"label",  "labels",    "class",    "category", "target",
                                               "text",   "texts",     "sentence", "premise",  "sentence1",
@@ -164,7 +164,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     else
       for (const std::string& label : text.labels)
         example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.place));
-    if (!options.share.Has(text.text)) return;  // its class is one of the model's all the same
+    if (!options.share.Has(text.text)) return;  // but its class is one of the model's
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,

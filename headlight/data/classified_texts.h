@@ -1,4 +1,4 @@
-// Texts, or pairs of texts, and their classes, to learn from.
+// Texts, or pairs of texts, with their classes, for training.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,26 @@
 
 namespace headlight {
 
-// The labels that a text has.
+/// The kind of labels of a text.
 enum class LabelsPerText { one, several, numbers };
 
-// The labels of a field of a table: with commas between, or one.
+/// The labels in a field of a table: separated by commas, or one.
 HEADLIGHT_API std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked);
 
-// A text, a tab and its class a line, or two texts with a tab between and their class; or records (HasRecords) of
-// "label" (or "labels") and one text or two (TextsOfRecord, TextsAsked::texts). The first line of a .tsv file is a
-// header if it has the columns of a text and a label. With `several`, a text's classes are an array, which may be
-// empty; in lines, CSV and TSV they are separated by commas. With `numbers`, there is one number for each label, in the
-// same form. If new labels are added, all are put in order (SortLabels). A file whose columns seem to be mistaken is
-// warned of. Throws Error naming the line for what is not that, and for what has more than `longest` tokens.
+/// Reads texts with labels from lines or records. A line has a text, a tab and its class, or two texts and their class.
+/// Records (HasRecords) have "label" (or "labels") and one or two texts (TextsOfRecord, TextsAsked::texts). The first
+/// line of a .tsv file is a header if it has the columns of a text and a label.
+///
+/// With `several`, a text's classes are an array, which may be empty; in lines, CSV and TSV they are separated by
+/// commas. With `numbers`, there is one number for each label, in the same form. If new labels are added, all are
+/// sorted (SortLabels). A warning tells if columns seem to be in the wrong order. Throws Error naming the line for
+/// other content, and for a text of more than `longest` tokens.
 struct ClassifiedTextOptions {
   NewLabels rule = NewLabels::added;
   LabelsPerText asked = LabelsPerText::one;
   TextColumns columns = {};
   TextShare share = {};
-  bool truncate = false;  // leave out the end of a text that is too long, and count it
+  bool truncate = false;  // truncate texts that are too long, and count them
 };
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,

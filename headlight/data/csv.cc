@@ -20,7 +20,7 @@ std::optional<std::string_view> CsvReader::NextLine() {
   return line_;
 }
 
-// A quote that is not closed takes in all lines up to the next quote, which are rows of their own.
+// An unclosed quote includes all lines up to the next quote, although they are separate rows.
 void CsvReader::FailRow(const std::string& error) {
   constexpr std::size_t most = 4 * kMaxLineBytes;  // bounds the time, since each row may fail after many lines
   for (const std::string& line : later_lines_) read_again_ += line.size() + 1;
@@ -41,7 +41,7 @@ std::optional<std::vector<std::string>> CsvReader::Next() {
   later_lines_.clear();
 
   std::vector<std::string> fields(1);
-  enum { begin, plain, quoted, closed } state = begin;  // of the next character in its field
+  enum { begin, plain, quoted, closed } state = begin;  // for the next character in its field
   for (std::size_t bytes = line->size();;) {
     for (std::size_t i = 0; i < line->size(); ++i) {
       const char c = (*line)[i];

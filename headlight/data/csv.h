@@ -1,4 +1,4 @@
-// Comma-separated values (RFC 4180) from users.
+// Reads comma-separated values (RFC 4180).
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace headlight {
 
-// The rows of a file, plain or gzip. A field in double quotes may hold commas, line ends (which become "\n") and
-// quotes, doubled; empty lines are skipped.
+/// The rows of a file, plain or gzip. A field in double quotes may have commas, line ends (which become "\n") and
+/// doubled quotes. Empty lines are skipped.
 class HEADLIGHT_API CsvReader {
  public:
   explicit CsvReader(const std::string& path) : lines_(path) {}
   explicit CsvReader(LineReader lines) : lines_(std::move(lines)) {}
 
-  // The fields of the next row; nothing after the last. Throws Error as LineReader does, and naming the line for a
-  // quote that is never closed, text after a closing quote, and a row longer than kMaxLineBytes. Reading goes on with
-  // the line after the first of that row, unless too much has been read again: the same Error then comes again.
+  /// The fields of the next row; nothing after the last. Throws Error as LineReader does, and naming the line for an
+  /// unclosed quote, text after a closing quote, and a row longer than kMaxLineBytes. The next call continues at the
+  /// second line of that row, unless too much has been read repeatedly. Then it throws the same Error again.
   std::optional<std::vector<std::string>> Next();
-  std::int64_t line_number() const { return first_line_; }  // that the row that Next gave last begins in
-  std::string place() const;                                // of that row: "train.csv:7"
+  std::int64_t line_number() const { return first_line_; }  // first line of the last row
+  std::string place() const;                                // location of the last row: "train.csv:7"
   double share() const { return lines_.share(); }
 
  private:
@@ -37,9 +37,9 @@ class HEADLIGHT_API CsvReader {
   std::int64_t first_line_ = 0, line_number_ = 0;
   std::vector<std::string> later_lines_;  // of a row, after its first
   std::deque<std::string> again_;         // lines to read again
-  std::string line_;                      // the last of them
-  std::size_t read_again_ = 0;            // bytes in all
-  std::string last_error_;                // after which nothing is read
+  std::string line_;                      // the last of these lines
+  std::size_t read_again_ = 0;            // total bytes
+  std::string last_error_;                // after it, nothing more is read
 };
 
 }  // namespace headlight

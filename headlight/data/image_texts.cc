@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::initializer_list<const char*> kTexts = {"text", "caption", "captions", "texts"};
 
-// The images of one path, in the order in which each is named first.
+// Collects the images of one path, in the order of first appearance.
 class TextCollector {
  public:
   explicit TextCollector(ImageTextList& list) : list_(list) {}
@@ -57,7 +57,7 @@ void AddTsv(const std::string& path, TextCollector& collector) {
   }
 }
 
-// A string, or an array of them.
+// A string, or an array of strings.
 std::vector<std::string> OneOrMore(const JsonView& json) {
   return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
 }
@@ -175,7 +175,7 @@ std::uint64_t ImageTextSet::hash() const {
         hash.Update(std::string_view("\0\2", 2));
         hash.Update(miss);
       }
-      // An image's last text ends otherwise than those before it, so that none can change its image.
+      // The last text of an image has another separator, so that moving a text to another image changes the hash.
       hash.Update(i + 1 == texts(image).size() ? std::string_view("\0\1", 2) : std::string_view("\0", 1));
     }
   return hash.value();

@@ -1,4 +1,4 @@
-// A JSON array of objects over many lines, an object at a time.
+// Reads a JSON array of objects over many lines, one object at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace headlight {
 
-/// Divides an array, such as [{"text": "a"},\n {"text": "b"}], into the texts of its items, which it does not parse.
-/// Memory: one item, at most kMaxLineBytes.
+/// Splits an array, such as [{"text": "a"},\n {"text": "b"}], into the texts of its items without parsing them. Memory:
+/// one item, at most kMaxLineBytes.
 class JsonArrayReader {
  public:
-  /// `line`: the array's first line, which begins with [ and has this number.
+  /// `line`: the array's first line, which begins with [; `number` is its line number.
   JsonArrayReader(std::string_view line, std::int64_t number) : line_(line.substr(1)), number_(number) {}
 
-  /// The next item; nothing after the array. Throws Error naming the line for what is no array of objects, and again
-  /// when it is called again.
+  /// The next item; nothing after the array. Throws Error naming the line if the content is not an array of objects;
+  /// further calls throw it again.
   std::optional<std::string> Next(LineReader& lines);
   std::int64_t line_number() const { return first_; }  ///< of the line that the last item begins in
 

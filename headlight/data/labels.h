@@ -1,4 +1,4 @@
-// The names of the classes of texts and words.
+// The class names of texts and words.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace headlight {
 
-/// How a label is read that is not among the known ones.
+/// How to treat a label that is not known.
 enum class NewLabels {
-  added,    // it is added to them
+  added,    // it becomes a new label
   refused,  // throws Error
   /// Throws Error, unless it is the index of a class and no class has an integer as its name: datasets for Transformers
   /// often have indices when the model's config.json has names.

@@ -16,10 +16,10 @@ PassageAnswer AnswerOf(std::string text, const JsonView& start) {
   return {std::move(text), start.Integer(0, kMaxLineBytes), start.place()};
 }
 
-// An array of answers, or, in SQuAD's flat form, an object of arrays.
+// An array of answers, or in SQuAD's flat form an object of arrays.
 std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   std::vector<PassageAnswer> answers;
-  if (question.Get("is_impossible", false).Bool()) return answers;  // its answers only seem right
+  if (question.Get("is_impossible", false).Bool()) return answers;  // its answers are only plausible
   const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
     for (const JsonView& answer : given.Items()) {
@@ -36,7 +36,7 @@ std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   return answers;
 }
 
-// A question of a row of CSV, whose fields are texts.
+// A question in a row of CSV.
 std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   const JsonView text = row["answer"], start = row["answer_start"];
   if (!text.present()) return {};
@@ -48,7 +48,7 @@ std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   return {answer};
 }
 
-// Where each character of a text begins, and the text ends.
+// The byte offset of each character of a text, and of its end.
 std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   std::vector<std::int32_t> begins;
   ForEachCharacter(
@@ -57,7 +57,7 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   return begins;
 }
 
-// The bytes of the passage that an answer has; negative: it is not there.
+// The bytes of an answer in the passage; negative if it is not there.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.place);
   const auto begin =
@@ -66,12 +66,12 @@ TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const st
   return {begin, begin + static_cast<std::int32_t>(answer.text.size())};
 }
 
-// Tokens of an encoding; none: both negative.
+// A range of tokens; both are negative if there is none.
 struct TokenRange {
   std::int32_t first = -1, last = -1;
 };
 
-// Those of the passage that stand for some of its bytes.
+// The tokens of the passage that overlap the bytes.
 TokenRange TokensOf(const Encoding& encoding, TextSpan bytes) {
   TokenRange range;
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {

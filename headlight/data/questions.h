@@ -1,4 +1,4 @@
-// Questions whose answers are spans of a passage, to learn from.
+// Questions whose answers are spans of a passage, for training.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +15,50 @@
 
 namespace headlight {
 
-// What a data set says is right.
+/// A correct answer.
 struct PassageAnswer {
   std::string text;
-  std::int64_t start = 0;  // characters of the passage
-  std::string place;       // for errors
+  std::int64_t start = 0;  // offset in characters of the passage
+  std::string place;       // location, for errors
 };
 
 struct AnsweredPassage {
   std::string question, passage;
-  std::vector<PassageAnswer> answers;  // none: the passage does not say
+  std::vector<PassageAnswer> answers;  // empty: the passage has no answer
   std::string place;
 };
 
-// The question of a record (ReadQuestions). `fields`: it is a row of a table.
+/// The question in a record (ReadQuestions). `fields`: the record is a row of a table.
 HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, bool fields);
-// Calls body(question) for each of one of SQuAD's files.
+/// Calls body(question) for each question of a file in SQuAD's format.
 HEADLIGHT_API void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
-// True if the passage has the answer's text where it starts.
+/// True if the passage has the answer's text at its start offset.
 HEADLIGHT_API bool IsInPassage(const PassageAnswer& answer, std::string_view passage);
 
-// A question as it is needed to score a model's answer.
+/// A question with the data for scoring a model's answer.
 struct AskedQuestion {
   std::string passage;
-  std::vector<std::string> answers;  // any of them is right; none: the passage does not say
+  std::vector<std::string> answers;  // any of them is correct; empty: the passage has no answer
   PassageWindows cut;
 };
 
 struct QuestionTexts {
-  // Windows over the passages, whose `labels` are the tokens that the answer begins and ends with: the first token
-  // where the answer is not in the window.
+  /// Windows over the passages. Their `labels` are the first and last token of the answer; both are the first token if
+  /// the answer is not in the window.
   TextExamples texts;
-  std::vector<AskedQuestion> questions;  // where they are to be scored; their windows are the texts, in that order
+  std::vector<AskedQuestion> questions;  // only if `to_be_scored`; their windows are `texts`, in this order
 };
 
-// Files whose names end in .json are SQuAD's, version 1.1 or 2.0: {"data": [{"paragraphs": [{"context", "qas":
-// [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Others are JSON lines (HasRecords) of
-// {"question", "context", "answers"}, these a list of {"text", "start"} (or "answer_start") or {"text": [...],
-// "answer_start": [...]}, or CSV with the columns question, context, answer and answer_start. Where an answer starts is
-// in characters (code points) of the context; no answer: the context does not say. Of several the first is learned.
-// Passages are cut as CutPassage does. Throws Error naming line and key for what is not that, and for an answer that
-// does not stand where it says.
+/// Reads questions. Files whose names end in .json have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs":
+/// [{"context", "qas": [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Others are JSON
+/// lines (HasRecords) or CSV:
+/// - {"question", "context", "answers"}; the answers are a list of {"text", "start"} (or "answer_start") or {"text":
+///   [...], "answer_start": [...]},
+/// - the columns question, context, answer and answer_start.
+///
+/// Start offsets are in characters (code points) of the context. An empty list means that the context has no answer.
+/// Only the first answer is used for training. Passages are split by CutPassage. Throws Error naming line and key for
+/// other content, and for an answer that is not at its start offset.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored, const TextShare& share = {});
 

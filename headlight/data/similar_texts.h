@@ -1,4 +1,4 @@
-// Pairs of texts that mean the same or belong together, such as a question and a passage with its answer.
+// Pairs of texts with the same meaning or that belong together, such as a question and a passage with its answer.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace headlight {
 
 struct SimilarTexts {
   std::string text, match;
-  std::vector<std::string> negatives;  // texts that are alike and do not belong to it (hard negatives)
-  std::string place;                   // file and line, to begin an error with
+  std::vector<std::string> negatives;  // similar texts that do not belong to it (hard negatives)
+  std::string place;                   // file and line, the prefix of error messages
 };
 
-// Of records (HasRecords) of "anchor" (or "query", "text"), "positive" (or "match") and perhaps "negative" or
-// "negatives", one or an array of them; or a text, its match and perhaps negatives a line, with tabs between them;
-// empty lines are none. Throws Error as Records and LineReader do, naming the line for what is not that, and for a text
-// that is empty.
+/// Reads pairs from records or lines. Records (HasRecords) have "anchor" (or "query", "text"), "positive" (or "match")
+/// and optionally "negative" or "negatives", one or an array of them. A line has a text, its match and optionally
+/// negatives, separated by tabs; empty lines are skipped. Throws Error as Records and LineReader do, naming the line
+/// for other content and for an empty text.
 HEADLIGHT_API std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths,
                                                          const TextShare& share = {});
 

@@ -98,8 +98,8 @@ inline std::string Reviews(int reviews, std::uint64_t seed) {
   return file;
 }
 
-// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? At the last place where she went, or
-// the story does not say.
+// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? The answer is the last location that
+// she went to, or there is none.
 inline std::string Stories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 5> people = {"Anna", "Tom", "Lea", "Ben", "Mia"};
   constexpr std::array<std::string_view, 8> places = {"garden", "kitchen", "office", "bathroom",
@@ -109,7 +109,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
   std::string file;
   for (int i = 0; i < stories; ++i) {
     std::string story;
-    std::array<std::size_t, people.size()> last{};  // offset of each person's place; 0: none
+    std::array<std::size_t, people.size()> last{};  // offset of each person's location; 0: none
     std::array<std::string_view, people.size()> where;
     for (std::uint64_t events = 1 + random.Below(5); events > 0; --events) {
       const std::size_t person = random.Below(people.size());
@@ -118,7 +118,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
       where[person] = Draw(places, random);
       story += fmt::format("{} .", where[person]);
     }
-    // Mostly about somebody in the story.
+    // Usually about a person in the story.
     std::size_t person = random.Below(people.size());
     while (last[person] == 0 && random.Below(4) != 0) person = random.Below(people.size());
     file += fmt::format(R"({{"question": "Where is {} ?", "context": "{}", "answers": [)", people[person], story);

@@ -14,29 +14,29 @@ namespace headlight {
 namespace {
 
 struct Sentence {
-  std::string text;                 // the words with a space between
-  std::vector<std::size_t> begins;  // of the words
+  std::string text;                 // the words, separated by spaces
+  std::vector<std::size_t> begins;  // offset of each word
   std::vector<std::int32_t> tags;
 
-  // `place`, for errors, is the word's.
+  // `place`: the word's location, for errors.
   void Add(std::string_view word, std::int32_t tag, const std::string& place) {
     Check(word.find_first_not_of(' ') != std::string_view::npos, "{}: a word is empty", place);
     if (!begins.empty()) text += ' ';
     begins.push_back(text.size());
     text += word;
     tags.push_back(tag);
-    // A sentence may be as long as a line: a file without empty lines is not one of sentences.
+    // A sentence is as long as a line at most, because a file without empty lines does not have sentences.
     Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", place,
           kMaxLineBytes);
   }
 };
 
-// Calls body(sentence) for each of a CoNLL file.
+// Calls body(sentence) for each sentence of a CoNLL file.
 template <typename Number, typename Body>
 void ForEachOfConll(const std::string& path, const Number& number, const Body& body) {
   LineReader lines(path);
   Sentence sentence;
-  std::size_t expected = 0;  // columns
+  std::size_t expected = 0;  // number of columns
   const auto end = [&] {
     if (!sentence.begins.empty()) body(std::exchange(sentence, {}));
   };
@@ -56,7 +56,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
   end();
 }
 
-// The items of an array, or the parts of a text between spaces, as a field of CSV has it; item(text, place).
+// Calls item(text, place) for each item of an array, or each part of a text between spaces, as in a CSV field.
 template <typename Item>
 void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
   if (list.value().As<std::string>() == nullptr) {
@@ -83,13 +83,13 @@ void ForEachOfRecords(const std::string& path, const Number& number, const Body&
   }
 }
 
-// Which word each token is of; -1 for what is of none.
+// The index of each token's word; -1 for tokens without a word.
 std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encoding& encoding) {
   std::vector<std::int32_t> words;
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     words.push_back(-1);
     if (encoding.texts[i] < 0) continue;
-    // A token may begin with the space in front of its word, or be that space.
+    // A token may begin with the space before its word, or be that space.
     const std::size_t byte = sentence.text.find_first_not_of(' ', static_cast<std::size_t>(encoding.spans[i].begin));
     if (byte == std::string::npos) continue;
     words.back() =
@@ -131,7 +131,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
   const auto number = [&](std::string_view tag, const std::string& place) {
     return NumberOfLabel(tag, labels, rule, place);
   };
-  // The label of the tokens behind a word's first.
+  // The label of the tokens after a word's first token.
   const auto going_on = [&](std::int32_t tag) {
     const std::string& label = labels[static_cast<std::size_t>(tag)];
     const TagMeaning meaning = MeaningOfTag(label);

@@ -1,4 +1,4 @@
-// Sentences whose words have tags, such as the names of people and places, to learn from.
+// Sentences with a tag for each word, such as named entities, for training.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,32 @@
 namespace headlight {
 
 struct TaggedTexts {
-  // Windows over the sentences, whose `labels` ask for the tag of each token, and whose `words` say which word of its
-  // sentence a token is the first of; negative: of none.
+  /// Windows over the sentences. Their `labels` are the tags of tokens; their `words` have the index in the sentence of
+  /// the word that begins with each token, or a negative number.
   TextExamples texts;
-  std::vector<std::int32_t> sentence_of;        // each of these
-  std::vector<std::vector<std::int32_t>> tags;  // of each sentence's words
+  std::vector<std::int32_t> sentence_of;        // sentence of each window
+  std::vector<std::vector<std::int32_t>> tags;  // tags of each sentence's words
 };
 
-// The columns of a line of a CoNLL file, with spaces or tabs between.
+/// The columns of a line of a CoNLL file, separated by spaces or tabs.
 HEADLIGHT_API std::vector<std::string_view> ColumnsOfConll(std::string_view line);
 
-// The words of a record and their tags, and where in it each is.
+/// The words of a record with their tags, and their locations.
 struct TaggedRecord {
   std::vector<std::string> words, tags;
   std::vector<std::string> word_places, tag_places;
 };
 HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 
-// CoNLL files: a word a line, its tag in the last column, an empty line between sentences; columns have spaces or tabs
-// between them and are as many in every line; lines that begin with -DOCSTART- are none. Or records (HasRecords) of
-// "tokens" and "tags" or "ner_tags": arrays, or texts with spaces between. The words of a sentence, with a space
-// between, are read as `TokenClassifier` reads a text: in windows, and a token is asked for in that one whose edges it
-// is farthest from. A word's first token has its tag; so have the others, but that I-X goes on where B-X begins, so
-// that the tags of the tokens form spans again. Where new tags are added, all are put in order (SortLabels). Throws
-// Error naming the line for what is not that.
+/// Reads CoNLL files or records. In a CoNLL file, each line has a word and in its last column a tag, and an empty line
+/// ends a sentence. Columns are separated by spaces or tabs, and all lines have the same number. Lines that begin with
+/// -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags": arrays, or texts separated by
+/// spaces.
+///
+/// The words of a sentence, joined by spaces, are read in windows as `TokenClassifier` does. Each token has its label
+/// in the window whose edges are farthest from it. All tokens of a word have its tag, but after a first token with B-X
+/// the others have I-X, so that the tags of tokens form the same spans. If new tags are added, all are sorted
+/// (SortLabels). Throws Error naming the line for other content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                                           const TextShare& share = {});

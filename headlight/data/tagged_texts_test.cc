@@ -29,13 +29,13 @@ struct Reader {
                    NewLabels rule = NewLabels::added) {
     return ReadTaggedTexts({folder.Write(name, text)}, tokenizer, longest, labels, rule);
   }
-  // The error's text behind the file's name.
+  // The error's message after the file's name.
   std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     labels = {"O", "X"};
     const std::string error = ErrorOf([&] { Read(name, text, 32, rule); });
     return error.substr(std::min(error.size(), error.find(name)));
   }
-  // "the:O runs:B-X", of all tokens that are asked for.
+  // "the:O runs:B-X", for all tokens with labels.
   std::string Asked(const TaggedTexts& read) const {
     std::string asked;
     for (const TextExample& text : read.texts.texts)
@@ -89,7 +89,7 @@ TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   Reader reader;
   std::string text;
   for (int i = 0; i < 30; ++i) text += fmt::format("{} {}\n", i % 2 == 0 ? "dog" : "men", i);
-  const TaggedTexts read = reader.Read("a.conll", text, 12);  // ten words a window, of which neighbours share three
+  const TaggedTexts read = reader.Read("a.conll", text, 12);  // ten words per window; neighbours overlap
   EXPECT_GT(read.texts.texts.size(), 3U);
   EXPECT_EQ(read.texts.cut, 1);
   Ids words;
@@ -103,7 +103,7 @@ TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   Ids all(30);
   for (std::size_t i = 0; i < 30; ++i) all[i] = static_cast<std::int32_t>(i);
   EXPECT_EQ(words, all);
-  // A token in the middle of a window is asked for there.
+  // A token in the middle of a window has its label there.
   EXPECT_EQ(read.texts.texts[0].words[9], 8);
   EXPECT_EQ(read.texts.texts[0].words[10], -1);
 }

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// The names that data sets give to two texts of a pair.
+// Names of the two texts of a pair in common data sets.
 constexpr std::pair<const char*, const char*> kPairs[] = {
     {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
     {"question", "context"}, {"question", "passage"},    {"question", "sentence"},  {"question", "image"}};
@@ -125,7 +125,7 @@ SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>&
   SourceText texts{TextOfColumn(record, header, found.text, option)};
   if (found.text_pair.empty()) return texts;
   texts.second = TextOfColumn(record, header, found.text_pair, "text_pair_column");
-  // In a table of single texts and pairs, an empty field of the usual name is no text.
+  // In a table with single texts and pairs, an empty second field means that there is no second text.
   if (columns.text_pair.empty() && texts.second->empty() && !header.empty()) texts.second.reset();
   return texts;
 }

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The header of a file has no column of the texts.
+// The header of a file has no column with the texts.
 [[noreturn]] void FailHeader(const std::string& name, const std::vector<std::string>& header,
                              const TextSource& source) {
   const TextColumns& columns = source.columns;
@@ -69,7 +69,7 @@ TextReader::TextReader(const std::string& path, TextSource source) : source_(std
     return;
   }
   if (format == TextFormat::tsv && source_.asked == TextsAsked::texts && !source_.format && !columns) {
-    // Lines of two texts with a tab between them are often called .tsv.
+    // Files with two texts per line, separated by tabs, are often named .tsv.
     const auto line = lines.Next();
     std::vector<std::string> header;
     if (line) header = ColumnsOf(*line);
