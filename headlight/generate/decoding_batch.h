@@ -21,7 +21,7 @@ namespace headlight {
 /// A text that has left the batch.
 struct Decoded {
   std::int64_t id = 0;
-  std::vector<Hypothesis> hypotheses;  ///< n_best, best first; `ids` has only the chosen tokens
+  std::vector<Hypothesis> hypotheses;  ///< n_best, best first; their ids are only the chosen tokens
   std::exception_ptr error = nullptr;  ///< if set, the reason why there are none; other texts are not affected
 };
 

@@ -19,7 +19,7 @@ struct ImageCodesTraining : ModelTraining {
   std::string loss = "l2";                                                             ///< or logit-laplace
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
-  ImageCodesOptions annealing;  ///< annealing of the temperature; `flip`
+  ImageCodesOptions annealing;  ///< annealing of the temperature, and flips
   bool skip_errors = false;     ///< whether to skip damaged images
   std::int64_t most_pixels = kMostPixels;
 };

@@ -24,7 +24,7 @@ struct SequenceToSequenceTraining : SequenceTraining {
 };
 
 struct SpanCorruptionTraining : SequenceTraining {
-  SpanOptions spans;  ///< `sentinels` is set from the tokenizer
+  SpanOptions spans;  ///< the sentinels are set from the tokenizer
 };
 
 struct DenoisingTraining : SequenceTraining {

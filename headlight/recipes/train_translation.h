@@ -25,7 +25,7 @@ struct TranslationTraining : ModelTraining {
   bool tie_source_target = true, tie_output = true;
   std::int64_t positions = 512;  ///< at least; the model has more if `corpus` allows longer sentences
   PairColumns columns;           ///< for files of pairs
-  VocabularyOptions vocabulary;  ///< `seed` is not used
+  VocabularyOptions vocabulary;  ///< the seed is not used
   double bpe_dropout = 0;
   CorpusOptions corpus;                   ///< which pairs are skipped
   TeacherForcingOptions teacher_forcing;  ///< without its batches
