@@ -1,5 +1,5 @@
-// Files that the container's reader refuses. What it reads is compared with the package gguf in
-// io/gguf_blocks_test.cc.
+// Files that the container's reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with Python's
+// gguf package.
 #include "headlight/base/gguf.h"
 
 #include <gmock/gmock.h>

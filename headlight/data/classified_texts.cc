@@ -77,7 +77,7 @@ std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
           Quoted(field));
     numbers.push_back(static_cast<float>(*number));
   }
-  Check(numbers.size() == labels, "{}: {} numbers, where the model has {}", text.place, numbers.size(), labels);
+  Check(numbers.size() == labels, "{}: {} numbers, and the model has {}", text.place, numbers.size(), labels);
   return numbers;
 }
 

@@ -103,7 +103,7 @@ void AddFolder(const std::string& folder, TextCollector& collector) {
   for (const std::string& image : ImageFilesIn(folder)) {
     const std::string beside = fs::path(image).replace_extension(".txt").string();
     std::error_code ignored;
-    Check(fs::exists(beside, ignored), "{}: there is no {} beside it, which has its texts", image, beside);
+    Check(fs::exists(beside, ignored), "{}: there is no {} next to it, which must have its texts", image, beside);
     LineReader lines(beside);
     bool any = false;
     while (const auto line = lines.Next()) {
@@ -139,7 +139,7 @@ ImageTextList ListImageTexts(const std::vector<std::string>& paths, const std::v
     } else {
       Fail(
           "{}: images and their texts are a .tsv, .csv or .jsonl file, COCO's captions in a .json file, or a folder "
-          "with a .txt file beside each image",
+          "with a .txt file next to each image",
           path);
     }
     Check(list.sources.size() > before, "{}: there is no image with a text in it", path);

@@ -124,7 +124,7 @@ TEST_F(ImageTexts, OfAFolder) {
               testing::EndsWith("images/b.txt: there is no text in it"));
   std::filesystem::remove(folder.File("images/b.txt"));
   EXPECT_THAT(ErrorOf([&] { List("images"); }),
-              testing::AllOf(HasSubstr("images/b.jpg: there is no "), HasSubstr("images/b.txt beside it")));
+              testing::AllOf(HasSubstr("images/b.jpg: there is no "), HasSubstr("images/b.txt next to it")));
 }
 
 constexpr const char* kCoco = R"({"images": [{"id": 7, "file_name": "a.jpg"}, {"id": 3, "file_name": "b.jpg"}],

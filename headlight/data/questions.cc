@@ -144,9 +144,10 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     for (const PassageAnswer& answer : answers) asked.answers.push_back(answer.text);
   };
   for (const std::string& path : paths) {
-    Check(HasRecords(path),
-          "{}: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), told by their names",
-          path);
+    Check(
+        HasRecords(path),
+        "{}: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), distinguished by name",
+        path);
     if (IsJson(path)) {
       ForEachOfSquad(path, add);
       continue;

@@ -49,8 +49,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
     const std::string place = fmt::format("{}:{}", path, lines.line_number());
     Check(columns.size() >= 2, "{}: expected a word and its tag, with a space or a tab between", place);
     if (expected == 0) expected = columns.size();
-    Check(columns.size() == expected, "{}: {} columns, where the lines before have {}", place, columns.size(),
-          expected);
+    Check(columns.size() == expected, "{}: {} columns, and the lines before have {}", place, columns.size(), expected);
     sentence.Add(columns.front(), number(columns.back(), place), place);
   }
   end();

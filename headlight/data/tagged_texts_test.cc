@@ -119,7 +119,7 @@ TEST(TaggedTexts, RefusesWhatIsBroken) {
   Reader reader;
   EXPECT_EQ(reader.Refused("x.conll", "dog O\nmen\n"),
             "x.conll:2: expected a word and its tag, with a space or a tab between");
-  EXPECT_EQ(reader.Refused("x.conll", "dog O\nNew York\tX\n"), "x.conll:2: 3 columns, where the lines before have 2");
+  EXPECT_EQ(reader.Refused("x.conll", "dog O\nNew York\tX\n"), "x.conll:2: 3 columns, and the lines before have 2");
   EXPECT_EQ(reader.Refused("x.conll", "dog Y\n", NewLabels::refused),
             "x.conll:1: 'Y' is not one of the known labels: O, X");
   EXPECT_EQ(reader.Refused("x.conll", "dog O\x7F\n"),

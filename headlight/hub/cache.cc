@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "models--", kSeparator = "--";
 
-// A folder's entries by their names; none if it cannot be read.
+// A folder's entries, sorted by name; none if it cannot be read.
 std::vector<fs::path> Entries(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;

@@ -29,7 +29,7 @@ struct CachedModel {
 HEADLIGHT_API std::string CachedFolder(const std::string& cache, const std::string& model,
                                        const std::string& revision = "");
 
-/// The models in the cache by their names. A cache that does not exist has none.
+/// The models in the cache, sorted by name. A cache that does not exist has none.
 HEADLIGHT_API std::vector<CachedModel> CachedModels(const std::string& cache);
 
 /// Removes a model with all of its revisions, and returns its size in bytes. Throws Error if the cache does not have

@@ -70,7 +70,7 @@ bool MayPass(CURLcode code) {
   return std::ranges::find(passing, code) != passing.end();
 }
 
-// What a status other than success means, and what to do about it.
+// The meaning of a status other than success, and what to do about it.
 std::string Meaning(const HttpReply& reply) {
   const std::string code = reply.Header("x-error-code"), message = reply.Header("x-error-message");
   std::string text;

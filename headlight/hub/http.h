@@ -26,7 +26,7 @@ struct HttpRequest {
 
 struct HttpReply {
   int status = 0;
-  std::map<std::string, std::string> headers;  // by their names in lower case
+  std::map<std::string, std::string> headers;  // by name, in lower case
   std::string Header(const std::string& name) const;
 };
 

@@ -33,7 +33,7 @@ namespace headlight {
 
 struct ServedRequest {
   std::string method, path;
-  std::map<std::string, std::string> headers;  // by their names in lower case
+  std::map<std::string, std::string> headers;  // by name, in lower case
   std::string Header(const std::string& name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? "" : found->second;
@@ -49,7 +49,7 @@ struct ServedReply {
   bool endless = false;                 // the body is sent again and again
 };
 
-// Answers each connection's one request in a thread of its own.
+// Answers one request per connection, in a separate thread.
 class TestServer {
  public:
   using Answer = std::function<ServedReply(const ServedRequest&)>;

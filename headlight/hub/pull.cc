@@ -109,7 +109,7 @@ class Pull {
       IncompleteBlob blob(path.string(), file.size);
       const bool continued = blob.done() > 0;
       Fetch(file, subject, blob, before);
-      // What was left there may be damaged, as after a power failure.
+      // The partial file may be damaged, for example after a power failure.
       if (continued && !blob.HasHash(file.hash)) {
         blob.Discard();
         Fetch(file, subject, blob, before);

@@ -28,7 +28,7 @@ bool IsHex(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// For an address; `kept` are characters that stay.
+// Percent-encodes a text for a URL, except the characters in `kept`.
 std::string Escaped(std::string_view text, std::string_view kept) {
   std::string escaped;
   for (const char c : text) {

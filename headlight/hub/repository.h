@@ -1,4 +1,4 @@
-// What a hub says about a model: its files, and which of them headlight reads.
+// A hub's description of a model: its files, and the selection that headlight reads.
 #pragma once
 
 #include <string>

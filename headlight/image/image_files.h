@@ -37,9 +37,9 @@ HEADLIGHT_API std::vector<std::string> ImageFilesIn(const std::string& folder);
 /// The number of files of unsupported image formats below these folders.
 HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources);
 
-/// The images of all sources, in order. A folder stands for those of ImageFilesIn, an IDX file for each of its images,
-/// a name() for that image, and - for standard input, at most once. A pattern (* ? [...]) that is not a file's name
-/// stands for all matching files, sorted by name. Throws Error naming a source that does not exist or has no images.
+/// The images of all sources, in order. A folder means the files of ImageFilesIn, an IDX file each of its images, and a
+/// name() that image. "-" is standard input, at most once. A pattern (* ? [...]) that is not a file's name means all
+/// matching files, sorted by name. Throws Error naming a source that does not exist or has no images.
 HEADLIGHT_API std::vector<ImageSource> ListImages(std::span<const std::string> sources);
 
 }  // namespace headlight

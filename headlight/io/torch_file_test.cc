@@ -183,7 +183,7 @@ TEST(TorchFile, RejectsBadPickles) {
       {"Na", "too few values"},
       {"h\1", "value 1 of the memo"},
       {"q\1", "too few values"},
-      {"\x80\x01", "protocol 1, where"},
+      {"\x80\x01", "protocol 1; 2 to 5"},
       {"X" + Number(0xffffffff, 4), "bytes of text exceed"},
       {"NQ", "a None instead of a storage"},
       {")Q", "a storage is not described"},

@@ -345,7 +345,7 @@ class Machine {
     switch (opcode) {
       case op_proto: {
         const std::uint64_t protocol = Take(1);
-        return Require(protocol >= 2 && protocol <= 5, "protocol {}, where 2 to 5 are read", protocol);
+        return Require(protocol >= 2 && protocol <= 5, "protocol {}; 2 to 5 are supported", protocol);
       }
       case op_frame:
         Take(8);  // the size of the frame, which ends with op_stop anyway

@@ -31,7 +31,7 @@ std::vector<T> Bits(AttentionProblem<T>& problem) {
   return bits;
 }
 
-// A long sentence alone is cut among the threads, two heads are not.
+// A single long sentence is divided among threads; two heads are not.
 TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
   const int before = Threads();
   for (const AttentionCase& c :
@@ -150,7 +150,8 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
   });
 }
 
-// Beams of one source, which are computed together, and each of them alone, also where many would be rounded.
+// Beams with the same source are computed together; each must have the bits of a single computation, also with
+// rounding.
 TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16})
     ForEveryTarget([compute] {
@@ -172,7 +173,7 @@ TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
     });
 }
 
-// The columns of a grid, read where they lie, give the bits of the same sentences copied one after another.
+// The columns of a grid, read in place, give the bits of the same sentences copied contiguously.
 TEST(Attention, AStepBetweenRowsChangesNoBits) {
   const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
   AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});

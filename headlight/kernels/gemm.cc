@@ -193,8 +193,8 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute c
   Ensure(compute != Compute::blocks, "blocks are packed from a file");
   Ensure(CpuHas(compute), "products in bfloat16 on a processor without it");
   Ensure(compute == Compute::float32 || std::is_same_v<T, float>, "products of doubles in {}", Name(compute));
-  Ensure(compute != Compute::int8 || rows <= kInt8MostDepth, "a product of depth {} in int8, where {} is the most",
-         rows, kInt8MostDepth);
+  Ensure(compute != Compute::int8 || rows <= kInt8MostDepth, "a product of depth {} in int8; the maximum is {}", rows,
+         kInt8MostDepth);
   data_ = AllocateStorage(panels() * panel_bytes_);
 }
 

@@ -54,7 +54,7 @@ class PackedMatrix {
   std::size_t bytes() const;
 
  private:
-  // Of blocks, whose panels have types of different sizes.
+  // For block types, whose panels may have different types and sizes.
   struct BlockPanel {
     GgufType type;
     std::int64_t begin;  // in bytes
@@ -67,7 +67,7 @@ class PackedMatrix {
   std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_after_ = 0;
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
-  std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // and one more, where they end
+  std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // plus an end marker
   std::int64_t first_panel_ = 0;                           // of blocks_, after Columns
 };
 

@@ -98,8 +98,8 @@ HEADLIGHT_EXPORT(AddColumnsOfRow);
 
 template <typename T>
 void AddColumns(Matrix<T> logits, std::int64_t first, std::span<const std::int32_t> never, TopLogits<T>& top) {
-  Ensure(logits.rows == top.rows && first % kTopLogitsStep == 0,
-         "AddColumns: {} rows from column {} on, where there are {}", logits.rows, first, top.rows);
+  Ensure(logits.rows == top.rows && first % kTopLogitsStep == 0, "AddColumns: {} rows from column {} on, instead of {}",
+         logits.rows, first, top.rows);
   const Profiled profiled("top k", 0, BytesOf(logits, 1));
   const auto add = HEADLIGHT_DISPATCH(AddColumnsOfRow, T);
   ForRowChunks(logits.rows, logits.columns, [&](std::int64_t begin, std::int64_t rows) {

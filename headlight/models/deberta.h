@@ -27,7 +27,7 @@ struct DebertaConfig {
   Activation pooler_activation = Activation::gelu;
 };
 
-/// LayerNorm(x + W attended), then LayerNorm(x + FeedForward(x)), from the output of attention.
+/// From a, the output of attention: LayerNorm(x + W a), then LayerNorm(x + FeedForward(x)).
 class DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);

@@ -30,8 +30,8 @@ class HEADLIGHT_API QueryKeyNorm {
   NormGain query_gain_, key_gain_;
 };
 
-/// A LayerNorm without a bias of each head of queries and keys, with gains of its own, before they are rotated
-/// (StableLM 2 12B).
+/// A LayerNorm without bias for each head of queries and keys, with separate gains, applied before rotation (StableLM 2
+/// 12B).
 class HEADLIGHT_API HeadLayerNorms {
  public:
   /// Declares q_layernorm.norms.HEAD.weight and k_layernorm.norms.HEAD.weight, [head_dim].

@@ -17,7 +17,7 @@
 
 namespace headlight {
 
-inline constexpr int kMaskLetter = 22;      // replaces a letter that is to be predicted
+inline constexpr int kMaskLetter = 22;      // replaces a letter whose prediction is trained
 inline constexpr int kFeatureLetters = 23;  // the residue types, the gap and the mask
 
 struct AlignmentSampling {
@@ -32,7 +32,7 @@ struct AlignmentSampling {
 struct AlignmentChoices {
   std::vector<std::int32_t> centres;   // the query first
   std::vector<std::uint8_t> letters;   // [centres, residues]: model inputs
-  std::vector<std::uint8_t> replaced;  // [centres, residues]: 1 if the original letter is to be predicted
+  std::vector<std::uint8_t> replaced;  // [centres, residues]: 1 if the original letter must be predicted
   std::vector<std::int32_t> extra;     // rows that are not centres
 };
 
@@ -48,7 +48,7 @@ struct AlignmentFeatures {
   /// form.
   Tensor alignment;
   Tensor extra;                        // [extra * residues, 25]: the first 25 of those numbers for the extra rows
-  std::vector<std::int32_t> letters;   // [centres * residues]: original letters, to be predicted where
+  std::vector<std::int32_t> letters;   // [centres * residues]: original letters, predicted if
   std::vector<std::uint8_t> replaced;  // this is 1
 };
 

@@ -59,7 +59,7 @@ class HEADLIGHT_API FastaReader {
   std::string mask_;
   std::string header_;  // of the next sequence, if it has been read
   std::int64_t header_line_ = 0;
-  bool failed_ = false;  // within a sequence, the rest of which is to be skipped
+  bool failed_ = false;  // within a sequence, whose rest must be skipped
 };
 
 }  // namespace headlight

@@ -13,7 +13,7 @@ namespace headlight {
 /// All numbers were checked by FaissIndex::Open.
 struct FaissGraph {
   std::vector<std::int32_t>
-      ends;  // where a node's neighbours on each level end, relative to its first: [levels + 1], from 0
+      ends;  // ends of a node's neighbours on each level, relative to its first: [levels + 1], from 0
   std::vector<std::uint64_t> offsets;    // of a node's first neighbour: [nodes + 1]
   std::vector<std::int32_t> neighbours;  // nodes; -1 after the last one of a level
   std::int32_t entry = -1;               // a node on the highest level; -1 if there is no node

@@ -12,11 +12,11 @@ namespace headlight {
 using Kinds = std::uint32_t;
 namespace kind {
 inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2;
-/// What is eaten by people, eaten by animals, cooked, baked, drunk.
+/// Things that are eaten by people, eaten by animals, cooked, baked, drunk.
 inline constexpr Kinds food = 1 << 3, feed = 1 << 4, cooked = 1 << 5, baked = 1 << 6, drink = 1 << 7;
-/// What is read, written, read aloud, sung.
+/// Things that are read, written, read aloud, sung.
 inline constexpr Kinds text = 1 << 8, letter = 1 << 9, story = 1 << 10, song = 1 << 11;
-/// What is worn, repaired, parked, arriving; held in a hand, picked in a garden, opened and closed.
+/// Things that are worn, repaired, parked, arriving; held in a hand, picked in a garden, opened and closed.
 inline constexpr Kinds garment = 1 << 12, machine = 1 << 13, vehicle = 1 << 14, ride = 1 << 15, thing = 1 << 16,
                        plant = 1 << 17, opening = 1 << 18;
 /// Locations that one is in, cleans or goes to; that one is on, under and next to, behind; in with a name.

@@ -29,7 +29,7 @@ class HEADLIGHT_API StepBatches {
     TrainingBatch batch;
     std::int64_t begin = 0, end = 0;  // the parts of this rank
   };
-  /// A part of a step, or empty if the rank has none of its parts.
+  /// A micro-batch of a step; empty if this rank has none in the step.
   struct Item {
     std::shared_ptr<Step> step;
     TrainingPart part;

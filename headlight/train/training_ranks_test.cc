@@ -69,7 +69,7 @@ std::vector<End> Train(const std::string& folder, const Run& run) {
 
 TrainingOptions ManyOptions(GradientType type) {
   TrainingOptions options = PointOptions(9);
-  options.accumulation = 2;  // six parts per step
+  options.accumulation = 2;  // six micro-batches per step
   options.adam.average_decay = 0.5;
   options.adam.clip_norm = 0.01;
   options.average_last = 3;

@@ -245,7 +245,7 @@ TEST(TrainTexts, ARegressionLearnsNumbers) {
   WriteFile(scored, "the dog runs\t2.5\na man\tmany\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("scored.tsv:2: 'many' is not a"));
   WriteFile(scored, "the dog runs\t1,2\n");
-  EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("scored.tsv:1: 2 numbers, where the"));
+  EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("scored.tsv:1: 2 numbers, and the"));
   WriteFile(scored, "the dog runs\t1e99\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("that a float holds"));
 
@@ -320,7 +320,7 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
       refused("masked-language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--mask-share", "1.5"}),
       HasSubstr("--mask-share must be above 0"));
   EXPECT_THAT(refused("tagging", setting.texts, {"--tokenizer", setting.tokenizer}),
-              HasSubstr("texts:3: 6 columns, where the"));
+              HasSubstr("texts:3: 6 columns, and the"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts: questions are read from"));
   EXPECT_THAT(

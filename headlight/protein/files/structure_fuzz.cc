@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of structures. What it reads is written and read again.
+// Feeds arbitrary bytes to the reader of structures. Structures that are read are written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
