@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/linear_biases.h"
@@ -22,6 +23,7 @@ struct BloomConfig {
   std::int64_t vocabulary = 250880;
   std::int64_t positions = 2048;  // length of training texts; ALiBi itself has no limit
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = true;
   DecoderNames names = {"transformer", "word_embeddings", "h", "ln_f", "lm_head"};
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/linear_biases.h"
@@ -34,6 +35,7 @@ struct FalconConfig {
   std::int64_t vocabulary = 65024;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 11, end_id = 11, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = true;
   DecoderNames names = {"transformer", "word_embeddings", "h", "ln_f", "lm_head"};
 

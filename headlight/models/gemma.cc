@@ -43,6 +43,7 @@ struct GemmaConfig {
   std::int64_t vocabulary = 256000;
   std::int64_t positions = 8192;
   std::int32_t begin_id = 2, end_id = 1, pad_id = 0;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = true;
   std::string scope = "model";
 

@@ -184,10 +184,8 @@ void Describe(ConfigTable& table, GptConfig& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
   table.Size(names.positions, config.positions, "the number of positions");
-  if (table.reads()) config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
-  const Json end_id = WriteTokenId(config.end_id);
-  if (config.layout != GptLayout::gpt) table.Note("bos_token_id", end_id);
-  table.Note("eos_token_id", end_id);
+  DescribeEndTokens(table, config);
+  if (config.layout != GptLayout::gpt) table.Note("bos_token_id", WriteTokenId(config.end_id));
   if (config.layout == GptLayout::gpt2) {
     table.Flag("scale_attn_weights", config.scale_attention);
     table.Flag("scale_attn_by_inverse_layer_idx", config.scale_attention_by_layer);

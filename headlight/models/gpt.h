@@ -40,10 +40,11 @@ struct GptConfig {
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 50257;
   std::int64_t positions = 1024;
-  std::int32_t end_id = 50256;               ///< -1: none
-  bool scale_attention = true;               ///< gpt2: scores by 1 / sqrt(head_dim)
-  bool scale_attention_by_layer = false;     ///< gpt2: and by 1 / (layer + 1)
-  std::vector<bool> banded = {false, true};  ///< gpt_neo: which layers are banded; the pattern repeats
+  std::int32_t end_id = 50256;                   ///< -1: none
+  std::vector<std::int32_t> other_end_ids = {};  ///< further tokens that end a text
+  bool scale_attention = true;                   ///< gpt2: scores by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;         ///< gpt2: and by 1 / (layer + 1)
+  std::vector<bool> banded = {false, true};      ///< gpt_neo: which layers are banded; the pattern repeats
   std::int32_t window = 256;     ///< gpt_neo: in a banded layer, a token attends to this many tokens, including itself
   bool cross_attention = false;  ///< gpt2: every layer has cross-attention, as the decoder of an encoder-decoder
   bool tie_output = true;        ///< the embedding table is also the output projection

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 
@@ -25,6 +26,7 @@ struct GptNeoXConfig {
   std::int64_t vocabulary = 50432;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 0, end_id = 2, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = false;
   DecoderNames names = {"gpt_neox", "embed_in", "layers", "final_layer_norm", "embed_out"};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 
@@ -22,6 +23,7 @@ struct GptJConfig {
   std::int64_t vocabulary = 50400;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 50256, end_id = 50256, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = false;
   DecoderNames names = {"transformer", "wte", "h", "ln_f", "lm_head"};
 };

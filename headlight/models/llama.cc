@@ -8,8 +8,6 @@
 
 #include "headlight/base/error.h"
 #include "headlight/models/family.h"
-#include "headlight/models/files/gpt2_stack.h"
-#include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/transformer_layers.h"
 #include "headlight/ops/arithmetic.h"
 
@@ -64,18 +62,11 @@ Tensor LlamaLayer::operator()(Context& context, const Tensor& x, const Sequences
                  [&](Context&, const Tensor& input) { return scaled(feed_forward_(context, input)); });
 }
 
-Llama::Llama(const LlamaConfig& config, DType dtype)
-    : LanguageModel(dtype), config_(Checked(config)), rotary_(config.rotary.Of(config.HeadDim())) {
-  limits_ = {config.vocabulary, config.rotary.LongestText(config.positions), config.end_id, config.begin_id};
+Llama::Llama(const LlamaConfig& config)
+    : DecoderStack(config, /*residual_layers=*/2 * config.layers, kGatedOutputs),
+      rotary_(config.rotary.Of(config.HeadDim())) {
+  limits_.positions = config.rotary.LongestText(config.positions);
   state_divisor_ = config.logit_divisor;
-  const Scope root(parameters_), model = root / config.scope;
-  tokens_.emplace(model / "embed_tokens", config.vocabulary, config.model, Initialisation::Normal(0.02),
-                  /*scores=*/config.tie_output);
-  for (int layer = 0; layer < config.layers; ++layer) layers_.emplace_back(model / "layers" / layer, config, layer);
-  final_norm_.emplace(model / "norm", config.model, config.norm_epsilon);
-  output_ = config.tie_output ? &tokens_->table()
-                              : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-  InitialiseAsGpt(parameters_, 2 * config.layers, {"o_proj", "down_proj"});
 }
 
 Tensor Llama::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const {
@@ -292,9 +283,5 @@ extern const Family llama = MakeFamily<Llama, LoadLlama>(
      GatedFromScratch("smollm3", NewOf<LlamaFamily::smollm3>), GatedFromScratch("phi3", NewOf<LlamaFamily::phi3>),
      GatedFromScratch("granite", NewOf<LlamaFamily::granite>)});
 }  // namespace families
-
-void Llama::Save(const std::string& folder, Compute compute) const {
-  SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
-}
 
 }  // namespace headlight

@@ -8,16 +8,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "headlight/base/export.h"
-#include "headlight/kinds/language_model.h"
-#include "headlight/kinds/layer_sizes.h"
 #include "headlight/models/files/layer_windows.h"
+#include "headlight/models/files/rotary_decoder.h"
 #include "headlight/models/files/rotary_settings.h"
 #include "headlight/nn/attention.h"
 #include "headlight/nn/layers.h"
@@ -55,8 +53,9 @@ struct LlamaConfig {
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;  ///< -1: none
-  bool tie_output = false;                             ///< the tokens' table also scores the next token
-  std::string scope = "model";  ///< of the names of all but the output table; empty in some files
+  std::vector<std::int32_t> other_end_ids = {};        ///< further tokens that end a text
+  bool tie_output = false;                             ///< the embedding table is also the output projection
+  std::string scope = "model";                         ///< prefix of all names except the output table; may be empty
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
@@ -83,25 +82,16 @@ class HEADLIGHT_API LlamaLayer {
   GatedFeedForward feed_forward_;
 };
 
-class HEADLIGHT_API Llama : public LanguageModel {
+class HEADLIGHT_API Llama : public DecoderStack<LlamaConfig, LlamaLayer, RmsNorm> {
  public:
   /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
   /// invalid hyperparameter.
-  explicit Llama(const LlamaConfig& config, DType dtype = DType::float32);
+  explicit Llama(const LlamaConfig& config);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  const LlamaConfig& config() const { return config_; }
-  void Save(const std::string& folder, Compute compute = Compute::float32) const override;
-
- protected:
-  Json::Object LayerSizes() const override { return SizesOfStack(config_); }
 
  private:
-  LlamaConfig config_;
   RotaryPositions rotary_;
-  std::optional<TokenEmbedding> tokens_;
-  std::deque<LlamaLayer> layers_;
-  std::optional<RmsNorm> final_norm_;
 };
 
 }  // namespace headlight

@@ -44,6 +44,7 @@ struct MixtralConfig {
   std::int64_t vocabulary = 32000;
   std::int64_t positions = 4096 * 32;
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = false;
   std::string scope = "model";
 

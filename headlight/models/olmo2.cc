@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/query_key_norm.h"
@@ -26,6 +27,7 @@ struct Olmo2Config {
   std::int64_t vocabulary = 50304;
   std::int64_t positions = 2048;
   std::int32_t begin_id = -1, end_id = 50279, pad_id = 1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = false;
   std::string scope = "model";
 

@@ -33,6 +33,7 @@ struct OptConfig {
   std::int64_t vocabulary = 50272;
   std::int64_t positions = 2048;
   std::int32_t begin_id = 2, end_id = 2, pad_id = 1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = true;
   std::string scope = "model.decoder";
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headlight/models/files/rotary_decoder.h"
 #include "headlight/nn/query_key_norm.h"
@@ -30,6 +31,7 @@ struct StableLmConfig {
   std::int64_t vocabulary = 50304;
   std::int64_t positions = 4096;
   std::int32_t begin_id = 0, end_id = 0, pad_id = -1;
+  std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = false;
   std::string scope = "model";
 

@@ -76,11 +76,10 @@ void DescribeTokens(ConfigTable& table, Config& config, const char* positions_ke
   table.Size(positions_key, config.positions, "the number of positions");
   if (table.reads()) {
     config.begin_id = ReadTokenId(table.json(), "bos_token_id", config.begin_id, config.vocabulary);
-    config.end_id = ReadTokenId(table.json(), "eos_token_id", config.end_id, config.vocabulary);
     config.pad_id = ReadTokenId(table.json(), "pad_token_id", config.pad_id, config.vocabulary);
   }
   table.Note("bos_token_id", WriteTokenId(config.begin_id));
-  table.Note("eos_token_id", WriteTokenId(config.end_id));
+  DescribeEndTokens(table, config);
   table.Note("pad_token_id", WriteTokenId(config.pad_id));
   table.Flag("tie_word_embeddings", config.tie_output);
 }
@@ -150,12 +149,12 @@ DecoderNames NamesOf(const Config& config) {
 template <typename Config, typename Layer, typename Norm>
 class DecoderStack : public LanguageModel {
  public:
-  void Save(const std::string& folder, Compute compute) const override {
+  const Config& config() const { return config_; }
+  void Save(const std::string& folder, Compute compute = Compute::float32) const override {
     SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
   }
 
  protected:
-  const Config& config() const { return config_; }
   /// `residual_layers` and `outputs` as in InitialiseAsGpt; `norm_options` follow the last norm's epsilon.
   template <typename... NormOptions>
   DecoderStack(const Config& config, int residual_layers, std::initializer_list<const char*> outputs,
