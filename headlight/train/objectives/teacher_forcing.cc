@@ -68,9 +68,13 @@ Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor&
   if (label_smoothing == 0) return ops::CrossEntropy(logits, labels, scale);
   const Tensor targets = Tensor::Empty(logits.shape(), logits.dtype());
   Dispatch(logits.dtype(), [&]<typename T>(T) {
-    targets.Fill(label_smoothing / static_cast<double>(logits.columns()));
-    for (std::size_t row = 0; row < labels.size(); ++row)
-      targets.matrix<T>().row(static_cast<std::int64_t>(row))[labels[row]] += static_cast<T>(1 - label_smoothing);
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      T* const target = targets.matrix<T>().row(static_cast<std::int64_t>(row));
+      const bool labelled = labels[row] >= 0;
+      std::fill_n(target, logits.columns(),
+                  static_cast<T>(labelled ? label_smoothing / static_cast<double>(logits.columns()) : 0));
+      if (labelled) target[labels[row]] += static_cast<T>(1 - label_smoothing);
+    }
   });
   return ops::SoftCrossEntropy(logits, targets, scale);
 }

@@ -67,8 +67,8 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
 
 /// The cross-entropy of states [rows, model] against labels [rows], through an output projection whose bias may be
 /// empty or trained, as ops::ProjectionCrossEntropy. Throws Error for R-Drop with a trained bias.
-Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor& bias,
-                  std::span<const std::int32_t> labels, double label_smoothing, double scale, double r_drop,
-                  double logit_cap = 0);
+HEADLIGHT_API Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor& bias,
+                                std::span<const std::int32_t> labels, double label_smoothing, double scale,
+                                double r_drop, double logit_cap = 0);
 
 }  // namespace headlight
