@@ -8,9 +8,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "headlight/base/file.h"
+#include "headlight/base/json.h"
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
 #include "headlight/kernels/row_testing.h"
@@ -46,21 +49,53 @@ Subject OfLlama() {
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
+std::unique_ptr<LanguageModel> NewFamily(std::string_view name) {
+  const std::vector<NewLanguageModel> all = NewLanguageModels();
+  const NewLanguageModel& family = *std::ranges::find(all, name, &NewLanguageModel::name);
+  auto made = family.make({.model = 24,
+                           .ffn = family.Ffn(24),
+                           .layers = 2,
+                           .positions = 160,
+                           .vocabulary = 61,
+                           .begin_id = 60,
+                           .end_id = 60,
+                           .experts = 5});
+  made->parameters().Initialise(1);
+  return made;
+}
+
 Subject OfExperts() {
-  static const std::unique_ptr<LanguageModel> model = [] {
-    const std::vector<NewLanguageModel> all = NewLanguageModels();
-    auto made = std::ranges::find(all, "qwen2_moe", &NewLanguageModel::name)
-                    ->make({.model = 24,
-                            .ffn = 10,
-                            .layers = 2,
-                            .positions = 160,
-                            .vocabulary = 61,
-                            .begin_id = 60,
-                            .end_id = 60,
-                            .experts = 5});
-    made->parameters().Initialise(1);
-    return made;
-  }();
+  static const std::unique_ptr<LanguageModel> model = NewFamily("qwen2_moe");
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+// Scores fall with the distance of a key.
+Subject OfLinearBiases() {
+  static const std::unique_ptr<LanguageModel> model = NewFamily("bloom");
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+// A model of the family in which a token sees 5 tokens, in the first layer or in both.
+std::unique_ptr<LanguageModel> WithWindows(std::string_view family, const LoadModelOptions& options = {}) {
+  const TemporaryFolder folder;
+  NewFamily(family)->Save(folder.path());
+  Json config = ReadJson(folder.File("config.json")).value();
+  config.Set("sliding_window", 5);
+  if (config.Find("layer_types") != nullptr)
+    config.Set("layer_types", Json::Array{"sliding_attention", "full_attention"});
+  WriteFile(folder.File("config.json"), config.Text());
+  return LoadModel<LanguageModel>(folder.path(), options);
+}
+
+Subject OfWindows() {
+  static const std::unique_ptr<LanguageModel> model = WithWindows("gemma3_text");
+  return OfTexts(*model, 70, SomePrompts(60));
+}
+
+// Alone, greedy texts use speculative decoding.
+Subject OfWindowsWithDrafts() {
+  static const std::unique_ptr<LanguageModel> model =
+      WithWindows("mistral", {.purpose = LoadFor::computing_with_draft});
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
@@ -156,8 +191,9 @@ class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, Ca
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
     testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40},
-                                     Kind{"experts", OfExperts, 20}, Kind{"drafts", OfDrafts, 40},
-                                     Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
+                                     Kind{"experts", OfExperts, 20}, Kind{"linear_biases", OfLinearBiases, 20},
+                                     Kind{"windows", OfWindows, 20}, Kind{"windows_drafts", OfWindowsWithDrafts, 20},
+                                     Kind{"drafts", OfDrafts, 40}, Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
                                      Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
                                      Kind{"captions", OfCaptions, 40},
                                      Kind{"dalle", [] { return OfImages<Dalle>("dalle/dalle_wide"); }, 15},

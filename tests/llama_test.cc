@@ -128,6 +128,26 @@ TEST(LlamaDescendants, ReadSettingsOfPublishedFiles) {
   EXPECT_EQ(error("llama_yarn", "\"factor\": 4.0", "\"factor\": 4.0, \"attn_factor\": 0.9"), "");
 }
 
+// Phi-3's first files named longrope so, before Transformers had YaRN.
+TEST(LlamaDescendants, Phi3ReadsYarnAsLongRope) {
+  const RotarySettings longrope = LoadModel<Llama>(FolderOf("phi3"))->config().rotary;
+  EXPECT_EQ(longrope.kind, RotaryKind::longrope);
+  EXPECT_EQ(Changed("phi3", "\"longrope\"", "\"yarn\"").Load()->config().rotary, longrope);
+}
+
+// A smaller model's file may keep the list of a larger one. Layers with 0 have no rotary positions.
+TEST(LlamaDescendants, SmolLm3ReadsTheFirstEntriesOfALongerList) {
+  const auto with = [](const std::string& entries) {
+    return Changed("smollm3", "\"no_rope_layers\": [\n    1,\n    0\n", "\"no_rope_layers\": [" + entries);
+  };
+  const std::unique_ptr<Llama> model = with("1, 0, 0, 1").Load();
+  EXPECT_EQ(model->config().rotates, (std::vector{true, false}));
+  const TemporaryFolder folder;
+  model->Save(folder.path());
+  EXPECT_EQ(ReadJson(folder.File("config.json"))["no_rope_layers"].value(), Json(Json::Array{1, 0}));
+  EXPECT_THAT(with("1").Error(), HasSubstr("no_rope_layers"));
+}
+
 // A model with fully rotated heads, in a family whose default is partial rotation, is saved and loaded correctly.
 TEST(LlamaDescendants, SaveFullRotation) {
   const Changed whole("stablelm_parallel", "\"partial_rotary_factor\": 0.5", "\"partial_rotary_factor\": 1.0");

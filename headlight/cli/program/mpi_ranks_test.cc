@@ -75,27 +75,42 @@ TEST_F(MpiRanksTest, ProcessorsThatDifferTrainTheModelOfAvx2) {
   ExpectSame("one", "two");
 }
 
-TEST_F(MpiRanksTest, AnyTaskTrainsTheSameModelInBfloat16Gradients) {
-  const auto command = [&](const std::string& out) {
-    return std::vector<std::string>{"train",           "language-model",
-                                    "--train",         In("train.en"),
-                                    "--valid",         In("valid.en"),
-                                    "--tokenizer",     In("tokens"),
-                                    "--out",           In(out),
-                                    "--layers",        "1",
-                                    "--model-dim",     "16",
-                                    "--heads",         "2",
-                                    "--positions",     "32",
-                                    "--steps",         "4",
-                                    "--batch-tokens",  "100",
-                                    "--accumulation",  "3",
-                                    "--threads",       "1",
-                                    "--gradient-type", "bfloat16"};
-  };
-  fs::create_directory(In("tokens"));
-  fs::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json",
-           In("tokens/tokenizer.json"));
-  ExpectOneModel(command);
+// Language models, in several micro-batches a step.
+class MpiRanksLanguageModelTest : public MpiRanksTest {
+ protected:
+  void ExpectOneLanguageModel(const std::vector<std::string>& more) const {
+    fs::create_directory(In("tokens"));
+    fs::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_uncased.json",
+             In("tokens/tokenizer.json"));
+    ExpectOneModel([&](const std::string& out) {
+      std::vector<std::string> command = {"train",          "language-model",
+                                          "--train",        In("train.en"),
+                                          "--valid",        In("valid.en"),
+                                          "--tokenizer",    In("tokens"),
+                                          "--out",          In(out),
+                                          "--layers",       "1",
+                                          "--model-dim",    "16",
+                                          "--heads",        "2",
+                                          "--positions",    "32",
+                                          "--steps",        "4",
+                                          "--batch-tokens", "100",
+                                          "--accumulation", "3",
+                                          "--threads",      "1"};
+      command.insert(command.end(), more.begin(), more.end());
+      return command;
+    });
+  }
+};
+
+TEST_F(MpiRanksLanguageModelTest, TrainsTheSameModelInBfloat16Gradients) {
+  ExpectOneLanguageModel({"--gradient-type", "bfloat16"});
+}
+
+TEST_F(MpiRanksLanguageModelTest, TrainsTheSameLlama) { ExpectOneLanguageModel({"--family", "llama"}); }
+
+// The load-balancing loss is that of each micro-batch, so that ranks need not share it.
+TEST_F(MpiRanksLanguageModelTest, TrainsTheSameExperts) {
+  ExpectOneLanguageModel({"--family", "qwen3_moe", "--experts", "4"});
 }
 
 // Each rank decodes and augments the images of its own parts, and those that they are mixed with.
