@@ -37,9 +37,10 @@ def check_same(options, loss, reported):
         sys.exit(f"{Path(sys.argv[0]).stem}: the two do not compute the same thing")
 
 
-def train_here(job, model, examples, batch_of, **compile_options):
+def train_here(job, model, examples, batch_of, per_example=1, **compile_options):
     """One training run in PyTorch, in a process of its own so that its memory can be told: prints the examples per
-    second. `batch_of` makes the model's arguments of rows of the examples."""
+    second, or their units, of which each example has `per_example`. `batch_of` makes the model's arguments of rows of
+    the examples."""
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     step_of = torch.compile(model, **compile_options) if job["compile"] else model
@@ -55,7 +56,7 @@ def train_here(job, model, examples, batch_of, **compile_options):
         optimizer.zero_grad()
         if step >= job["warmup_steps"]:
             seconds += time.perf_counter() - began
-    print(json.dumps(job["steps"] * job["batch_size"] / seconds))
+    print(json.dumps(job["steps"] * job["batch_size"] * per_example / seconds))
 
 
 def train_torch(job, folder):
