@@ -83,7 +83,13 @@ void LoadWeights(const ModelFolder& files, const Safetensors& stored_file, const
       return name == unused || ((unused.ends_with('.') || unused.ends_with('/')) && name.starts_with(unused));
     });
   };
+  // GGUF has the outputs of all matrices first, also of those that the family's checkpoints have transposed.
+  std::vector<Parameter*> transposed;
+  for (Parameter& parameter : parameters.all())
+    if (stored == Compute::blocks && std::exchange(parameter.storage.transposed, false))
+      transposed.push_back(&parameter);
   LoadParameters(parameters, file, harmless, options.purpose);
+  for (Parameter* parameter : transposed) parameter->storage.transposed = true;
 }
 
 std::string ScopeIn(const Safetensors& file, const std::string& scope) {

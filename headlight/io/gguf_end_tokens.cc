@@ -1,0 +1,51 @@
+#include "headlight/io/gguf_end_tokens.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kControl = 3;  // in tokenizer.ggml.token_type
+
+// The end of a turn or a message in chats of published models. Those that are also tags of HTML or plain words in other
+// vocabularies count only if the file says that they control.
+struct EndName {
+  std::string_view name;
+  bool only_control = false;
+};
+constexpr EndName kEnds[] = {
+    {"<|eot_id|>"},  {"<|eom_id|>"},       {"<|im_end|>"},           {"<|end|>"},       {"<|return|>"},
+    {"<|call|>"},    {"<|endoftext|>"},    {"<|end_of_text|>"},      {"<end_of_turn>"}, {"<end_of_utterance>"},
+    {"<turn|>"},     {"<|tool_response>"}, {"<EOT>", true},          {"[EOT]", true},   {"[EOS]", true},
+    {"<eos>", true}, {"</s>", true},       {"<｜end▁of▁sentence｜>"}};
+
+}  // namespace
+
+std::vector<std::int64_t> GgufEndTokens(const Gguf& file) {
+  constexpr const char *tokens_key = "tokenizer.ggml.tokens", *types_key = "tokenizer.ggml.token_type";
+  std::vector<std::string_view> tokens;
+  if (file.contains(tokens_key)) tokens = file.Array(tokens_key).Strings();
+  std::vector<std::int64_t> types, ends;
+  if (file.contains(types_key)) types = file.Array(types_key).Integers();
+  const auto add = [&](std::int64_t id) {
+    if (std::ranges::find(ends, id) == ends.end()) ends.push_back(id);
+  };
+  const std::int64_t most = tokens.empty() ? std::int64_t{1} << 31 : std::ssize(tokens) - 1;
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
+    if (file.contains(key)) add(file.Integer(key, 0, most));
+  std::map<std::string_view, std::int64_t> found;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    const auto end = std::ranges::find(kEnds, tokens[id], &EndName::name);
+    if (end == std::end(kEnds)) continue;
+    if (end->only_control && (id >= types.size() || types[id] != kControl)) continue;
+    found.emplace(tokens[id], static_cast<std::int64_t>(id));
+  }
+  // In gpt-oss, <|end|> ends a message within a turn.
+  if (found.contains("<|return|>") && found.contains("<|call|>")) found.erase("<|end|>");
+  for (const auto& [name, id] : found) add(id);
+  return ends;
+}
+
+}  // namespace headlight
