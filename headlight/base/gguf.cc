@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/gguf_write.h"
 #include "headlight/base/json.h"
 
 namespace headlight {
@@ -153,6 +154,13 @@ class GgufReader {
     return std::move(content_);
   }
 
+  // The metadata as it is in the file.
+  static std::vector<GgufEntry> EntriesOf(std::span<const std::byte> file, const std::string& source) {
+    GgufReader reader(file, source);
+    reader.Read();
+    return std::move(reader.entries_);
+  }
+
   // The strings of an array, whose bytes were checked when they were read.
   static std::vector<std::string_view> StringsOf(std::span<const std::byte> bytes, std::uint64_t count) {
     GgufReader reader(bytes, "");
@@ -191,7 +199,9 @@ class GgufReader {
   void ReadEntry() {
     const std::string_view key = TakeString("a key", kMostName);
     const std::string place = fmt::format("key {}", Quoted(key));
+    const std::span<const std::byte> from = rest_;
     const bool fresh = content_.metadata.emplace(key, ReadValue(TakeType(place), place)).second;
+    entries_.push_back({std::string(key), from.first(from.size() - rest_.size())});
     Check(fresh, "{}: {} is there twice", source_, place);
     if (key == "general.alignment") {
       const auto* given = std::get_if<std::int64_t>(&content_.metadata.find(key)->second);
@@ -293,6 +303,7 @@ class GgufReader {
   std::string source_;
   std::uint64_t alignment_ = 32;
   GgufContent content_;
+  std::vector<GgufEntry> entries_;
   std::set<std::string, std::less<>> names_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places_;  // of each tensor the offset and the size
 };
@@ -323,6 +334,10 @@ std::vector<std::string_view> GgufArray::Strings() const {
 
 GgufContent ParseGguf(std::span<const std::byte> file, const std::string& source) {
   return GgufReader(file, source).Read();
+}
+
+std::vector<GgufEntry> ParseGgufEntries(std::span<const std::byte> file, const std::string& source) {
+  return GgufReader::EntriesOf(file, source);
 }
 
 bool IsGguf(const std::string& path) {

@@ -15,4 +15,18 @@ inline float FloatOfHalf(std::uint16_t bits) {
   return bits >> 15 != 0 ? -magnitude : magnitude;
 }
 
+/// The nearest half, ties to even; an infinity if the number is too large. NaN stays such.
+inline std::uint16_t HalfOfFloat(float number) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(number), magnitude = bits & 0x7fffffffU;
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
+  if (magnitude >= 0x47800000U)  // 2^16, or not a number
+    return sign | (magnitude > 0x7f800000U ? 0x7e00U : 0x7c00U);
+  if (magnitude < 0x38800000U) {  // below 2^-14: adding 1/2 leaves a multiple of 2^-24 in the last bits
+    const float sum = std::bit_cast<float>(magnitude) + 0.5F;
+    return sign | static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(sum) - 0x3f000000U);
+  }
+  const std::uint32_t odd = magnitude >> 13 & 1;
+  return sign | static_cast<std::uint16_t>((magnitude - 0x38000000U + 0xfffU + odd) >> 13);
+}
+
 }  // namespace headlight::kernels

@@ -84,6 +84,13 @@ std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files
   return InFile(files.config.place(), [&] { return family.load(files, options); });
 }
 
+Json CompleteConfig(const ModelFolder& files) {
+  const Family& family = FamilyOf(files, LanguageModel::kKind, nullptr);
+  Check(family.complete_config != nullptr, "{}: {} has no complete configuration", files.config["model_type"].place(),
+        Quoted(files.config["model_type"].String()));
+  return family.complete_config(files.config);
+}
+
 bool LeavesOutTypes(const ModelFolder& files) {
   const std::string path = files.File("tokenizer_config.json");
   const JsonView settings = Exists(path) ? ReadJson(path) : JsonView(Json::Object{}, path);

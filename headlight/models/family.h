@@ -57,7 +57,23 @@ struct Family {
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
   std::vector<NewLanguageModel> from_scratch = {};
   TypeVariant variant = {};
+  Json (*complete_config)(const JsonView& config) = nullptr;  // of language models: CompleteConfig
 };
+
+/// The configuration of a language model of class M with all of the family's keys; null if M does not give its own.
+template <typename M>
+Json CompleteConfigOf(const JsonView& json) {
+  std::remove_cvref_t<decltype(std::declval<const M&>().config())> config;
+  ReadConfig(json, config);
+  return WriteConfig(config);
+}
+template <typename M>
+constexpr auto CompletesConfig() -> Json (*)(const JsonView&) {
+  if constexpr (std::is_base_of_v<LanguageModel, M> && requires(const M& model) { model.config(); })
+    return CompleteConfigOf<M>;
+  else
+    return nullptr;
+}
 
 /// The family of class M. `load` is a function of the family's file that reads a model from a folder.
 template <typename M, auto load>
@@ -70,7 +86,8 @@ Family MakeFamily(std::vector<std::string> model_types, std::vector<NewLanguageM
             return load(files, options);
           },
           std::move(from_scratch),
-          variant};
+          variant,
+          CompletesConfig<M>()};
 }
 
 /// `load` for families whose folders have all settings in config.json and only the parameters as tensors.
@@ -98,6 +115,10 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 /// The folder's family, which must be of this kind and, if given, of this class. Throws Error listing the model types
 /// that are.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
+
+/// A language model's configuration with all keys of its family: missing ones have their defaults. Throws Error for
+/// settings that are not supported, and for other kinds of models.
+HEADLIGHT_API Json CompleteConfig(const ModelFolder& files);
 
 /// True if the folder's tokenizer gives no token types, so that all are 0. Its tokenizer_config.json then has
 /// model_input_names without token_type_ids, or no such key and a tokenizer_class that gives none.

@@ -45,6 +45,8 @@ struct Hooks {
   ResidueHook residues = {};  ///< receives the attentions over residues of every layer
   /// Receives the routing of every layer with experts, in the order of the layers.
   std::function<void(const ops::Routing&)> routing = {};
+  /// Receives the input of every linear layer, [rows, inputs], before its product with the weight.
+  std::function<void(const Parameter& weight, const Tensor& input)> product = {};
 };
 
 /// The context of one pass. Passes do not share contexts.

@@ -34,6 +34,7 @@ Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::i
 }
 
 Tensor Linear::operator()(Context& context, const Tensor& x, Activation activation) const {
+  if (context.hooks.product) context.hooks.product(*weight_, x);
   return ops::Linear(x, context.UseWeight(*weight_), bias_ != nullptr ? context.Use(*bias_) : Tensor(), activation);
 }
 

@@ -1,4 +1,5 @@
-// headlight convert: a model's folder from another, or from published weights, in float32, int8 or int4.
+// headlight convert: a model's folder from another, or from published weights, in float32, int8 or int4; or a GGUF
+// file.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -7,17 +8,25 @@
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
+#include "headlight/io/gguf_mix.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/encoder_folder.h"
+#include "headlight/recipes/convert_gguf.h"
 
 namespace headlight::convert {
 namespace {
 
 struct Options {
-  std::string folder, out, compute;
+  std::string folder, out, compute, type, importance, save_importance;
   bool overwrite = false;
 };
+
+std::vector<std::string> TypeNames() {
+  std::vector<std::string> names;
+  for (const GgufFileType& type : GgufFileTypes()) names.emplace_back(type.name);
+  return names;
+}
 
 // Of weights, in one file or several.
 double Megabytes(const std::string& folder) {
@@ -42,7 +51,39 @@ std::string SavedIn(const std::string& folder) {
   return fmt::format("{}{} other tensors in float32; {:.1f} MB of weights", saved, others, Megabytes(folder));
 }
 
+void WriteGguf(const Options& options) {
+  Check(options.compute.empty(), "--compute: is for folders; the tensors of a GGUF file have a --type");
+  Check(options.save_importance.empty() || !options.importance.empty(),
+        "--save-importance: needs --importance, the text to measure it on");
+  CheckOutputs({{"--out", options.out}, {"--save-importance", options.save_importance}},
+               {options.folder, options.importance});
+  CheckWritable(options.out);
+  GgufConverted converted;
+  {
+    Progress progress("converting");
+    GgufConversionObserver observer;
+    observer.text = [&](std::int64_t tokens, std::int64_t total) { progress.Show(tokens, total); };
+    observer.weights = [&](std::int64_t written, std::int64_t total) { progress.Show(written, total); };
+    converted = ConvertToGguf({.model = options.folder,
+                               .out = options.out,
+                               .type = options.type,
+                               .importance = options.importance,
+                               .save_importance = options.save_importance,
+                               .overwrite = options.overwrite},
+                              observer);
+  }
+  std::string types;
+  for (const auto& [type, count] : converted.tensors) types += fmt::format("{} in {}, ", count, InfoOf(type).name);
+  Note("{}: tensors: {}{:.1f} MB", options.out, types, static_cast<double>(converted.bytes) / 1e6);
+}
+
 void Run(const Options& options) {
+  if (options.out.ends_with(".gguf")) return WriteGguf(options);
+  Check(!options.compute.empty(), "--compute: is needed for a folder; float32, int8 and int4 are known");
+  for (const auto& [option, value] : {std::pair("--type", &options.type),
+                                      {"--importance", &options.importance},
+                                      {"--save-importance", &options.save_importance}})
+    Check(value->empty(), "{}: is for GGUF files, and --out {} does not end in .gguf", option, options.out);
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "{}: is the folder to convert, which would be lost: name another for the result", options.out);
@@ -65,11 +106,15 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "convert", "Quantize or convert a model", Run);
-  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
-  command.AddFile("--out", options.out, "Folder for the result", "DIR").Required();
-  command.Add("--overwrite", options.overwrite, "Replace the folder --out if it has a model");
-  command.Add("--compute", options.compute, "Type of the weights")
-      .Required()
+  AddModel(command, options.folder, "The model's folder, a GGUF file, or an .npz file of AlphaFold 2");
+  command.AddFile("--out", options.out, "Folder for the result, or a file that ends in .gguf", "PATH").Required();
+  command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it has a model");
+  command.Add("--type", options.type, "Types of the tensors in a GGUF file [those of the model]")
+      .Type("TYPE")
+      .Check(OneOf(TypeNames()));
+  command.AddFile("--importance", options.importance, "Text that weights errors by activations, or an imatrix in GGUF");
+  command.AddFile("--save-importance", options.save_importance, "File for the importance matrix, in GGUF");
+  command.Add("--compute", options.compute, "Type of the weights in a folder")
       .Type("float32|int8|int4")
       .Check(OneOf({"float32", "int8", "int4"}));
   command.footer =
@@ -81,8 +126,14 @@ void Add(Command& program) {
       "read by headlight alone; config.json lists the quantized tensors in quantization_config. With float32 nothing "
       "is\n"
       "rounded: weights that were published in another layout get the names and the order of the family's folders.\n\n"
+      "A file OUT.gguf is for llama.cpp, and headlight reads it, too. --type is F32, F16, BF16, Q8_0, Q6_K, Q5_K_M, "
+      "Q5_K_S,\n"
+      "Q5_1, Q5_0, Q4_K_M, Q4_K_S, IQ4_NL, IQ4_XS, Q4_1, Q4_0, Q3_K_L, Q3_K_M, Q3_K_S or Q2_K. As in llama.cpp, "
+      "matrices\n"
+      "that matter more get more bits. With --importance the errors of columns with large activations count more.\n\n"
       "Examples:\n"
       "  headlight convert model --out model-int8 --compute int8\n"
+      "  headlight convert model --out model.gguf --type Q4_K_M --importance sample.txt\n"
       "  headlight convert params_model_3_ptm.npz --out model_3_ptm --compute float32";
 }
 

@@ -114,6 +114,21 @@ TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {
   EXPECT_EQ(RunProgram({"translate", again}, "Hund\n").exit_code, 0);
 }
 
+TEST_F(ConvertTest, WritesGgufFiles) {
+  const std::string decoder = kData + "decoders/llama_biases", file = folder.File("a.gguf"),
+                    again = folder.File("b.gguf");
+  const Outcome outcome = RunProgram({"convert", decoder, "--out", file, "--type", "Q8_0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a.gguf: tensors: "));
+  EXPECT_EQ(RunProgram({"convert", file, "--out", again}).exit_code, 0);
+  EXPECT_EQ(ReadFile(again), ReadFile(file));
+  EXPECT_THAT(RunProgram({"info", again}).out, HasSubstr("llama"));
+  EXPECT_THAT(RefusalOf({"convert", decoder, "--out", file}), HasSubstr("--overwrite"));
+  EXPECT_THAT(RefusalOf({"convert", file, "--out", file, "--overwrite"}), HasSubstr("--out"));
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", again, "--overwrite"}), HasSubstr("language model"));
+  EXPECT_EQ(ReadFile(again), ReadFile(file));
+}
+
 // Every folder of weights in the test data: all families, with all heads. (AlphaFold's own test covers its int8.)
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;

@@ -1,6 +1,8 @@
 // The tokenizer of a GGUF file, which has its vocabulary in the metadata.
 #pragma once
 
+#include <string>
+
 #include "headlight/base/gguf.h"
 #include "headlight/base/json.h"
 
@@ -10,5 +12,9 @@ namespace headlight {
 /// (BPE of bytes, whose words the name in tokenizer.ggml.pre tells). Throws Error naming the key that is missing,
 /// broken or not supported.
 Json TokenizerJsonOfGguf(const Gguf& file);
+
+/// The name in tokenizer.ggml.pre of a byte-level tokenizer.json's `pre_tokenizer`. Throws Error if no known name
+/// divides words in this way.
+std::string GgufWordsName(const JsonView& pre_tokenizer, bool ignore_merges);
 
 }  // namespace headlight

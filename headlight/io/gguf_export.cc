@@ -1,0 +1,274 @@
+#include "headlight/io/gguf_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "headlight/base/error.h"
+#include "headlight/io/gguf_architectures.h"
+#include "headlight/io/gguf_settings.h"
+#include "headlight/kernels/blocks.h"
+
+namespace headlight {
+namespace {
+
+// A tensor's name in GGUF, and the expert that it is of, or -1.
+struct ExportedName {
+  std::string gguf;
+  std::int64_t expert = -1;
+};
+
+// The number at the begin of a text, which loses it.
+std::optional<std::int64_t> TakeNumber(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+std::optional<ExportedName> NameInLayer(const std::vector<GgufName>& tensors, std::string_view part) {
+  for (const GgufName& tensor : tensors) {
+    const std::string_view pattern = tensor.name, before = pattern.substr(0, pattern.find('*'));
+    if (before == part) return ExportedName{tensor.gguf};
+    if (before.size() == pattern.size() || !part.starts_with(before)) continue;
+    std::string_view rest = part.substr(before.size());
+    const std::optional<std::int64_t> expert = TakeNumber(rest);
+    if (expert && rest == pattern.substr(before.size() + 1)) return ExportedName{tensor.gguf, *expert};
+  }
+  return std::nullopt;
+}
+
+// The reverse of CheckpointName.
+std::optional<ExportedName> ExportedNameOf(const GgufArchitecture& architecture, std::string_view name) {
+  const std::size_t kind = name.rfind('.');
+  if (kind == std::string_view::npos) return std::nullopt;
+  const std::string_view stem = name.substr(0, kind), ending = name.substr(kind);
+  for (const GgufName& tensor : architecture.tensors)
+    if (stem == tensor.name) return ExportedName{fmt::format("{}{}", tensor.gguf, ending)};
+  for (const GgufLayers& layers : architecture.layers) {
+    if (!stem.starts_with(layers.name)) continue;
+    std::string_view rest = stem.substr(std::string_view(layers.name).size());
+    const std::optional<std::int64_t> layer = TakeNumber(rest);
+    if (!layer || !rest.starts_with('.')) continue;
+    std::optional<ExportedName> found = NameInLayer(layers.tensors, rest.substr(1));
+    if (!found) continue;
+    found->gguf = fmt::format("{}{}.{}{}", layers.gguf, *layer, found->gguf, ending);
+    return found;
+  }
+  return std::nullopt;
+}
+
+GgufType TypeOf(const StoredTensor& tensor, const std::string& path) {
+  switch (tensor.type) {
+    case StoredType::f32:
+      return GgufType::f32;
+    case StoredType::f16:
+      return GgufType::f16;
+    case StoredType::bf16:
+      return GgufType::bf16;
+    default:
+      Fail("{}: tensor {} is of type {}; F32, F16 and BF16 become GGUF", path, Quoted(tensor.name), Name(tensor.type));
+  }
+}
+
+// The order of the rows of queries and keys: row i of GGUF is the checkpoint's row `RowAt(i)`.
+struct RowOrder {
+  GgufRows rows = GgufRows::same;
+  std::int64_t heads = 1, key_heads = 1, of_head = 1;
+
+  std::int64_t RowAt(std::int64_t row) const {
+    const std::int64_t head = row / of_head, at = row % of_head;
+    if (rows == GgufRows::pairs) return head * of_head + at % 2 * (of_head / 2) + at / 2;
+    if (rows == GgufRows::same) return row;
+    const std::int64_t queries = heads / key_heads;  // of a group, which has a key and a value, too
+    const std::int64_t group = head < heads ? head / queries : (head - heads) % key_heads;
+    const std::int64_t member = head < heads ? head % queries : queries + (head - heads) / key_heads;
+    return (group * (queries + 2) + member) * of_head + at;
+  }
+};
+
+struct Exporter {
+  const ModelFolder& files;
+  const GgufArchitecture& architecture;
+  std::int64_t heads, key_heads;
+
+  RowOrder OrderOf(const std::string& gguf, std::int64_t rows) const {
+    const auto is = [&](const char* part) { return gguf.find(part) != std::string::npos; };
+    RowOrder order;
+    std::int64_t count = 0;
+    if (architecture.rows == GgufRows::pairs && (is(".attn_q.") || is(".attn_k.")))
+      count = is(".attn_q.") ? heads : key_heads;
+    if (architecture.rows == GgufRows::by_matrix && is(".attn_qkv.")) count = heads + 2 * key_heads;
+    if (count == 0) return order;
+    Check(rows % count == 0 && heads % key_heads == 0, "{}: tensor {}: {} rows are not those of {} heads", files.path,
+          Quoted(gguf), rows, count);
+    return {architecture.rows, heads, key_heads, rows / count};
+  }
+
+  // `experts` are the tensors of all experts, or one tensor.
+  GgufTensorSource Source(const std::string& gguf, const std::vector<const StoredTensor*>& experts,
+                          bool stacked) const {
+    const StoredTensor& first = *experts.front();
+    GgufTensorSource source;
+    source.plan.name = gguf;
+    source.plan.type = TypeOf(first, files.path);
+    for (std::int64_t axis = 0; axis < first.shape.rank(); ++axis) source.plan.axes.push_back(first.shape[axis]);
+    const bool transposed = std::string_view(architecture.model_type) == "gpt2" && first.shape.rank() == 2 &&
+                            gguf.starts_with("blk.");  // Conv1D stores [inputs, outputs]
+    if (transposed) std::swap(source.plan.axes[0], source.plan.axes[1]);
+    if (gguf.ends_with("ffn_gate_inp_shexp.weight") && first.shape.rank() == 2) source.plan.axes = {first.shape[1]};
+    for (const StoredTensor* expert : experts)
+      Check(expert->shape == first.shape && expert->type == first.type, "{}: tensors {} and {} differ in shape or type",
+            files.path, Quoted(first.name), Quoted(expert->name));
+    const bool plus_1 = architecture.gains_plus_1 && gguf.ends_with("norm.weight");
+    const bool vector = source.plan.axes.size() < 2;
+    const std::int64_t rows = vector ? source.plan.RowNumbers() : source.plan.Rows(),
+                       columns = source.plan.RowNumbers();
+    const RowOrder order = OrderOf(gguf, rows);
+    if (stacked) source.plan.axes.insert(source.plan.axes.begin(), std::ssize(experts));
+    const GgufType type = source.plan.type;
+    const std::int64_t size = InfoOf(type).size;
+    if (vector || gguf.ends_with(".ffn_gate_inp.weight")) source.plan.type = GgufType::f32;
+    if (!stacked && !transposed && !plus_1 && order.rows == GgufRows::same && source.plan.type == type)
+      source.bytes = first.bytes;
+    source.read = [=](std::int64_t row, float* numbers) {
+      const std::byte* const bytes = experts[static_cast<std::size_t>(row / rows)]->bytes.data();
+      // The numbers of a vector change their order, and those of a column are not side by side.
+      const auto index = [&](std::int64_t i) { return vector ? order.RowAt(i) : i * rows + row; };
+      if (!vector && !transposed)
+        kernels::Dequantize(type, bytes + order.RowAt(row % rows) * columns * size, columns, numbers);
+      else
+        for (std::int64_t i = 0; i < columns; ++i) kernels::Dequantize(type, bytes + index(i) * size, 1, numbers + i);
+      for (std::int64_t i = 0; plus_1 && i < columns; ++i) numbers[i] += 1;
+    };
+    return source;
+  }
+};
+
+GgufTensorSource FactorsSource(GgufFactors factors) {
+  GgufTensorSource source;
+  source.plan = {factors.name, GgufType::f32, {std::ssize(factors.numbers)}};
+  source.read = [numbers = std::move(factors.numbers)](std::int64_t, float* to) { std::ranges::copy(numbers, to); };
+  return source;
+}
+
+// Every layer must have the tensors of the first, and the model its table, last norm and output.
+void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufTensorSource>& tensors,
+                   std::int64_t layers, bool tied, const std::string& path) {
+  std::set<std::string, std::less<>> names;
+  for (const GgufTensorSource& tensor : tensors) names.insert(tensor.plan.name);
+  const auto require = [&](const std::string& name) {
+    Check(names.contains(name), "{}: there is no tensor that {} becomes in GGUF", path,
+          Quoted(CheckpointName(architecture, name)));
+  };
+  require("token_embd.weight");
+  require("output_norm.weight");
+  if (!tied) require("output.weight");
+  std::size_t in_layers = 0, of_first = 0;
+  for (const std::string& name : names) {
+    if (name.starts_with("blk.")) ++in_layers;
+    if (!name.starts_with("blk.0.")) continue;
+    ++of_first;
+    for (std::int64_t layer = 1; layer < layers; ++layer) require(fmt::format("blk.{}{}", layer, name.substr(5)));
+  }
+  Check(in_layers == of_first * static_cast<std::size_t>(layers),
+        "{}: its {} layers have {} tensors, and the first has {}", path, layers, in_layers, of_first);
+}
+
+}  // namespace
+
+const GgufArchitecture& GgufArchitectureFor(const JsonView& config, const Safetensors& weights) {
+  const std::string type = config["model_type"].String();
+  std::set<std::string_view> known;
+  for (const GgufArchitecture& architecture : GgufArchitectures()) {
+    if (type == architecture.model_type &&
+        (architecture.needs == nullptr || weights.contains(CheckpointName(architecture, architecture.needs))))
+      return architecture;
+    known.insert(architecture.model_type);
+  }
+  Fail("{}: {} has no architecture in GGUF; these have: {}", config["model_type"].place(), Quoted(type),
+       fmt::join(known, ", "));
+}
+
+std::string GgufTensorName(const GgufArchitecture& architecture, std::string_view name) {
+  const std::optional<ExportedName> found = ExportedNameOf(architecture, name);
+  return found ? found->gguf : "";
+}
+
+GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
+  const JsonView config(complete, files.config.place());
+  const GgufArchitecture& architecture = GgufArchitectureFor(config, files.weights);
+  GgufSource source;
+  const std::vector<GgufFactors> factors = SetGgufSettings(architecture, config, source.metadata);
+  const Exporter exporter = {files, architecture, HeadsOf(architecture, config), KeyHeadsOf(architecture, config)};
+  const bool tied = config["tie_word_embeddings"].Bool();
+  std::vector<std::string> unknown;
+  std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the name in GGUF
+  for (const auto& [name, tensor] : files.weights.tensors()) {
+    std::optional<ExportedName> exported = ExportedNameOf(architecture, name);
+    if (!exported) exported = ExportedNameOf(architecture, "model." + name);  // a checkpoint without the output
+    if (!exported) {
+      if (!name.ends_with("rotary_emb.inv_freq")) unknown.push_back(Quoted(name));
+    } else if (!(tied && exported->gguf == "output.weight")) {
+      experts[exported->gguf].emplace(exported->expert, &tensor);
+    }
+  }
+  Check(unknown.empty(), "{}: {} no counterpart in GGUF: {}", files.path,
+        unknown.size() == 1 ? "a tensor has" : "tensors have", fmt::join(unknown, ", "));
+  for (const auto& [name, numbered] : experts) {
+    const bool stacked = numbered.begin()->first >= 0;
+    Check(!stacked || numbered.rbegin()->first + 1 == std::ssize(numbered), "{}: {} has experts up to {}, but only {}",
+          files.path, Quoted(name), numbered.rbegin()->first, numbered.size());
+    std::vector<const StoredTensor*> tensors;
+    for (const auto& [expert, tensor] : numbered) tensors.push_back(tensor);
+    source.tensors.push_back(exporter.Source(name, tensors, stacked));
+  }
+  for (const GgufFactors& factor : factors) source.tensors.push_back(FactorsSource(factor));
+  source.model = {.architecture = architecture.name, .heads = exporter.heads, .key_heads = exporter.key_heads};
+  for (const auto& [key, name] : architecture.sizes) {
+    if (std::string_view(key) == "block_count") source.model.layers = config[name].Integer(1);
+    if (std::string_view(key) == "expert_count") source.model.experts = config[name].Integer(1);
+  }
+  CheckComplete(architecture, source.tensors, source.model.layers, tied, files.path);
+  return source;
+}
+
+GgufSource GgufSourceOf(const Gguf& file) {
+  GgufSource source;
+  const MappedFile first(file.path());
+  for (const GgufEntry& entry : ParseGgufEntries(first.bytes(), file.path()))
+    if (!entry.key.starts_with("split.")) source.metadata.SetEntry(entry);
+  constexpr const char* alignment = "general.alignment";
+  if (file.contains(alignment)) source.alignment = file.Integer(alignment, 8, 1 << 20);
+  const std::string architecture = file.Text("general.architecture");
+  const auto size = [&](const char* key, std::int64_t least, std::int64_t fallback) {
+    const std::string whole = architecture + "." + key;
+    const bool integer = file.contains(whole) && std::holds_alternative<std::int64_t>(file.metadata().at(whole));
+    return integer ? file.Integer(whole, least, std::int64_t{1} << 31) : fallback;
+  };
+  source.model = {.architecture = architecture,
+                  .layers = size("block_count", 0, 0),
+                  .heads = size("attention.head_count", 1, 1),
+                  .experts = size("expert_count", 0, 0)};
+  source.model.key_heads = size("attention.head_count_kv", 1, source.model.heads);
+  for (const GgufTensor& tensor : file.tensors()) {
+    GgufTensorSource& to = source.tensors.emplace_back();
+    to.plan = {tensor.name, tensor.type, tensor.axes};
+    to.bytes = tensor.bytes;
+    const std::int64_t bytes = to.plan.RowBytes(), columns = to.plan.RowNumbers();
+    to.read = [=](std::int64_t row, float* numbers) {
+      kernels::Dequantize(tensor.type, tensor.bytes.data() + row * bytes, columns, numbers);
+    };
+  }
+  return source;
+}
+
+}  // namespace headlight

@@ -1,0 +1,230 @@
+#include "headlight/io/gguf_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+
+#include "headlight/base/error.h"
+
+namespace headlight {
+namespace {
+
+constexpr std::int64_t kLargestGgufInteger = std::int64_t{1} << 31;
+
+// Throws Error unless the key is missing, null or this value.
+void Only(const JsonView& config, std::string_view key, const Json& value) {
+  const JsonView given = config[key];
+  Check(!given.present() || given.value() == value, "{}: is {}, and GGUF has only {} of this architecture",
+        given.place(), given.value().Line(), value.Line());
+}
+
+// A key that must be a list with one value for each layer.
+template <typename Expected>
+void OnlyLayers(const JsonView& config, std::string_view key, const Expected& expected) {
+  const JsonView given = config[key];
+  if (!given.present()) return;
+  std::size_t layer = 0;
+  for (const JsonView& item : given.Items()) {
+    const Json value = expected(layer++);
+    Check(item.value() == value, "{}: is {}, and GGUF has only {} of this architecture", item.place(),
+          item.value().Line(), value.Line());
+  }
+}
+
+// The factors of Llama 3's frequencies: long wavelengths are scaled, short ones not, those between in part.
+std::vector<float> Llama3Factors(const JsonView& rope, double base, std::int64_t dimensions) {
+  const double factor = rope["factor"].Number(1), low = rope["low_freq_factor"].Number(0),
+               high = rope["high_freq_factor"].Number(0),
+               first = static_cast<double>(rope["original_max_position_embeddings"].Integer(1, kLargestGgufInteger));
+  std::vector<float> factors;
+  for (std::int64_t i = 0; i < dimensions; i += 2) {
+    const double wavelength =
+        2 * std::numbers::pi * std::pow(base, static_cast<double>(i) / static_cast<double>(dimensions));
+    const double share = std::clamp((first / wavelength - low) / (high - low), 0.0, 1.0);
+    const double scale = wavelength < first / high  ? 1
+                         : wavelength > first / low ? factor
+                                                    : 1 / ((1 - share) / factor + share);
+    factors.push_back(static_cast<float>(scale));
+  }
+  return factors;
+}
+
+std::vector<float> FactorsAt(const JsonView& list) {
+  std::vector<float> factors;
+  for (const JsonView& item : list.Items()) factors.push_back(static_cast<float>(item.Number()));
+  return factors;
+}
+
+class GgufSettings {
+ public:
+  GgufSettings(const GgufArchitecture& architecture, const JsonView& config, GgufMetadata& metadata)
+      : architecture_(architecture),
+        config_(config),
+        metadata_(metadata),
+        prefix_(std::string(architecture.name) + ".") {}
+
+  std::vector<GgufFactors> Set() {
+    metadata_.SetText("general.architecture", architecture_.name);
+    metadata_.SetText("general.type", "model");
+    for (const auto& [key, name] : architecture_.sizes) Integer(key, Size(name));
+    metadata_.SetNumber(prefix_ + architecture_.epsilon.gguf, config_[architecture_.epsilon.name].Number());
+    for (const auto& [key, name] : architecture_.settings) {
+      const JsonView given = config_[name];
+      if (!given.present()) continue;
+      if (given.value().As<std::int64_t>() != nullptr)
+        Integer(key, given.Integer(0, kLargestGgufInteger));
+      else
+        metadata_.SetNumber(prefix_ + key, given.Number());
+    }
+    Integer("attention.head_count_kv", KeyHeadsOf(architecture_, config_));
+    if (config_["head_dim"].present() || config_["rope_theta"].present()) SetRotary();
+    SetFamily();
+    config_.RefuseUnread(
+        {"model_type", "architectures", "dtype", "vocab_size", "tie_word_embeddings", "bos_token_id", "eos_token_id",
+         "pad_token_id",
+         // What tensors or rotary positions say.
+         "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "original_max_position_embeddings",
+         "partial_rotary_factor", "rotary_pct", "rotary_emb_base", "attention_bias", "mlp_bias", "use_qkv_bias",
+         "qkv_bias", "bias", "multi_query", "num_kv_heads", "new_decoder_architecture", "num_ln_in_parallel_attn",
+         // Of training.
+         "attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_aux_loss_coef"});
+    return std::move(factors_);
+  }
+
+ private:
+  std::int64_t Size(const char* name) {
+    const JsonView given = config_[name];
+    const std::string_view missing = given.present() ? "" : name;
+    if (missing == "n_inner") return 4 * Size(architecture_.sizes.front().name);  // GPT-2's and BLOOM's usual size
+    if (missing == "num_experts") return Size("num_local_experts");               // its newer name
+    return given.Integer(1, kLargestGgufInteger);
+  }
+  void Integer(const std::string& key, std::int64_t value) { metadata_.SetInteger(prefix_ + key, value); }
+  void Number(const std::string& key, double value) { metadata_.SetNumber(prefix_ + key, value); }
+
+  void SetRotary() {
+    const JsonView given = config_["rope_parameters"], full = given["full_attention"];
+    const JsonView rope = full.present() ? full : given;
+    const std::int64_t heads = HeadsOf(architecture_, config_),
+                       head_dim = config_.Get("head_dim", Size(architecture_.sizes.front().name) / heads)
+                                      .Integer(1, kLargestGgufInteger);
+    const double part = rope.Get("partial_rotary_factor", 1.0).Number(0, 1);
+    const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+    if (config_["head_dim"].present()) {
+      Integer("attention.key_length", head_dim);
+      Integer("attention.value_length", head_dim);
+    }
+    Integer("rope.dimension_count", rotated);
+    const double base = rope["rope_theta"].Number(0);
+    Number("rope.freq_base", base);
+    if (full.present()) Number("rope.freq_base_swa", given["sliding_attention"]["rope_theta"].Number(0));
+    const std::string type = rope.Get("rope_type", "default").String();
+    const auto first = [&] { return rope["original_max_position_embeddings"].Integer(1, kLargestGgufInteger); };
+    if (type == "linear" || type == "yarn") {
+      metadata_.SetText(prefix_ + "rope.scaling.type", type);
+      Number("rope.scaling.factor", rope["factor"].Number(0));
+    }
+    if (type == "yarn") {
+      const double attention = 0.1 * std::log(rope["factor"].Number(0)) + 1;
+      const JsonView factor = rope["attention_factor"];
+      Check(!factor.present() || std::abs(factor.Number() - attention) < 1e-6 * attention,
+            "{}: is {}, and GGUF has only {} of this architecture", factor.place(), factor.value().Line(), attention);
+      Only(rope, "truncate", true);
+      Integer("rope.scaling.original_context_length", first());
+      if (rope["beta_fast"].present()) Number("rope.scaling.yarn_beta_fast", rope["beta_fast"].Number());
+      if (rope["beta_slow"].present()) Number("rope.scaling.yarn_beta_slow", rope["beta_slow"].Number());
+    } else if (type == "llama3") {
+      factors_.push_back({"rope_freqs.weight", Llama3Factors(rope, base, rotated)});
+    } else if (type == "longrope") {
+      Integer("rope.scaling.original_context_length", first());
+      if (rope["attention_factor"].present()) Number("rope.scaling.attn_factor", rope["attention_factor"].Number());
+      factors_.push_back({"rope_factors_long.weight", FactorsAt(rope["long_factor"])});
+      factors_.push_back({"rope_factors_short.weight", FactorsAt(rope["short_factor"])});
+    } else {
+      Check(type == "default" || type == "linear",
+            "{}: {} has no counterpart in GGUF; default, linear, yarn, llama3 and longrope have",
+            rope["rope_type"].place(), Quoted(type));
+    }
+  }
+
+  // Settings that not all architectures have, and those that the format takes for granted.
+  void SetFamily() {
+    const std::string_view type = architecture_.model_type;
+    const bool gemma = type.starts_with("gemma");
+    if (gemma) {
+      Only(config_, "hidden_activation", "gelu_pytorch_tanh");
+    } else if (type == "gpt2") {
+      Only(config_, "activation_function", "gelu_new");
+      Only(config_, "scale_attn_weights", true);
+      Only(config_, "scale_attn_by_inverse_layer_idx", false);
+    } else if (type == "falcon") {
+      Only(config_, "activation", "gelu");
+      Only(config_, "parallel_attn", true);
+      Only(config_, "alibi", false);
+    } else if (type == "bloom") {
+      Only(config_, "apply_residual_connection_post_layernorm", false);
+    } else {
+      Only(config_, "hidden_act", type == "gpt_neox" || type == "bert" ? "gelu" : "silu");
+    }
+    if (type == "gemma2" || type == "gemma3_text") {
+      const std::int64_t layers = Size("num_hidden_layers"), heads = HeadsOf(architecture_, config_);
+      // llama.cpp recognizes the sizes of 27B, whose scores are scaled by the model dimension.
+      const bool largest = layers == (type == "gemma2" ? 46 : 62);
+      Only(config_, "query_pre_attn_scalar", largest ? Size("hidden_size") / heads : Size("head_dim"));
+      if (type == "gemma2")
+        for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"}) config_[cap].Number();
+      else
+        Only(config_, "attn_logit_softcapping", Json());
+      const std::size_t every = type == "gemma2" ? 2 : 6;
+      OnlyLayers(config_, "layer_types",
+                 [&](std::size_t layer) { return (layer + 1) % every == 0 ? "full_attention" : "sliding_attention"; });
+    } else {
+      OnlyLayers(config_, "layer_types", [](std::size_t) { return "full_attention"; });
+    }
+    if (type == "smollm3")
+      OnlyLayers(config_, "no_rope_layers", [](std::size_t layer) { return (layer + 1) % 4 == 0 ? 0 : 1; });
+    if (type.starts_with("qwen") || type == "smollm3")
+      for (const char* of_window : {"use_sliding_window", "sliding_window", "max_window_layers"})
+        static_cast<void>(config_[of_window]);  // the layers' types say whether it is used
+    if (type == "mixtral") Only(config_, "sliding_window", Json());
+    if (type == "stablelm" || type == "gpt_neox")
+      metadata_.SetFlag(prefix_ + "use_parallel_residual", config_["use_parallel_residual"].Bool());
+    if (type == "stablelm") Only(config_, "qk_layernorm", false);
+    Integer("vocab_size", Size("vocab_size"));
+    if (type == "qwen2_moe" || type == "qwen3_moe") {
+      Only(config_, "norm_topk_prob", type == "qwen3_moe");
+      Only(config_, "decoder_sparse_step", 1);
+      Only(config_, "mlp_only_layers", Json::Array{});
+    }
+  }
+
+  const GgufArchitecture& architecture_;
+  const JsonView& config_;
+  GgufMetadata& metadata_;
+  std::string prefix_;
+  std::vector<GgufFactors> factors_;
+};
+
+}  // namespace
+
+std::int64_t HeadsOf(const GgufArchitecture& architecture, const JsonView& config) {
+  const auto found = std::ranges::find_if(
+      architecture.sizes, [](const GgufName& size) { return std::string_view(size.gguf) == "attention.head_count"; });
+  return config[found->name].Integer(1, kLargestGgufInteger);
+}
+
+std::int64_t KeyHeadsOf(const GgufArchitecture& architecture, const JsonView& config) {
+  const std::int64_t heads = HeadsOf(architecture, config);
+  if (std::string_view(architecture.model_type) != "falcon")
+    return config.Get("num_key_value_heads", heads).Integer(1, kLargestGgufInteger);
+  if (config["new_decoder_architecture"].Bool()) return config["num_kv_heads"].Integer(1, kLargestGgufInteger);
+  return config["multi_query"].Bool() ? 1 : heads;
+}
+
+std::vector<GgufFactors> SetGgufSettings(const GgufArchitecture& architecture, const JsonView& config,
+                                         GgufMetadata& metadata) {
+  return GgufSettings(architecture, config, metadata).Set();
+}
+
+}  // namespace headlight

@@ -1,0 +1,21 @@
+// Writes the block types of GGUF (kernels/blocks.h).
+#pragma once
+
+#include <cstddef>
+
+#include "headlight/base/gguf.h"
+#include "headlight/kernels/blocks.h"
+
+namespace headlight::kernels {
+
+/// What the items of a Block may be in a file of its type. Codes are from 0 to `codes` - 1.
+struct BlockLimits {
+  int codes = 16;
+  int least_scale = 1, most_scale = 1, most_min = 1;  // of `scales` and `mins`
+};
+BlockLimits LimitsOf(GgufType type);
+
+/// Writes a block's InfoOf(type).size bytes: the inverse of TakeApart.
+void PutTogether(GgufType type, const Block& block, std::byte* to);
+
+}  // namespace headlight::kernels

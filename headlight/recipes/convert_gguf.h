@@ -1,0 +1,39 @@
+// Converting a language model to a GGUF file of llama.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/export.h"
+#include "headlight/base/gguf.h"
+
+namespace headlight {
+
+struct GgufConversion {
+  std::string model = {};            ///< a folder or a GGUF file
+  std::string out = {};              ///< the file to write
+  std::string type = {};             ///< of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
+  std::string importance = {};       ///< a text, or an importance matrix in GGUF; empty: all columns are equal
+  std::string save_importance = {};  ///< where the importance matrix is written, if not empty
+  bool overwrite = false;            ///< whether `out` may be replaced
+};
+
+/// Is told of the conversion. The functions may be empty, and may throw, which ends it.
+struct GgufConversionObserver {
+  std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< read for the importance
+  std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< numbers of tensors
+};
+
+struct GgufConverted {
+  std::vector<std::pair<GgufType, std::int64_t>> tensors;  ///< how many have which type
+  std::int64_t bytes = 0;                                  ///< of all tensors
+};
+
+/// Converts tensor by tensor, with bounded memory; the file has the same bytes for any number of threads. Throws Error
+/// naming the setting, tensor or file that cannot be converted, and then writes nothing.
+HEADLIGHT_API GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionObserver& observer = {});
+
+}  // namespace headlight

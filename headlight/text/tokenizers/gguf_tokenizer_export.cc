@@ -1,0 +1,209 @@
+#include "headlight/text/tokenizers/gguf_tokenizer_export.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "headlight/base/error.h"
+#include "headlight/base/file.h"
+#include "headlight/text/tokenizers/gguf_tokenizer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/text/tokenizers/sentencepiece_model.h"
+#include "headlight/text/tokenizers/tokenizer_json.h"
+
+namespace headlight {
+namespace {
+
+using Type = SentencePiece::Type;
+
+constexpr std::int32_t kUnusedType = 5;
+constexpr std::int64_t kLargestVocabulary = 1 << 22;
+
+bool HasType(const JsonView& part, std::string_view type) { return part.Get("type", "").String() == type; }
+
+// The steps of a normalizer, pre-tokenizer or decoder, which may be a sequence.
+std::vector<JsonView> StepsOf(const JsonView& part, const char* steps) {
+  if (!part.present()) return {};
+  return HasType(part, "Sequence") ? part[steps].Items() : std::vector{part};
+}
+
+std::pair<std::string, std::string> PairOf(const JsonView& merge) {
+  if (merge.value().As<std::string>() == nullptr) {
+    std::vector<std::string> pair = merge.Strings();
+    Check(pair.size() == 2, "{}: is not a pair", merge.place());
+    return {std::move(pair[0]), std::move(pair[1])};
+  }
+  const std::string text = merge.String();
+  const std::size_t space = text.find(' ', 1);
+  Check(space != std::string::npos, "{}: {} is not two pieces with a space between", merge.place(), Quoted(text));
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
+using MergeList = std::vector<std::pair<std::string, std::string>>;
+
+// Scores that give the merges their order: SentencePiece merges the pair whose piece has the highest.
+void SetScores(const MergeList& merges, const std::string& place, std::vector<SentencePiece>& pieces) {
+  std::unordered_map<std::string_view, std::size_t> ids;
+  for (std::size_t id = 0; id < pieces.size(); ++id) ids.emplace(pieces[id].text, id);
+  for (SentencePiece& piece : pieces) piece.score = piece.type == Type::normal ? -1e9F : 0.0F;
+  std::set<std::pair<std::string_view, std::string_view>> given;
+  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto& [left, right] = merges[rank];
+    given.emplace(left, right);
+    const auto found = ids.find(left + right);
+    if (found == ids.end()) continue;
+    SentencePiece& piece = pieces[found->second];
+    piece.score = std::max(piece.score, -static_cast<float>(rank));
+  }
+  const Json all = MergesJson(pieces);
+  for (const Json& merge : *all.As<Json::Array>()) {
+    const auto& pair = *merge.As<Json::Array>();
+    const auto &left = *pair[0].As<std::string>(), &right = *pair[1].As<std::string>();
+    Check(given.contains({left, right}),
+          "{}: {} and {} are pieces that do not merge, and SentencePiece in GGUF would merge them", place, Quoted(left),
+          Quoted(right));
+  }
+}
+
+// Whether a space is put before a text.
+bool AddsPrefix(const JsonView& file) {
+  for (const JsonView& step : StepsOf(file["normalizer"], "normalizers"))
+    if (HasType(step, "Prepend")) return true;
+  for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
+    if (HasType(step, "Metaspace"))
+      return step.Get("prepend_scheme", step.Get("add_prefix_space", true).Bool() ? "always" : "never").String() !=
+             "never";
+  return false;
+}
+
+bool IsByteLevel(const JsonView& file) {
+  for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
+    if (HasType(step, "ByteLevel")) return true;
+  return false;
+}
+
+void SetByteLevel(const JsonView& file, const MergeList& merges, GgufMetadata& metadata) {
+  for (const JsonView& step : StepsOf(file["normalizer"], "normalizers"))
+    Check(HasType(step, "NFC"), "{}: {} has no counterpart in GGUF", step.place(), Quoted(step["type"].String()));
+  for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
+    Check(!HasType(step, "ByteLevel") || !step.Get("add_prefix_space", true).Bool(),
+          "{}: is true, and GGUF has no space before a text in this kind", step["add_prefix_space"].place());
+  metadata.SetText("tokenizer.ggml.model", "gpt2");
+  metadata.SetText("tokenizer.ggml.pre",
+                   GgufWordsName(file["pre_tokenizer"], file["model"].Get("ignore_merges", false).Bool()));
+  std::vector<std::string> pairs;
+  for (const auto& [left, right] : merges) pairs.push_back(left + " " + right);
+  metadata.SetTexts("tokenizer.ggml.merges", pairs);
+}
+
+void SetTokens(const std::vector<SentencePiece>& pieces, std::int64_t vocabulary, bool scored, GgufMetadata& metadata) {
+  std::vector<std::string> texts;
+  std::vector<std::int32_t> types;
+  std::vector<float> scores;
+  for (const SentencePiece& piece : pieces) {
+    texts.push_back(piece.text);
+    types.push_back(piece.text.empty() ? kUnusedType : static_cast<std::int32_t>(piece.type));
+    scores.push_back(piece.score);
+    if (piece.text.empty()) texts.back() = fmt::format("[PAD{}]", texts.size() - 1);
+  }
+  for (std::int64_t id = std::ssize(pieces); id < vocabulary; ++id) {
+    texts.push_back(fmt::format("[PAD{}]", id));
+    types.push_back(kUnusedType);
+    scores.push_back(-1e9F);
+  }
+  metadata.SetTexts("tokenizer.ggml.tokens", texts);
+  if (scored) metadata.SetNumbers("tokenizer.ggml.scores", scores);
+  metadata.SetIntegers("tokenizer.ggml.token_type", types);
+}
+
+// Ids that config.json has; of several ends of a text, the first.
+void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
+  const std::pair<const char*, const char*> ids[] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
+                                                     {"eos_token_id", "tokenizer.ggml.eos_token_id"},
+                                                     {"pad_token_id", "tokenizer.ggml.padding_token_id"}};
+  for (const auto& [name, key] : ids) {
+    const JsonView given = config[name];
+    if (!given.present()) continue;
+    const bool several = given.value().As<Json::Array>() != nullptr;
+    if (several && given.Array().empty()) continue;
+    const JsonView one = several ? given.Items().front() : given;
+    if (one.Integer() >= 0) metadata.SetInteger(key, one.Integer(0, size - 1));
+  }
+}
+
+// The template of chats: of tokenizer_config.json, which may have one of several with names, or of its own file.
+void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
+  constexpr const char* key = "tokenizer.chat_template";
+  constexpr std::uint64_t largest = std::uint64_t{1} << 24;
+  const std::string own = folder + "/chat_template.jinja", settings = folder + "/tokenizer_config.json";
+  if (Exists(own)) return metadata.SetText(key, ReadFile(own, largest));
+  if (!Exists(settings)) return;
+  const JsonView given = ReadJson(settings)["chat_template"];
+  if (!given.present()) return;
+  if (given.value().As<Json::Array>() == nullptr) return metadata.SetText(key, given.String());
+  for (const JsonView& named : given.Items())
+    if (named["name"].String() == "default") metadata.SetText(key, named["template"].String());
+}
+
+// The pieces by id with their types. `file` has the added tokens.
+std::vector<SentencePiece> TypedPieces(const PipelineTokenizer& tokenizer, const JsonView& file, bool scored) {
+  std::vector<SentencePiece> pieces;
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id)
+    pieces.push_back({tokenizer.Piece(id), 0, tokenizer.IsSpecial(id) ? Type::control : Type::normal});
+  for (const JsonView& added : file.Get("added_tokens", Json::Array{}).Items())
+    if (!added.Get("special", false).Bool())
+      pieces[static_cast<std::size_t>(added["id"].Integer(0, tokenizer.size() - 1))].type = Type::user_defined;
+  if (!scored) return pieces;
+  const std::string unknown = file["model"].Get("unk_token", "").String();
+  for (SentencePiece& piece : pieces) {
+    const bool byte = piece.text.size() == 6 && piece.text.starts_with("<0x") && piece.text.ends_with('>');
+    if (piece.text == unknown) piece.type = Type::unknown;
+    if (byte && piece.type == Type::normal) piece.type = Type::byte;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMetadata& metadata) {
+  const std::string path = folder + "/tokenizer.json";
+  const std::int64_t vocabulary = config["vocab_size"].Integer(1, kLargestVocabulary);
+  if (!Exists(path)) {
+    metadata.SetText("tokenizer.ggml.model", "no_vocab");
+    return SetIds(config, vocabulary, metadata);
+  }
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  Check(tokenizer.size() <= vocabulary, "{}: has {} tokens, more than the model's {}", path, tokenizer.size(),
+        vocabulary);
+  const JsonView file = ReadJson(path);
+  const JsonView model = file["model"];
+  Check(HasType(model, "BPE"), "{}: {} does not become GGUF; BPE does", model["type"].place(),
+        Quoted(model.Get("type", "").String()));
+  MergeList merges;
+  for (const JsonView& merge : model["merges"].Items()) merges.push_back(PairOf(merge));
+  const bool byte_level = IsByteLevel(file);
+  std::vector<SentencePiece> pieces = TypedPieces(tokenizer, file, !byte_level);
+  if (byte_level) {
+    SetByteLevel(file, merges, metadata);
+  } else {
+    Check(model.Get("byte_fallback", false).Bool(), "{}: is not true, and the tokenizer is not byte-level",
+          model["byte_fallback"].place());
+    metadata.SetText("tokenizer.ggml.model", "llama");
+    metadata.SetText("tokenizer.ggml.pre", "default");
+    SetScores(merges, model["merges"].place(), pieces);
+    metadata.SetFlag("tokenizer.ggml.add_space_prefix", AddsPrefix(file));
+    for (std::size_t id = 0; id < pieces.size(); ++id)
+      if (pieces[id].type == Type::unknown)
+        metadata.SetInteger("tokenizer.ggml.unknown_token_id", static_cast<std::int64_t>(id));
+  }
+  SetTokens(pieces, vocabulary, !byte_level, metadata);
+  SetIds(config, vocabulary, metadata);
+  metadata.SetFlag("tokenizer.ggml.add_bos_token", !tokenizer.before().empty());
+  metadata.SetFlag("tokenizer.ggml.add_eos_token", !tokenizer.after().empty());
+  SetChatTemplate(folder, metadata);
+}
+
+}  // namespace headlight

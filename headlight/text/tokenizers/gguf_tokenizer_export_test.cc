@@ -1,0 +1,82 @@
+// Tokenizers of folders in GGUF, read again.
+#include "headlight/text/tokenizers/gguf_tokenizer_export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "headlight/base/test_support.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer.h"
+#include "headlight/text/tokenizers/pipeline_tokenizer_testing.h"
+
+namespace headlight::gguf_tokenizer_export_test {
+namespace {
+
+using namespace pipeline_tokenizer_testing;
+using testing::HasSubstr;
+
+constexpr std::int64_t kVocabulary = 700;
+
+struct GgufTokenizerExport : testing::Test {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("tokenizer.gguf");
+
+  // The file of a folder with this tokenizer.json.
+  Gguf Exported(const std::string& tokenizer, const std::string& config = R"({"vocab_size": 700})") const {
+    WriteFile(folder.File("tokenizer.json"), tokenizer);
+    GgufMetadata metadata;
+    SetGgufTokenizer(folder.path(), JsonView(ParseJson(config, "config.json"), "config.json"), metadata);
+    GgufWriter(path, metadata, {}).Commit();
+    return Gguf(path);
+  }
+
+  void ExpectSameTokens(const std::string& family) const {
+    const Gguf file = Exported(ReadFile(TestData("family_" + family + ".json")));
+    EXPECT_EQ(file.Array("tokenizer.ggml.tokens").size(), kVocabulary);
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Load(path),
+                            expected = PipelineTokenizer::Load(folder.path());
+    for (const std::string& text : Goldens()["texts"].Strings()) {
+      const Encoding ids = expected.Encode(text);
+      EXPECT_EQ(tokenizer.Encode(text).ids, ids.ids) << Quoted(text);
+      EXPECT_EQ(tokenizer.Decode(ids.ids, false), expected.Decode(ids.ids, false)) << Quoted(text);
+    }
+  }
+};
+
+TEST_F(GgufTokenizerExport, KeepsTheTokensOfBytePairs) { ExpectSameTokens("gpt2"); }
+TEST_F(GgufTokenizerExport, KeepsTheTokensOfSentencePiece) { ExpectSameTokens("byte_fallback"); }
+
+TEST_F(GgufTokenizerExport, SetsSpecialTokensAndTheChatTemplate) {
+  WriteFile(folder.File("tokenizer_config.json"), R"({"chat_template": "{{ messages }}"})");
+  const Gguf file = Exported(ReadFile(TestData("family_gpt2.json")),
+                             R"({"vocab_size": 700, "eos_token_id": [3, 5], "pad_token_id": 4})");
+  EXPECT_EQ(file.Integer("tokenizer.ggml.eos_token_id", 0, kVocabulary), 3);
+  EXPECT_EQ(file.Integer("tokenizer.ggml.padding_token_id", 0, kVocabulary), 4);
+  EXPECT_FALSE(file.contains("tokenizer.ggml.bos_token_id"));
+  EXPECT_EQ(file.Text("tokenizer.ggml.pre"), "gpt-2");
+  EXPECT_EQ(file.Text("tokenizer.chat_template"), "{{ messages }}");
+  EXPECT_EQ(file.Array("tokenizer.ggml.token_type").Integers().back(), 5);  // ids without a token are unused
+}
+
+TEST_F(GgufTokenizerExport, WritesModelsWithoutATokenizer) {
+  GgufMetadata metadata;
+  SetGgufTokenizer(folder.path(), JsonView(ParseJson(R"({"vocab_size": 9})", "config.json"), "config.json"), metadata);
+  GgufWriter(path, metadata, {}).Commit();
+  EXPECT_EQ(Gguf(path).Text("tokenizer.ggml.model"), "no_vocab");
+}
+
+TEST_F(GgufTokenizerExport, RefusesWhatTheFormatLacks) {
+  const auto refusal = [&](const std::string& family, const std::string& from, const std::string& to,
+                           const std::string& config = R"({"vocab_size": 700})") {
+    std::string json = ReadFile(TestData("family_" + family + ".json"));
+    if (const std::size_t at = json.find(from); at != std::string::npos) json.replace(at, from.size(), to);
+    return ErrorOf([&] { Exported(json, config); });
+  };
+  EXPECT_THAT(refusal("bert_uncased", "", ""), HasSubstr("WordPiece"));
+  EXPECT_THAT(refusal("gpt2", "", "", R"({"vocab_size": 7})"), HasSubstr("more than the model's 7"));
+  EXPECT_THAT(refusal("roberta_prefix", "", ""), HasSubstr("add_prefix_space"));
+}
+
+}  // namespace
+}  // namespace headlight::gguf_tokenizer_export_test
