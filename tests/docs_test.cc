@@ -81,7 +81,7 @@ Lines DeadLinks(const fs::path& page, const Lines& lines) {
 
 TEST(Docs, ExcerptsAndLinksHold) {
   std::vector<fs::path> pages = {kRoot / "README.md"};
-  for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "docs"))
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / "docs"))
     if (entry.path().extension() == ".md") pages.push_back(entry.path());
   int checked = 0;
   for (const fs::path& page : pages) {

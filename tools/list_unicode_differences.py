@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/unicode.md: the code points that headlight's tokenizers treat differently from the tokenizers library,
+"""Writes docs/reference/unicode.md: the code points that headlight's tokenizers treat differently from the tokenizers library,
 since their Unicode versions differ, for each part of a tokenizer that asks what a character is.
 
 Usage: list_unicode_differences.py [--program build/release/headlight]. Each code point is put into a short text, which
@@ -19,7 +19,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "docs" / "unicode.md"
+OUT = ROOT / "docs" / "reference" / "unicode.md"
 # Code points from here on are private or unassigned.
 CODES = [c for c in [*range(1, 0x34000), *range(0xE0000, 0xE0200)] if not 0xD800 <= c < 0xE000 and c not in (0xA, 0xD)]
 
@@ -129,7 +129,7 @@ def main():
 Tokenizers use the character properties of Unicode. headlight takes them from ICU 72, which has Unicode 15.0; the tokenizers
 library {tokenizers.__version__} has several tables of its own, older and newer. So the two treat the following code points differently, and
 no others: all assigned code points were tried, each in a short text, by
-[tools/list_unicode_differences.py](../tools/list_unicode_differences.py), which wrote this list.
+[tools/list_unicode_differences.py](../../tools/list_unicode_differences.py), which wrote this list.
 
 | part | code points | which |
 |---|---|---|

@@ -1,4 +1,4 @@
-// The types of tensors against those that llama-quantize chooses (tools and figures: docs/9_files.md).
+// The types of tensors against those that llama-quantize chooses (tools and figures: docs/reference/files.md).
 #include "headlight/io/gguf_mix.h"
 
 #include <fmt/format.h>

@@ -58,7 +58,7 @@ struct PredictedStructure {
 /// structure.
 class HEADLIGHT_API StructurePredictor {
  public:
-  /// Loads a model's folder, or an .npz file of DeepMind's (docs/9_files.md). Throws Error that names the file and what
+  /// Loads a model's folder, or an .npz file of DeepMind's (docs/reference/files.md). Throws Error that names the file and what
   /// is wrong with it or not supported. Options other than `compute` are errors.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 

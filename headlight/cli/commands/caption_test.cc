@@ -89,7 +89,8 @@ TEST_F(CaptionCommand, PrintsAnObjectForEachCaption) {
       Json(Json::Object{
                {"image", files[1]}, {"text", caption.text}, {"score", caption.score}, {"complete", caption.complete}})
           .Line());
-  EXPECT_THAT(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md"), HasSubstr("| `caption` | `image`, `text`, `score`"));
+  EXPECT_THAT(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/reference/files.md"),
+              HasSubstr("| `caption` | `image`, `text`, `score`"));
 }
 
 TEST_F(CaptionCommand, RefusesWhatCannotBe) {

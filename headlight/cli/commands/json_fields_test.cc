@@ -1,4 +1,4 @@
-// The fields that --json prints of images and evaluations are those of docs/9_files.md, "JSON output".
+// The fields that --json prints of images and evaluations are those of docs/reference/files.md, "JSON output".
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct JsonFields : ProgramTest {
     return row == manual.end() ? "" : *row;
   }
 
-  const std::vector<std::string> manual = Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md"));
+  const std::vector<std::string> manual = Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/reference/files.md"));
   const std::string vit = folder.File("vit");
 };
 
@@ -101,7 +101,7 @@ TEST_F(JsonFields, OfProteinsAreDocumented) {
   EXPECT_EQ(variants, (std::vector<std::string>{"name", "variant", "score"}));
   for (const std::string& name : contacts) EXPECT_THAT(RowOf("contacts"), HasSubstr("`" + name + "`"));
   for (const std::string& name : variants) EXPECT_THAT(RowOf("score --variant"), HasSubstr("`" + name + "`"));
-  const std::string text = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md");
+  const std::string text = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/reference/files.md");
   for (const std::string& name : fields_of({"compare", structure, structure}))
     EXPECT_THAT(text, HasSubstr("`" + name + "`"));
 }

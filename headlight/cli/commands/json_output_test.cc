@@ -1,4 +1,4 @@
-// The output of --json of each command over lines (docs/9_files.md, "JSON output"), and --skip-errors.
+// The output of --json of each command over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
 #include <gmock/gmock.h>
 #include <pty.h>
 
@@ -141,7 +141,7 @@ struct JsonOutputTest : ProgramTest {
 };
 
 TEST_F(JsonOutputTest, HasTheFieldsOfItsCommand) {
-  const std::string manual = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md");
+  const std::string manual = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/reference/files.md");
   for (const JsonCommand& command : Commands()) {
     SCOPED_TRACE(testing::PrintToString(command.arguments));
     const Outcome outcome = RunProgram(Arguments(command, {"--json"}), command.good + "\n" + command.good);

@@ -135,7 +135,7 @@ constexpr Instead kInstead[] = {
     {"chat", "generate", "use \"generate\", which continues a prompt"},
     {"complete", "generate", "use \"generate\""},
     {"run", "generate", "use \"generate\", \"translate\" or another task"},
-    {"serve", "generate", "there is no server: the C++ library answers many requests (docs/8_library.md)"},
+    {"serve", "generate", "there is no server: the C++ library answers many requests (docs/guides/cpp.md)"},
     {"download", "pull", "use \"pull\""},
     {"quantize", "convert", "use \"convert\" --compute int8 or int4"},
     {"perplexity", "score", "use \"score\" or \"evaluate\""},

@@ -142,7 +142,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_GE(blind, score["kind_accuracy"].Number());
   EXPECT_LE(evaluated({"--boxes", setting.boxes[2], "--train", setting.train})["question_accuracy"].Number(), blind);
   double sum = 0;
-  const std::string manual = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/9_files.md");
+  const std::string manual = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/reference/files.md");
   for (const JsonView& kind : score["kinds"].Items()) {
     sum += kind["accuracy"].Number() * static_cast<double>(kind["questions"].Integer());
     for (const char* name : {"kind", "question_accuracy", "kind_accuracy"})

@@ -25,7 +25,7 @@ HEADLIGHT_API Compute TypeFor(const Parameter& parameter, Compute compute);
 /// Loads every parameter from the file. Missing tensors, wrong shapes and unused tensors are Errors that list the
 /// names; `harmless` tells which other names are allowed. A matrix of products or a lookup table may be stored as 8-bit
 /// integers, with a scale for each output under its name and "_scale". It may also have 4 bits, with additional scales
-/// for groups (docs/9_files.md).
+/// for groups (docs/reference/files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);
