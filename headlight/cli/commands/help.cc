@@ -1,4 +1,4 @@
-// headlight help: how a command is used; hidden, the manual pages that are installed.
+// headlight help: how a command is used; hidden, the manual pages that are installed and the pages of the reference.
 #include <memory>
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/program/man_pages.h"
+#include "headlight/cli/program/reference_pages.h"
 #include "headlight/cli/terminal/output.h"
 
 namespace headlight::help {
@@ -13,16 +14,19 @@ namespace headlight::help {
 void Add(Command& program) {
   struct Options {
     std::vector<std::string> command;
-    std::string manual;
+    std::string manual, reference;
   };
   const auto options = std::make_shared<Options>();
   Command& command = program.AddCommand("help", "Explain a command");
   command.Add("COMMAND", options->command, "The command, such as translate, or train translation [all]");
   command.Add("--manual", options->manual, NotEmpty(), "Write the manual pages and completions below this folder")
       .Group("");  // for the build
+  command.Add("--reference", options->reference, NotEmpty(), "Write the reference pages in Markdown to this folder")
+      .Group("");  // for scripts/docs
   command.footer = "Examples:\n  headlight help translate\n  headlight help train translation";
   command.run = [options, &program] {
     if (!options->manual.empty()) return WriteManual(program, options->manual);
+    if (!options->reference.empty()) return WriteReference(program, options->reference);
     WriteResult(HelpOf(FindCommand(program, options->command), HelpLevel::brief));
   };
 }

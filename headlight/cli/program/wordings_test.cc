@@ -257,5 +257,28 @@ TEST_F(ProgramTest, FailsWithTheWordingsOfTheTable) {
   }
 }
 
+// Each message of the guide is a part of a wording; ... stands for anything.
+TEST(Troubleshooting, ShowsWordingsOfTheTable) {
+  int count = 0;
+  for (const std::string& line : Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/guides/troubleshooting.md"))) {
+    if (!line.starts_with("| `") || line.starts_with("| `headlight") || line.starts_with("| `cmake")) continue;
+    const std::string message = line.substr(3, line.find('`', 3) - 3);
+    if (message.find(' ') == std::string::npos || message.starts_with("--resume")) continue;
+    ++count;
+    const auto shows = [&](const Wording& wording) {
+      const std::string_view text = wording.message;
+      std::size_t at = 0;
+      for (std::string_view rest = message; !rest.empty() && at != std::string_view::npos;) {
+        const std::size_t end = std::min(rest.find("..."), rest.size());
+        at = text.find(rest.substr(0, end), at);
+        rest.remove_prefix(std::min(end + 3, rest.size()));
+      }
+      return at != std::string_view::npos;
+    };
+    EXPECT_TRUE(std::ranges::any_of(kWordings, shows)) << message;
+  }
+  EXPECT_GE(count, 10);
+}
+
 }  // namespace
 }  // namespace headlight::wordings_test

@@ -21,7 +21,7 @@ void Add(Command& train) {
       "hard negatives a line, or JSON lines of {\"anchor\", \"positive\", \"negatives\"}, and becomes a folder that\n"
       "sentence-transformers loads.\n\n"
       "Examples:\n"
-      "  headlight train tokenizer --algorithm wordpiece --vocabulary-size 4000 --out tokens captions.txt\n"
+      "  headlight train tokenizer --subword-type wordpiece --vocabulary-size 4000 --out tokens captions.txt\n"
       "  headlight train contrastive --train pairs.tsv --valid more.tsv --tokenizer tokens --image-size 64 --out "
       "model\n"
       "  headlight train contrastive --train captions.json --images photos --valid val.json --from clip --out model\n"

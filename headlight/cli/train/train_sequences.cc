@@ -31,7 +31,7 @@ void Add(Command& train) {
       .footer =
       "\nOther spans are masked in each epoch.\n\n"
       "Examples:\n"
-      "  headlight train tokenizer --algorithm unigram --sentinels 100 --out tokens train.en\n"
+      "  headlight train tokenizer --subword-type unigram --sentinels 100 --out tokens train.en\n"
       "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
       "  headlight train span-corruption --train train.en --valid val.en --from t5-small --out model";
   AddTraining(train, "denoising", "Pretrain by denoising texts, as BART (from scratch a BART)",

@@ -1,0 +1,180 @@
+// The commands that the documentation and the helps show are parsed against the options that the program has.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "headlight/cli/program/command_line.h"
+#include "headlight/cli/program/command_tree.h"
+#include "headlight/cli/program/reference_pages.h"
+#include "headlight/cli/program/testing.h"
+
+namespace headlight::docs_commands_test {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+// A line that ends with a backslash goes on with the next.
+std::vector<std::string> Joined(const std::vector<std::string>& lines) {
+  std::vector<std::string> joined;
+  bool goes_on = false;
+  for (const std::string& line : lines) {
+    if (!goes_on) joined.emplace_back();
+    goes_on = line.ends_with('\\');
+    joined.back() += line.substr(0, line.size() - (goes_on ? 1 : 0));
+  }
+  return joined;
+}
+
+// The lines of code of a page of Markdown: indented ones and those within fences.
+std::vector<std::string> CodeOf(const std::string& page) {
+  std::vector<std::string> code;
+  bool in_fence = false;
+  for (const std::string& line : Lines(page)) {
+    if (line.starts_with("```"))
+      in_fence = !in_fence;
+    else if (in_fence || line.starts_with("    "))
+      code.push_back(line);
+  }
+  return Joined(code);
+}
+
+// The simple commands of a line of shell as words, without redirections and comments.
+std::vector<std::vector<std::string>> ShellCommands(const std::string& line) {
+  std::vector<std::vector<std::string>> commands(1);
+  std::string word;
+  bool has_word = false, is_file = false;
+  const auto end_word = [&] {
+    if (has_word && !is_file) commands.back().push_back(word);
+    if (has_word) is_file = false;
+    word.clear();
+    has_word = false;
+  };
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\'' || c == '"') {
+      const std::size_t end = std::min(line.find(c, i + 1), line.size());
+      word += line.substr(i + 1, end - i - 1);
+      has_word = true;
+      i = end;
+    } else if (c == ' ') {
+      end_word();
+    } else if (c == '#' && !has_word) {
+      break;
+    } else if (c == '|' || c == ';' || c == '&') {
+      end_word();
+      commands.emplace_back();
+    } else if (c == '>' || c == '<') {
+      end_word();
+      is_file = true;
+    } else {
+      word += c;
+      has_word = true;
+    }
+  }
+  end_word();
+  return commands;
+}
+
+// The arguments of the program, if it is what the words run, and if they are complete.
+std::optional<std::vector<std::string>> Arguments(const std::vector<std::string>& words) {
+  const auto is_program = [](const std::string& word) {
+    return word == "headlight" || word == "build/release/headlight";
+  };
+  std::size_t begin = 0;
+  if (!words.empty() && (words[0] == "mpirun" || words[0] == "srun"))
+    while (begin < words.size() && !is_program(words[begin])) ++begin;
+  while (begin < words.size() && (words[begin] == "$" || words[begin].find('=') != std::string::npos)) ++begin;
+  if (begin + 1 >= words.size() || !is_program(words[begin])) return std::nullopt;
+  std::vector<std::string> arguments(words.begin() + static_cast<std::ptrdiff_t>(begin) + 1, words.end());
+  if (std::ranges::find(arguments, "...") != arguments.end() || arguments[0] == "COMMAND") return std::nullopt;
+  return arguments;
+}
+
+struct DocsCommands : testing::Test {
+  DocsCommands() { fs::current_path(folder.path()); }
+  ~DocsCommands() override { fs::current_path(before); }
+
+  // What is wrong with a command line; "" if nothing is. Folders and models that it names are made.
+  std::string MistakeIn(const std::vector<std::string>& arguments) {
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      try {
+        ParseOptions(NamedCommand(*program, arguments), arguments);
+        return "";
+      } catch (const Error& error) {
+        const std::string message = error.what();
+        const std::size_t end = message.find(": no such folder");
+        if (end == std::string::npos) return message;
+        fs::create_directories(message.substr(0, end));
+      }
+    }
+    return "too many folders";
+  }
+
+  // The mistakes in the commands of lines; `count` counts the commands.
+  std::vector<std::string> Mistakes(const std::string& where, const std::vector<std::string>& lines) {
+    std::vector<std::string> mistakes;
+    for (const std::string& line : lines)
+      for (const std::vector<std::string>& words : ShellCommands(line))
+        if (const auto arguments = Arguments(words)) {
+          ++count;
+          if (const std::string mistake = MistakeIn(*arguments); !mistake.empty())
+            mistakes.push_back(where + ": " + line + ": " + mistake);
+        }
+    return mistakes;
+  }
+
+  const fs::path before = fs::current_path();
+  const TemporaryFolder folder;
+  const std::unique_ptr<Command> program = MakeProgram();
+  int count = 0;
+};
+
+TEST_F(DocsCommands, OfPagesParse) {
+  const fs::path root = HEADLIGHT_SOURCE_DIR;
+  std::vector<fs::path> pages = {root / "README.md"};
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  for (const fs::path& page : pages)
+    EXPECT_THAT(Mistakes(page.lexically_relative(root), CodeOf(ReadFile(page))), testing::IsEmpty());
+  EXPECT_GT(count, 100);
+}
+
+TEST_F(DocsCommands, OfHelpsParse) {
+  for (const Command* command : LeavesOf(*program))
+    EXPECT_THAT(Mistakes(FullName(*command), Joined(Lines(std::string(DivideFooter(command->footer).second) + "\n"))),
+                testing::IsEmpty());
+  EXPECT_GT(count, 100);
+}
+
+TEST_F(DocsCommands, PlantedMistakesAreFound) {
+  EXPECT_THAT(
+      Mistakes("page",
+               CodeOf("Text `headlight translate --no`\n    A=1 headlight translate model \\\n      --beam-size "
+                      "3 'a | b' > out  # --no\n")),
+      testing::IsEmpty());
+  EXPECT_EQ(count, 1);
+  EXPECT_THAT(Mistakes("page", CodeOf("```\necho a | headlight translate model --beams 3\n```\n")),
+              testing::ElementsAre(HasSubstr("has no option --beams")));
+  EXPECT_THAT(Mistakes("page", {"cd a && headlight translate model --beam-size 0"}),
+              testing::ElementsAre(HasSubstr("--beam-size must be")));
+  EXPECT_THAT(Mistakes("page", {"mpirun -n 2 headlight embed model --top-k 3"}),
+              testing::ElementsAre(HasSubstr("--top-k needs --search")));
+  EXPECT_THAT(Mistakes("page", {"headlight bleu"}), testing::ElementsAre(HasSubstr("needs --reference")));
+}
+
+TEST_F(DocsCommands, HaveReferencePages) {
+  ASSERT_EQ(RunProgram({"help", "--reference", "pages"}).exit_code, 0);
+  const std::string index = ReadFile("pages/README.md"), page = ReadFile("pages/translate.md");
+  EXPECT_THAT(index, HasSubstr("\n- [headlight translate](translate.md): Translate text, line by line\n"));
+  EXPECT_THAT(ReadFile("pages/train.md"), HasSubstr("[headlight train translation](train-translation.md)"));
+  EXPECT_THAT(page, HasSubstr("```text\nheadlight translate [OPTIONS] DIR [FILE]\n```\n"));
+  EXPECT_THAT(page, HasSubstr("\n`--top-k N`\n:   Sample from the N most probable tokens; 0: from all \\[50\\]\n"));
+  EXPECT_THAT(page, HasSubstr("\n## Examples\n\n```text\n  echo 'Ein Hund"));
+  for (const Command* command : LeavesOf(*program)) EXPECT_THAT(ReferencePage(*command), HasSubstr("\n## Examples\n"));
+}
+
+}  // namespace
+}  // namespace headlight::docs_commands_test

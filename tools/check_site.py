@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Checks a built site: links and anchors lead somewhere, and no page needs the network.
+
+Usage: check_site.py FOLDER. Pages of api/, which Doxygen wrote, and of mathjax/ are only targets.
+"""
+import html.parser
+import os
+import pathlib
+import sys
+import urllib.parse
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.names |= {values[key] for key in ("id", "name") if values.get(key)}
+        if values.get("href") and tag == "a":
+            self.links.append(values["href"])
+        elif values.get("href") and values.get("rel") != "canonical":
+            self.loaded.append(values["href"])
+        self.loaded += [values[key] for key in ("src", "srcset") if values.get(key)]
+
+
+def problems_of(folder):
+    pages = {path: Page(path.read_text()) for path in folder.rglob("*.html") if "mathjax" not in path.parts}
+    for path, page in sorted(pages.items()):
+        at = path.relative_to(folder)
+        if at.parts[0] == "api" or at.name == "404.html":
+            continue
+        for link in page.loaded:
+            if urllib.parse.urlsplit(link).netloc:
+                yield f"{at}: loads {link}"
+        for link in page.links + page.loaded:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = pathlib.Path(os.path.normpath(path.parent / urllib.parse.unquote(parts.path))) if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            if not target.exists():
+                yield f"{at}: nothing at {link}"
+            elif parts.fragment and target in pages and urllib.parse.unquote(parts.fragment) not in pages[target].names:
+                yield f"{at}: no anchor {link}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = list(problems_of(pathlib.Path(sys.argv[1]).resolve()))
+    if found:
+        sys.exit("\n".join(found))

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Prepares the documentation for mkdocs: writes FOLDER/mkdocs.yml and FOLDER/source.
+
+Usage: stage_docs.py FOLDER. The pages of docs/ are copied. The navigation is that of docs/README.md, which must list every page.
+Links to files of the project lead to copies of these, with their syntax highlighted. An excerpt gets its file's name as a title.
+"""
+import html
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import pygments
+import pygments.formatters
+import pygments.lexers
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+LINK = re.compile(r"(!?)\[([^\[\]]*)\]\(([^)#\s]*)(#[^)]*)?\)")
+CODE_PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{name}</title><style>body {{ font: 14px sans-serif; margin: 1em; color-scheme: light dark; }} pre {{ overflow-x: auto; }}
+{light} @media (prefers-color-scheme: dark) {{ {dark} }}</style><h1>{name}</h1>{code}</html>
+"""
+
+
+def style(name):
+    return pygments.formatters.HtmlFormatter(style=name).get_style_defs(".highlight")
+
+
+def write_code(path, out):
+    """A page with a source file."""
+    try:
+        lexer = pygments.lexers.get_lexer_for_filename(path.name)
+    except pygments.util.ClassNotFound:
+        lexer = pygments.lexers.TextLexer()
+    code = pygments.highlight(path.read_text(), lexer, pygments.formatters.HtmlFormatter(cssclass="highlight"))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    name = html.escape(str(path.relative_to(ROOT)))
+    out.write_text(CODE_PAGE.format(name=name, light=style("default"), dark=style("github-dark"), code=code))
+
+
+def with_blank_lines(lines):
+    """Python-Markdown needs an empty line before a list or a table."""
+    in_fence = False
+    for before, line in zip([""] + lines, lines):
+        if line.startswith("```"):
+            in_fence = not in_fence
+        item = r"(-|\d+\.) "
+        starts = re.match(item, line) and not re.match(item + "|  ", before) or line.startswith("|") and before[:1] != "|"
+        if not in_fence and starts and before:
+            yield ""
+        yield line
+
+
+class Stage:
+    def __init__(self, folder):
+        self.folder = folder
+        self.source = folder / "source"
+        self.problems = []
+
+    def target(self, page, link):
+        """Where a link of a page leads to in the site, or None if it leads to a folder."""
+        path = pathlib.Path(os.path.normpath((ROOT / page).parent / link))
+        if not path.exists() or path.is_dir():
+            return None
+        path = path.relative_to(ROOT)
+        if path.parts[0] == "docs" and path.suffix in (".md", ".png", ".svg"):
+            return path.relative_to("docs")
+        if len(path.parts) == 1 and path.suffix == ".md":
+            self.add_page(path, pathlib.Path("project") / path.name)
+            return pathlib.Path("project") / path.name
+        out = pathlib.Path("code") / (str(path) + ".html")
+        if not (self.source / out).exists():
+            write_code(ROOT / path, self.source / out)
+        return out
+
+    def add_page(self, page, out):
+        if (self.source / out).exists():
+            return
+        (self.source / out).parent.mkdir(parents=True, exist_ok=True)
+        (self.source / out).touch()
+
+        def relink(match):
+            image, label, link, anchor = match[1], match[2], match[3], match[4] or ""
+            if "://" in link or not link:
+                return match[0]
+            target = self.target(page, link)
+            return f"{image}[{label}]({os.path.relpath(target, out.parent)}{anchor})" if target else label
+
+        text = (ROOT / page).read_text()
+        text = re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
+        text = text.replace("<details>", '<details markdown="1">')
+        parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+        text = "".join(part if part.startswith("```") else LINK.sub(relink, part) for part in parts)
+        (self.source / out).write_text("\n".join(with_blank_lines(text.split("\n"))))
+
+    def navigation(self):
+        """The sections and pages of docs/README.md as YAML."""
+        lines, listed = ["nav:", "  - Documentation: README.md"], {"README.md"}
+        for line in (DOCS / "README.md").read_text().split("\n"):
+            if line.startswith("## "):
+                lines.append(f"  - {line[3:]}:")
+            elif match := re.match(r"(?:-|\d+\.) \[([^\]]*)\]\(([^)#]*\.md)\)", line):
+                lines.append(f'      - "{match[1]}": {match[2]}')
+                listed.add(match[2])
+                if match[2] == "reference/files.md":
+                    lines += ["      - Commands: reference/commands/README.md", "      - C++ classes: reference/classes.md"]
+        pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+        self.problems += [f"docs/README.md does not list {page}" for page in sorted(pages - listed)]
+        return "\n".join(lines) + "\n"
+
+    def write(self):
+        shutil.rmtree(self.source, ignore_errors=True)
+        for page in sorted(DOCS.rglob("*.md")):
+            self.add_page(page.relative_to(ROOT), page.relative_to(DOCS))
+        shutil.copytree(DOCS / "images", self.source / "images")
+        shutil.copytree(DOCS / "site", self.source / "site")
+        (self.source / "reference" / "classes.md").write_text(
+            "# C++ classes\n\nThe [classes and functions](../api/annotated.html) of the installed headers, by name, and the "
+            "[headers](../api/files.html).\n")
+        (self.folder / "mkdocs.yml").write_text((DOCS / "mkdocs.yml").read_text() + self.navigation())
+        return self.problems
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if problems := Stage(pathlib.Path(sys.argv[1]).resolve()).write():
+        sys.exit("\n".join(problems))
