@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 
@@ -124,6 +125,8 @@ def main():
                 a, b = statistics.median(mine), statistics.median(others)
                 print(f"{beam:4} {compute:8} {a:10.2f} s {b:10.2f} s ({best[1]} x {options.threads // best[1]}, "
                       f"{best[0]:4}) {b / a:6.2f}  {same:.0%}", flush=True)
+                record(options, "CTranslate2", f"translate {Path(options.source).name}", f"beam {beam}, {compute}", "s", a,
+                       b)
                 if compute == "float32" and same < 0.9:
                     sys.exit("ctranslate2_text: the two do not compute the same thing")
 
@@ -136,6 +139,7 @@ def main():
         for what, unit, index in (("one sentence, whole process, int8", "s", 0), ("its memory", "MB", 1)):
             a, b = (statistics.median(start[index] for start in side) for side in (starts, their_starts))
             print(f"{what:36} {a:8.3f} {unit:2} {b:8.3f} {unit:2} {b / a:6.2f}")
+            record(options, "CTranslate2 in Python", what, "beam 4", unit, a, b)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from results import record
+
 HEADLIGHT = "build/release/headlight"
 
 
@@ -197,6 +199,10 @@ def main():
                     a, b = statistics.median(mine), statistics.median(others)
                     print(f"{batch:5} {beam:4} {compute:>9} {a:8.0f} {peer:>9} {b:8.0f} ({layout[0]} x "
                           f"{layout[1]}) {a / b:6.2f}  {same:.0%}", flush=True)
+                    record(options, f"CTranslate2 {ctranslate2.__version__}",
+                           f"translate 10 to 30 tokens to {length} with a {options.family} of {options.layers} + "
+                           f"{options.layers} layers of {options.model}, vocabulary {options.vocabulary}",
+                           f"batch {batch}, beam {beam}, {compute}, peer {peer}", "target tokens/s", a, b)
                     if compute == "float32" and same < 0.99:
                         sys.exit("ctranslate2_translating: the two do not compute the same thing")
 

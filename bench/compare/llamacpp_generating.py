@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from results import record
+
 HEADLIGHT = "build/release/headlight"
 PEERS = {"float32": ["f32"], "int8": ["q8_0"], "int4": ["q4_0", "q4_0_pure"]}
 
@@ -141,6 +143,10 @@ def main():
                     other = statistics.median(turn[part] for turn in others[best])
                     way = best[0] + (" flash" if best[1] else "")
                     row += f" {speed:8.1f} {way:>12} {other:7.1f} {speed / other:6.2f}"
+                    work_of = (f"read prompts of {options.prompt_length} tokens" if part == 0
+                               else f"generate {options.length} tokens after each prompt")
+                    record(options, "llama.cpp", f"{work_of}, {options.layers} layers of {options.model}",
+                           f"{batch} at once, {compute}, peer {way}", "tokens/s", speed, other)
                 share = statistics.median(turn["weights_read_share"] for turn in mine)
                 print(f"{row}  {share:5.0%}  {same:.0%}", flush=True)
                 if compute == "float32" and same < 0.9:

@@ -17,6 +17,7 @@ import types
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 SIZES = {"attention_head_count": 16, "embed_count": 1024, "glu_embed_count": 2730, "layer_count": 12, "device": "cpu"}
@@ -131,6 +132,8 @@ def main():
                     others.append(json.loads(finished.stdout))
                 a, b = statistics.median(mine), statistics.median(others)
                 print(f"{count} at once: headlight {compute:9} {a:6.1f}   min-dalle float32 {b:6.1f}   ratio {b / a:.2f}", flush=True)
+                record(options, Path(options.min_dalle).name, "generate images with a DALL-E mini, from weights on disk",
+                       f"{count} at once, {compute}, peer float32", "s", a, b)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from results import record
+
 HEADLIGHT = "build/release/headlight"
 SIDE, LONGEST = 224, 77
 
@@ -217,6 +219,8 @@ def main():
                     print(f"{tower:9} {batch:5} {compute:>9} {a:10.1f} {statistics.median(shares):8.0%} {b:12.1f} "
                           f"{a / b:6.2f}  {way[0]}" + (f", {way[1]} parts" if way[1] > 1 else "")
                           + (f"; padded to {LONGEST}: {theirs(way[0], batch, 0):.1f}" if texts else ""), flush=True)
+                    record(options, f"ONNX Runtime {onnxruntime.__version__}", f"embed {tower} with CLIP ViT-B/32",
+                           f"batch {batch}, {compute}, peer {way[0]}", speed.replace("_per_second", "/s"), a, b)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from results import record
+
 HEADLIGHT = "build/release/headlight"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -237,6 +239,9 @@ def main():
                               f"{a / b:6.2f}  {kind}, {sessions} x {options.threads // sessions} threads, "
                               f"{parts} part{'s' if parts > 1 else ''}"
                               + (f" (the whole batch: {whole:.0f} in one turn)" if parts > 1 else ""), flush=True)
+                        record(options, f"ONNX Runtime {onnxruntime.__version__}",
+                               f"encode texts of {length} tokens with {Path(name).name}",
+                               f"batch {batch}, {compute}, peer {kind}", "tokens/s", a, b)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from results import record
+
 HEADLIGHT = "build/release/headlight"
 MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50", "detr-r50-mixed")
 SIDE = 224
@@ -317,6 +319,11 @@ def main():
                         b = statistics.median(speeds)
                         print(f"{left:{len(left)}}   {peer:>15} {b:8.2f} {a / b:6.2f}"
                               + (f"  {best[peer]}" if best[peer] else ""), flush=True)
+                        runtime, dtype = peer.split()
+                        version = (f"ONNX Runtime {onnxruntime.__version__}" if runtime == "onnx"
+                                   else f"PyTorch {torch.__version__}")
+                        record(options, version, f"read images with {name}", f"batch {batch}, {compute}, peer {dtype}",
+                               "images/s", a, b)
                         left = " " * len(left)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import torch
 from measured import run
+from results import record
 from safetensors.torch import save_file
 
 HEADLIGHT = "build/release/headlight"
@@ -172,6 +173,9 @@ def main():
         ratios = [theirs / own if own > 0 else float("nan") for own, theirs in zip(medians[ours], medians[peer])]
         print(f"{'over ' + peer:18} {ratios[0]:16.2f} {ratios[1]:12.2f} {ratios[2]:9.2f} {whole[peer] / whole[ours]:8.2f} "
               f"{peaks[ours] / peaks[peer]:12.2f}")
+        for part in (0, 1):
+            record(options, peer.split()[0], f"run a block of AlphaFold, {PARTS[part]}, {options.residues} residues",
+                   f"{options.compute}, peer {peer.split()[-1]}", "s", medians[ours][part], medians[peer][part])
 
 
 if __name__ == "__main__":

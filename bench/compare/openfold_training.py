@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 from openfold_folding import load_openfold, write_model
 
 HEADLIGHT = "build/release/headlight"
@@ -142,6 +143,9 @@ def main():
         own = statistics.median(seconds)
         print(f"{name:18} {own:7.2f} s a step, {peaks[name]:6.0f} MB; OpenFold's over it: {theirs / own:.2f}, "
               f"its memory of OpenFold's: {peaks[name] / peaks['OpenFold float32']:.2f}")
+        if name != "OpenFold float32":
+            record(options, "OpenFold", f"one step of training, {options.blocks} + {options.extra_blocks} blocks, "
+                   f"{options.residues} residues", f"{name.split()[-1]}, peer float32", "s", own, theirs)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 
@@ -180,6 +181,9 @@ def main():
     less = statistics.mean(bits["PyTorch"]) - statistics.mean(bits["headlight"])
     print(f"\n{theirs['parameters'] / 1e6:.1f} M parameters. Pixels/s over PyTorch's: {ratio:.2f}. Bits per pixel below "
           f"PyTorch's: {less:+.4f}, the mean of {options.repeats}.")
+    record(options, f"PyTorch {torch.__version__}", f"train an ImageGPT, {options.layers} layers of {options.model}",
+           f"{options.compute}, peer float32", "pixels/s", statistics.median(rates["headlight"]),
+           statistics.median(rates["PyTorch"]))
 
 
 if __name__ == "__main__":

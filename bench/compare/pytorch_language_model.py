@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 
@@ -188,6 +189,9 @@ def main():
     less = statistics.mean(bits["PyTorch"]) - statistics.mean(bits["headlight"])
     print(f"\n{theirs['parameters'] / 1e6:.1f} M parameters, {job['steps']} steps. Tokens/s over PyTorch's: "
           f"{ratio:.2f}. Bits a byte below PyTorch's: {less:+.4f}, the mean of {options.repeats}.")
+    record(options, f"PyTorch {torch.__version__}", f"train a GPT-2, {options.layers} layers of {options.model}",
+           f"{options.compute}, peer float32", "tokens/s", statistics.median(rates["headlight"]),
+           statistics.median(rates["PyTorch"]))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 import headlight_training
 import torch
 from measured import run
+from results import record
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch.nn import functional as F
@@ -145,6 +146,12 @@ def main():
     for peer in peers:
         ratio = statistics.median(rates[ours]) / statistics.median(rates[peer])
         print(f"{'over ' + peer:18} {ratio:15.2f} {'':16} {'':12} {peaks[ours] / peaks[peer]:12.2f}")
+        layers = f"{options.layers} + {options.layers} layers of {options.model}, ffn {options.ffn}"
+        types = f"{options.compute}, peer {peer.split()[-1]}, steps of {options.batch_tokens} target tokens"
+        version = f"PyTorch {torch.__version__}"
+        record(options, version, f"train a translation model, {layers}", types, "target tokens/s",
+               statistics.median(rates[ours]), statistics.median(rates[peer]))
+        record(options, version, f"peak memory of that training, {layers}", types, "MB", peaks[ours], peaks[peer])
 
 
 if __name__ == "__main__":

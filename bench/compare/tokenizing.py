@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 
@@ -104,7 +105,7 @@ def compare(name, folder, text, lines):
     for number, (row, encoding) in enumerate(zip(ours.splitlines(), theirs, strict=True), 1):
         got = json.loads(row)
         tokens += len(got["ids"])
-        if got["ids"] != encoding.ids or [tuple(span) for span in got["characters"]] != encoding.offsets:
+        if got["ids"] != encoding.ids or [tuple(span) for span in got["character_spans"]] != encoding.offsets:
             sys.exit(f"tokenizing: {name}: line {number} differs: {lines[number - 1]!r}")
     return tokens
 
@@ -145,6 +146,8 @@ def main():
                 turns = [(ours(), theirs(call)) for _ in range(options.repeats)]
                 a, b = (statistics.median(turn[side] for turn in turns) for side in (0, 1))
                 print(f"{name:10} {tokens:10} {threads:7} {a:9.3f} s {b:9.3f} s {b / a:6.2f}", flush=True)
+                record(options, f"tokenizers {tokenizers.__version__}",
+                       f"tokenize {len(lines) * options.times} lines with {name}", f"threads {threads}", "s", a, b)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 from measured import run
+from results import record
 
 
 def add_arguments(parser, steps, warmup_steps):
@@ -100,3 +101,7 @@ def race(options, unit, job, folder, train_headlight):
     for peer in peers:
         ratio = statistics.median(rates[ours]) / statistics.median(rates[peer])
         print(f"{'over ' + peer:18} {ratio:10.2f} {'':16} {peaks[ours] / peaks[peer]:12.2f}")
+        medians = {name: statistics.median(measured) for name, measured in rates.items()}
+        for what, its_unit, values in (("train", f"{unit}/s", medians), ("peak memory of that training", "MB", peaks)):
+            record(options, f"PyTorch {torch.__version__}", what, f"{options.compute}, peer {peer.split()[-1]}",
+                   its_unit, values[ours], values[peer])

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 SIDE = 224
@@ -131,6 +132,9 @@ def main():
             a, b = statistics.median(mine), min(statistics.median(seconds) for seconds in others.values())
             print(f"headlight {compute:9} {options.batch / a:8.2f} images/s   Transformers {options.batch / b:8.2f}   "
                   f"ratio {b / a:.2f}", flush=True)
+            record(options, f"Transformers {transformers.__version__}", "caption images with ViT-base and GPT-2",
+                   f"batch {options.batch}, beam {options.beams}, {compute}", "images/s", options.batch / a,
+                   options.batch / b)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 LAYERS, MODEL, HEADS, TEXT, SIDE = 12, 768, 12, 64, 32  # the last: of the grid of codes
@@ -104,6 +105,8 @@ def main():
                 a, b = statistics.median(mine), statistics.median(others)
                 print(f"{count} at once: headlight {compute:9} {count * codes / a:8.1f}   Transformers float32 "
                       f"{count * codes / b:8.1f}   ratio {b / a:.2f}", flush=True)
+                record(options, f"Transformers {transformers.__version__}", "generate image codes with a DALL-E",
+                       f"{count} at once, {compute}, peer float32", "codes/s", count * codes / a, count * codes / b)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from measured import run
+from results import record
 
 HEADLIGHT = "build/release/headlight"
 SIZES = {"esm2-8m": (320, 6, 20), "esm2-35m": (480, 12, 20), "esm2-150m": (640, 30, 20), "esm2-650m": (1280, 33, 20)}
@@ -199,6 +200,8 @@ def compare_reading(name, options, work):
             for which in options.peers:
                 theirs = statistics.median(others[which])
                 print(f" | {which} {theirs:.0f}, {peaks[which]:.0f} MB: {own / theirs:.2f}", end="")
+                record(options, which, f"encode {options.batch} proteins of {length} residues with {name}",
+                       f"{compute}, peer float32", "residues/s", own, theirs)
             print(flush=True)
 
 
@@ -220,6 +223,8 @@ def compare_folding(options, work):
             own, theirs = statistics.median(mine), statistics.median(others)
             print(f"esmfold, a block, {residues} residues, {compute}: {own:.3f} s | Transformers {theirs:.3f} s: {theirs / own:.2f}",
                   flush=True)
+            record(options, "Transformers", f"run a block of ESMFold's trunk, {residues} residues",
+                   f"{compute}, peer float32", "s", own, theirs)
 
 
 def main():
