@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prepares the documentation for mkdocs: writes FOLDER/mkdocs.yml and FOLDER/source.
 
-Usage: stage_docs.py FOLDER. The pages of docs/ are copied. The navigation is that of docs/README.md, which must list every page.
+Usage: stage_docs.py FOLDER. The pages of docs/ are copied, and those of FOLDER/commands, which `headlight help --reference` has written. The navigation is that of docs/README.md, which must list every page.
 Links to files of the project lead to copies of these, with their syntax highlighted. An excerpt gets its file's name as a title.
 """
 import html
@@ -95,6 +95,10 @@ class Stage:
         text = "".join(part if part.startswith("```") else LINK.sub(relink, part) for part in parts)
         (self.source / out).write_text("\n".join(with_blank_lines(text.split("\n"))))
 
+    def commands(self):
+        pages = [page.name for page in (self.folder / "commands").glob("*.md")]
+        return ["reference/commands/" + page for page in sorted(pages, key=lambda page: (page != "README.md", page))]
+
     def navigation(self):
         """The sections and pages of docs/README.md as YAML."""
         lines, listed = ["nav:", "  - Documentation: README.md"], {"README.md"}
@@ -105,7 +109,8 @@ class Stage:
                 lines.append(f'      - "{match[1]}": {match[2]}')
                 listed.add(match[2])
                 if match[2] == "reference/files.md":
-                    lines += ["      - Commands: reference/commands/README.md", "      - C++ classes: reference/classes.md"]
+                    lines += ["      - C++ classes: reference/classes.md", "      - Commands:"]
+                    lines += [f"          - {page}" for page in self.commands()]
         pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
         self.problems += [f"docs/README.md does not list {page}" for page in sorted(pages - listed)]
         return "\n".join(lines) + "\n"
@@ -116,6 +121,7 @@ class Stage:
             self.add_page(page.relative_to(ROOT), page.relative_to(DOCS))
         shutil.copytree(DOCS / "images", self.source / "images")
         shutil.copytree(DOCS / "site", self.source / "site")
+        shutil.copytree(self.folder / "commands", self.source / "reference" / "commands")
         (self.source / "reference" / "classes.md").write_text(
             "# C++ classes\n\nThe [classes and functions](../api/annotated.html) of the installed headers, by name, and the "
             "[headers](../api/files.html).\n")
