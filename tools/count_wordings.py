@@ -31,7 +31,7 @@ PATTERNS = {
     "likewise": r"\blikewise\b",
     "turns": r"\bturns?\b(?! (?:on|off|into|out|it|them))",
     "learned": r"\b(?:learns|learned|learnt)\b",
-    "picture": r"\bpictures?\b",
+    "picture": r"(?<![</])\bpictures?\b",
     "anew, heeded, seldom": r"\b(?:anew|heeded|heeds|seldom)\b",
     "is to do": r"\b(?:is|are) to (?:be|find|have|take|give|say|tell|hold)\b",
     "that which, what follows": r"\b(?:[Tt]hat which|[Tt]hose which|[Ww]ho(?:ever)? is asked)\b",
@@ -114,7 +114,7 @@ def prose(text):
         if line.lstrip().startswith("```"):
             code = not code
             line = ""
-        elif code:
+        elif code or line.startswith("    ") and not paragraph:
             continue
         begins = re.match(r"\s*(?:[-*|#]|\d+\.) ?", line)
         if (not line.strip() or begins) and paragraph:
@@ -129,7 +129,7 @@ def prose(text):
 def long_sentences(text):
     if "|" in text or "::" in text:
         return []
-    text = re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "", text))
+    text = re.sub(r"`[^`]*`", "Code", re.sub(r"</?[a-z][^<>]*>|\]\([^)]*\)", "", text))
     sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z`])|\n\s*\n", text)
     return [s for s in sentences if len(re.findall(r"[\w'-]*[A-Za-z][\w'-]*", s)) > 25]
 

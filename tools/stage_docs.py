@@ -90,7 +90,7 @@ class Stage:
 
         text = (ROOT / page).read_text()
         text = re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
-        text = text.replace("<details>", '<details markdown="1">')
+        text = text.replace("<details>", '<details markdown="1">').replace('"docs/images/', '"../images/')  # README's
         parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
         text = "".join(part if part.startswith("```") else LINK.sub(relink, part) for part in parts)
         (self.source / out).write_text("\n".join(with_blank_lines(text.split("\n"))))
@@ -119,6 +119,7 @@ class Stage:
         shutil.rmtree(self.source, ignore_errors=True)
         for page in sorted(DOCS.rglob("*.md")):
             self.add_page(page.relative_to(ROOT), page.relative_to(DOCS))
+        self.add_page(pathlib.Path("README.md"), pathlib.Path("project/README.md"))
         shutil.copytree(DOCS / "images", self.source / "images")
         shutil.copytree(DOCS / "site", self.source / "site")
         shutil.copytree(self.folder / "commands", self.source / "reference" / "commands")

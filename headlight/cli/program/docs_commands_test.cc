@@ -97,7 +97,7 @@ struct DocsCommands : testing::Test {
   DocsCommands() { fs::current_path(folder.path()); }
   ~DocsCommands() override { fs::current_path(before); }
 
-  // What is wrong with a command line; "" if nothing is. Folders and models that it names are made.
+  // The error for a command line; "" if there is none. Folders and models that it names are made.
   std::string MistakeIn(const std::vector<std::string>& arguments) {
     for (int attempt = 0; attempt < 5; ++attempt) {
       try {

@@ -257,7 +257,7 @@ TEST_F(ProgramTest, FailsWithTheWordingsOfTheTable) {
   }
 }
 
-// Each message of the guide is a part of a wording; ... stands for anything.
+// Each message of the guide is a part of a wording; ... matches anything.
 TEST(Troubleshooting, ShowsWordingsOfTheTable) {
   int count = 0;
   for (const std::string& line : Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/guides/troubleshooting.md"))) {
