@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace headlight {
 namespace {
@@ -39,6 +40,14 @@ Color RampColor(double weight, Theme theme) {
   const auto& [zero, one] = theme == Theme::light ? kLight : kDark;
   const double t = std::clamp(weight, 0.0, 1.0);
   return ToRgb({std::lerp(zero.lightness, one.lightness, t), std::lerp(zero.a, one.a, t), std::lerp(zero.b, one.b, t)});
+}
+
+Color HeatColor(double weight) {
+  const double t = std::clamp(weight, 0.0, 1.0);
+  const double hue = std::lerp(315.0, 105.0, t) * std::numbers::pi / 180;
+  // Near the largest chroma that sRGB has at each lightness and hue.
+  const double chroma = 0.1 + 0.36 * std::pow(std::max(0.0, t - 0.5), 2);
+  return ToRgb({std::lerp(0.25, 0.92, t), chroma * std::cos(hue), chroma * std::sin(hue)});
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The colour scale of attention weights: one hue, with the weight as lightness.
+// The colour scales of attention weights.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,9 @@ enum class Theme { light, dark };
 /// is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020), which is perceptually
 /// uniform, so that weights can be compared, also in grey print and with colour blindness.
 Color RampColor(double weight, Theme theme);
+
+/// The colour of a weight in [0, 1] over a grey image: from dark violet over blue and green to yellow. Lightness in
+/// OKLab increases linearly with the weight.
+Color HeatColor(double weight);
 
 }  // namespace headlight

@@ -29,6 +29,21 @@ TEST(RampColor, LightnessIsLinearInTheWeight) {
   }
 }
 
+TEST(HeatColor, LightnessIsLinearInTheWeight) {
+  const double range = Lightness(HeatColor(1)) - Lightness(HeatColor(0));
+  EXPECT_GT(range, 70);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_NEAR(Lightness(HeatColor((i + 1) / 20.0)) - Lightness(HeatColor(i / 20.0)), range / 20, 1.5) << i;
+}
+
+TEST(HeatColor, GoesFromVioletToYellow) {
+  const Color low = HeatColor(0), high = HeatColor(1);
+  EXPECT_GT(low.blue, low.green);
+  EXPECT_GT(high.red, 200);
+  EXPECT_GT(high.green, 200);
+  EXPECT_LT(high.blue, 128);
+}
+
 TEST(RampColor, ClampsWeights) {
   EXPECT_EQ(RampColor(-1, Theme::light), RampColor(0, Theme::light));
   EXPECT_EQ(RampColor(1.001, Theme::dark), RampColor(1, Theme::dark));

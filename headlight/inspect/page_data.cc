@@ -56,10 +56,10 @@ std::string Fill(std::string_view text, const std::map<std::string_view, std::st
   }
 }
 
-std::string RampHex(Theme theme) {
+std::string RampHex(Color (*color_of)(double weight)) {
   std::string hex;
   for (int i = 0; i < 256; ++i) {
-    const Color color = RampColor(i / 255.0, theme);
+    const Color color = color_of(i / 255.0);
     hex += fmt::format("{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
   }
   return hex;
@@ -107,7 +107,11 @@ std::string PackBytes(std::span<const std::uint8_t> bytes) {
   return packed;
 }
 
-Json Ramps() { return Json::Object{{"light", RampHex(Theme::light)}, {"dark", RampHex(Theme::dark)}}; }
+Json Ramps() {
+  return Json::Object{{"light", RampHex([](double weight) { return RampColor(weight, Theme::light); })},
+                      {"dark", RampHex([](double weight) { return RampColor(weight, Theme::dark); })},
+                      {"heat", RampHex(HeatColor)}};
+}
 
 std::string FillPage(std::string_view page, std::string_view title, const Json& data) {
   const std::string escaped_title = EscapeHtml(TokenLabel(title)), escaped_data = EscapeScript(data.Line());

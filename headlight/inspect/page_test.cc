@@ -184,7 +184,7 @@ void ExpectWorks(const std::string& page, int checks) {
 
 TEST_F(PageTest, ShowsTexts) { ExpectWorks(SelfTestPage(), 64); }
 
-TEST_F(PageTest, ShowsImages) { ExpectWorks(WithSelfTest(AttentionPage(ImageRecord()), "page_image_selftest.js"), 35); }
+TEST_F(PageTest, ShowsImages) { ExpectWorks(WithSelfTest(AttentionPage(ImageRecord()), "page_image_selftest.js"), 39); }
 
 TEST_F(PageTest, ShowsBoxes) { ExpectWorks(WithSelfTest(AttentionPage(BoxRecord()), "page_boxes_selftest.js"), 13); }
 

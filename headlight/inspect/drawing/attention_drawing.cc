@@ -106,6 +106,7 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
     }
   }
   // In the corner that has no labels.
+  if (map.heads == 1) return;
   canvas.Text({frame.x - layout.query_labels, frame.y - layout.key_labels + 8}, fmt::format("head {}", head + 1),
               {.size = 12, .bold = true}, Align::left);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/image/colour.h"
 #include "headlight/image/resize.h"
 #include "headlight/inspect/image_attention.h"
 #include "headlight/text/token_label.h"
@@ -20,10 +21,10 @@ constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetG
 constexpr double kLeastSheetWidth = 620;                      // of the header
 constexpr double kSheetWidth = 1500;                          // shared by the columns, within these bounds
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
-// The overlay of a cell. A lower weight makes it darker and a higher weight more orange, so that the weight is visible
-// on any image.
-constexpr double kDarkness = 0.8, kGlow = 0.5;
-constexpr Color kTint = {255, 150, 0}, kMark = {255, 255, 255};
+constexpr double kOverlayOpacity = 0.7;
+constexpr double kScaleWidth = 160, kScaleHeight = 10;
+constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
+constexpr Color kMark = {255, 255, 255};
 
 // The row of a layer.
 struct Row {
@@ -88,19 +89,11 @@ void DrawOverlay(Canvas& canvas, const CanvasImage& image, const Rectangle& wher
     return Rectangle{where.x + column * width, where.y + row * height, width, height};
   };
   canvas.Draw(image, where);
-  // Cells with equal overlays are one shape, so that vector drawings are small.
-  constexpr int kLevels = 64;
   std::map<int, std::vector<Rectangle>> covers;
   for (int index = 0; index < cells.cells(); ++index)
     covers[static_cast<int>(std::lround(shares[index] * kLevels))].push_back(cell(index));
-  for (const auto& [level, rectangles] : covers) {
-    const double share = static_cast<double>(level) / kLevels, glow = kGlow * share;
-    const double opacity = 1 - (1 - kDarkness * (1 - share)) * (1 - glow);
-    const auto part = [&](std::uint8_t color) {
-      return static_cast<std::uint8_t>(std::lround(color * glow / opacity));
-    };
-    canvas.Shade(rectangles, {part(kTint.red), part(kTint.green), part(kTint.blue)}, opacity);
-  }
+  for (const auto& [level, rectangles] : covers)
+    canvas.Shade(rectangles, HeatColor(static_cast<double>(level) / kLevels), kOverlayOpacity);
   if (query_cell >= 0) canvas.Outline(cell(query_cell), kMark, 1.5);
 }
 
@@ -134,6 +127,12 @@ struct Sheet {
   const std::vector<std::string>& query_tokens() const {
     return to_text ? record.key_tokens(kind) : record.query_tokens(kind);
   }
+  bool IsPadding(int query) const {
+    const bool of_source = &query_tokens() == &record.source_tokens;
+    const std::vector<int>& special = of_source ? record.source_special : record.target_special;
+    return query_tokens()[static_cast<std::size_t>(query)] == "padding" &&
+           std::ranges::find(special, query) != special.end();
+  }
   const AttentionMap& first() const { return *rows.front().heads; }
   int mean_columns() const { return heads > 1 ? 1 : 0; }
   int columns() const { return heads + mean_columns() + (rollouts ? 1 : 0); }
@@ -144,6 +143,7 @@ struct Sheet {
  private:
   std::string Explanation(const std::string& token) const;
   void DrawHeader(Canvas& canvas, int query) const;
+  void DrawScale(Canvas& canvas) const;
   void DrawColumnLabels(Canvas& canvas) const;
   CanvasImage SharpImage() const;
   void DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map, int head,
@@ -174,9 +174,8 @@ std::string Sheet::Explanation(const std::string& token) const {
   const char* const whose = relevance ? "an image" : "a head";
   const char* const parts = cells.boxes.empty() ? "cells" : "regions";
   const std::string rule =
-      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are orange", parts, 100 * *drawing.mass, whose)
-                   : fmt::format("the brighter and the more orange, the larger the weight, relative to {}'s largest",
-                                 relevance ? "the row" : "the head");
+      drawing.mass ? fmt::format("the {} that hold {:g}% of {}'s weight are yellow", parts, 100 * *drawing.mass, whose)
+                   : fmt::format("weights relative to {}'s largest", relevance ? "the row" : "the head");
   const std::string title = record.title.empty() ? "" : TokenLabel(record.title) + " · ";
   if (to_text) return fmt::format("{}which {} look at “{}”: {}", title, parts, TokenLabel(token), rule);
   return fmt::format("{}{} “{}” {}: {}", title, relevance ? "what the score of" : "where", TokenLabel(token),
@@ -187,9 +186,20 @@ void Sheet::DrawHeader(Canvas& canvas, int query) const {
   canvas.Text({kPageMargin, kPageMargin + 8}, MapTitle(first()), {.size = 19, .bold = true}, Align::left);
   canvas.Text({kPageMargin, kPageMargin + 38}, Explanation(query_tokens()[static_cast<std::size_t>(query)]),
               {.size = 12, .color = kMutedInk}, Align::left, layout.width - 2 * kPageMargin);
+  if (!drawing.mass) DrawScale(canvas);
+}
+
+void Sheet::DrawScale(Canvas& canvas) const {
+  const Rectangle bar = {layout.width - kPageMargin - 30 - kScaleWidth, kPageMargin + 3, kScaleWidth, kScaleHeight};
+  for (int level = 0; level < kLevels; ++level)
+    canvas.Fill({bar.x + level * bar.width / kLevels, bar.y, bar.width / kLevels, bar.height},
+                HeatColor(level / (kLevels - 1.0)));
+  canvas.Text({bar.x - 6, bar.y + bar.height / 2}, "0", {.size = 12, .color = kMutedInk}, Align::right);
+  canvas.Text({bar.x + bar.width + 6, bar.y + bar.height / 2}, "max", {.size = 12, .color = kMutedInk}, Align::left);
 }
 
 void Sheet::DrawColumnLabels(Canvas& canvas) const {
+  if (columns() == 1 && !first().rollout && !first().relevance) return;
   const auto label = [&](int column, const std::string& text) {
     const Rectangle top = layout.At(0, column);
     canvas.Text({top.x + top.width / 2, top.y - 10}, text, {.size = 12}, Align::center, top.width);
@@ -200,13 +210,13 @@ void Sheet::DrawColumnLabels(Canvas& canvas) const {
   if (rollouts) label(columns() - 1, "rollout");
 }
 
-// The image at the size at which it is drawn without blurring.
+// The image in grey, at the size at which it is drawn without blurring.
 CanvasImage Sheet::SharpImage() const {
   const auto sharp = [](double side, std::int64_t own) {
     return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
   };
-  return CanvasImage(Resize(cells.image, sharp(layout.image_height, cells.image.height),
-                            sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear));
+  return CanvasImage(Grey(Resize(cells.image, sharp(layout.image_height, cells.image.height),
+                                 sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear)));
 }
 
 void Sheet::DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map,
@@ -285,7 +295,8 @@ void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawi
       continue;
     }
     for (int query = 0; query < static_cast<int>(shared->query_tokens().size()); ++query)
-      add_page(TokenLabel(shared->query_tokens()[static_cast<std::size_t>(query)]), query);
+      if (!shared->IsPadding(query))
+        add_page(TokenLabel(shared->query_tokens()[static_cast<std::size_t>(query)]), query);
   }
   Check(!pages.empty(), "attention: none of these maps is of an image");
   WriteImage(path, record.title.empty() ? "Attention" : TokenLabel(record.title), pages);

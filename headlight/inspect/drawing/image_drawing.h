@@ -28,9 +28,9 @@ struct SheetLayout {
 HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns);
 
 /// Draws to `path` (.png, .svg or .pdf) the attentions of the record whose keys are an image, or whose queries are its
-/// regions. The image is dark for low weights, and bright and half orange for high weights. With a mass, it is dark
-/// outside of the cells with this share of the weight. Throws Error for a record that CheckAttention refuses or without
-/// an image, a query out of range, and the errors of DrawAttention.
+/// regions. The weights are colours (HeatColor) over the image in grey, relative to the largest of each head. With a
+/// mass, the cells with this share of the weight have the colour of 1, and the others of 0. Throws Error for a record
+/// that CheckAttention refuses or without an image, a query out of range, and the errors of DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,
                                       const std::string& path);
 

@@ -30,8 +30,8 @@ AttentionRecord WhiteImage() {
   return record;
 }
 
-// The green channel of white beneath the overlay of a cell.
-double Green(double share) { return (1 - 0.8 * (1 - share)) * (1 - 0.5 * share) + 0.5 * share * 150 / 255; }
+// The green channel of white under the overlay of a cell, whose opacity is 0.7.
+double Green(double share) { return 0.3 + 0.7 * HeatColor(share).green / 255; }
 
 struct Sheet {
   Sheet(const AttentionRecord& record, const ImageDrawing& drawing, int rows, int columns)
@@ -53,7 +53,7 @@ struct Sheet {
   std::optional<Png> png;
 };
 
-TEST(DrawImageAttention, ACellIsAsBrightAsItsWeight) {
+TEST(DrawImageAttention, ColoursACellByItsWeight) {
   const Sheet sheet(WhiteImage(), {}, 2, 3);
   EXPECT_NEAR(sheet.At(0, 0, 0), Green(1), 0.01);
   EXPECT_NEAR(sheet.At(0, 0, 1), Green(0.5), 0.01);
@@ -77,12 +77,12 @@ TEST(DrawImageAttention, HasTheRolloutAsItsLastColumn) {
   AddRollout(record);
   const Sheet sheet(record, {.query = 2}, 2, 4);
   EXPECT_NEAR(sheet.At(0, 3, 1), Green(1), 0.01);  // a token keeps half of itself
-  EXPECT_LT(sheet.At(0, 3, 3), 0.5);
+  EXPECT_LT(sheet.At(0, 3, 3), Green(0.5));
   const Sheet alone(SelectAttention(record, {.rollout = true}), {.query = 2}, 2, 1);
   EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
 }
 
-// A cell of the raster is as bright as the region with the largest weight that contains its centre.
+// A cell of the raster has the colour of the region with the largest weight that contains its centre.
 TEST(DrawImageAttention, ShowsRegionsAndWords) {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a"}, {}};
   record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 0, 2, 3};
@@ -114,6 +114,14 @@ TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   const Sheet sheet(record, {.query = 5}, 1, 1);
   const double shares[] = {1, 0, 0.5, 0, 0.25, 0};
   for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
+}
+
+TEST(DrawImageAttention, DrawsOverTheImageInGrey) {
+  AttentionRecord record = WhiteImage();
+  record.source_image->image.pixels.assign(20 * 30 * 3, 0);
+  for (std::size_t pixel = 0; pixel < 20 * 30; ++pixel) record.source_image->image.pixels[3 * pixel] = 200;  // red
+  const Sheet sheet(record, {}, 2, 3);
+  EXPECT_NEAR(sheet.At(0, 0, 5), 0.3 * (0.299 * 200) / 255 + 0.7 * HeatColor(0).green / 255, 0.01);
 }
 
 TEST(DrawImageAttention, WritesEachFormat) {

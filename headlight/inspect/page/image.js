@@ -1,4 +1,4 @@
-// Attention over an image: the image is dark where a token does not look, and orange where it looks.
+// Attention over an image: the weights as colours over the image in grey.
 
 // The side of a map whose tokens are parts of an image, cells or regions: its keys where they are, and else its queries.
 // A token of the other side is asked for: a query, or a word that regions look at.
@@ -11,9 +11,9 @@ function overlaidImage(map) {
   return state.view === "heads" || state.view === "neurons" ? undefined : partsOf(map).image;
 }
 
-// The image as an image, at its own size.
-function pixelsOf(cells) {
-  return kept(cells, "image", () => {
+// The image at its own size, in colour or in grey (by luma, as headlight/image/colour.cc).
+function pixelsOf(cells, grey) {
+  return kept(cells, grey ? "grey" : "image", () => {
     const canvas = element("canvas", {width: cells.width, height: cells.height});
     const context = canvas.getContext("2d"), to = context.createImageData(cells.width, cells.height);
     for (let at = 0; at < to.data.length; at += 4) {
@@ -22,6 +22,7 @@ function pixelsOf(cells) {
       to.data[at + 1] = (first & 15) << 4 | second >> 8;
       to.data[at + 2] = second & 255;
       to.data[at + 3] = 255;
+      if (grey) to.data.fill(0.299 * to.data[at] + 0.587 * to.data[at + 1] + 0.114 * to.data[at + 2], at, at + 3);
     }
     context.putImageData(to, 0, 0);
     return canvas;
@@ -76,20 +77,16 @@ function sharesOf(map, head, query) {
   return image.boxes ? rasterOf(image, shares) : shares;
 }
 
-// As drawing/image_drawing.cc: what is laid over a cell, as red, green, blue and opacity.
-const DARKNESS = 0.8, GLOW = 0.5, TINT = [255, 150, 0];
-function coverOf(share) {
-  const glow = GLOW * share, opacity = 1 - (1 - DARKNESS * (1 - share)) * (1 - glow);
-  return [...TINT.map(color => color * glow / opacity), 255 * opacity];
-}
+// The overlay of a cell, as red, green, blue and opacity.
+const coverOf = share => [...ramps.heat[Math.round(255 * share)], 255 * state.opacity];
 
-// The image at most `side` wide and high, each cell as bright and orange as its weight.
+// The image at most `side` wide and high, with the weight of each cell as its colour.
 function paintOverlay(canvas, map, head, query, side) {
   const cells = partsOf(map).image, scale = Math.min(side / cells.width, side / cells.height);
   const width = Math.max(1, Math.round(cells.width * scale)), height = Math.max(1, Math.round(cells.height * scale));
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
-  context.drawImage(pixelsOf(cells), 0, 0, width, height);
+  context.drawImage(pixelsOf(cells, true), 0, 0, width, height);
   const cover = element("canvas", {width: cells.columns, height: cells.rows}), small = cover.getContext("2d");
   const pixels = small.createImageData(cells.columns, cells.rows);
   sharesOf(map, head, query).forEach((share, i) => pixels.data.set(coverOf(share), 4 * i));
@@ -116,12 +113,13 @@ function boxAt(map, x, y) {
 
 // ---- The view ----
 
-// The tokens that look and are no cells of the image, such as the class token.
+// The tokens outside the image that have attention, such as the class token, without padding.
 function buildImage(map) {
   const side = askedOf(map), cells = side.image;
-  const others = side.tokens.map((_, index) => index).filter(index => !cells || !cellBox(cells, index, 1, 1));
+  const padding = index => side.tokens[index] === "padding" && side.special.includes(index);
+  const others = side.tokens.map((_, index) => index).filter(index => !padding(index) && (!cells || !cellBox(cells, index, 1, 1)));
   const legend = byId("others").firstElementChild;
-  legend.textContent = cells ? "Tokens beside the image" : map.record.boxes.length > 0 ? "Found: click a box; a click beside them shows where that cell looks" : "Words";
+  legend.textContent = cells ? "Tokens outside the image" : map.record.boxes.length > 0 ? "Found: click a box, or another cell to see where it looks" : "Words";
   byId("others").replaceChildren(legend, ...others.map(index => {
     const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
     button.token = index;
@@ -136,6 +134,7 @@ function paintImage(map) {
   const room = byId("image-frame").clientWidth, side = Math.min(room, 640, 0.8 * Math.max(window.innerHeight, 400));
   const ratio = window.devicePixelRatio || 1;
   paintOverlay(canvas, map, state.head, query, side * ratio);
+  if (state.original) canvas.getContext("2d").drawImage(pixelsOf(cells), 0, 0, canvas.width, canvas.height);
   canvas.style.width = `${canvas.width / ratio}px`;
   canvas.style.height = `${canvas.height / ratio}px`;
   const context = canvas.getContext("2d");
@@ -212,6 +211,11 @@ function listenToImage() {
     const to = {query: Math.min(cells.first + row * cells.columns + column, queriesOf(map).length - 1)};
     event.key === "Enter" ? pin(inside ? to : {query}) : look(to);
   });
+  const original = byId("original"), show = shown => { state.original = shown; paint(); };
+  for (const kind of ["pointerenter", "focus"]) original.addEventListener(kind, () => show(true));
+  for (const kind of ["pointerleave", "blur"]) original.addEventListener(kind, () => show(false));
+  byId("opacity").value = 100 * state.opacity;
+  byId("opacity").addEventListener("input", event => { state.opacity = event.target.value / 100; paint(); });
   byId("masks").checked = state.masks;
   byId("mass").value = 100 * state.mass;
   byId("masks").addEventListener("change", event => { state.masks = event.target.checked; paint(); });

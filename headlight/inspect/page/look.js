@@ -93,7 +93,8 @@ function buildMap() {
   if (!VIEWS[state.view].available(map)) state.view = "heads";
   buildViews(map);
   for (const name of Object.keys(VIEWS)) byId(`view-${name}`).hidden = name !== state.view;
-  byId("heads").hidden = state.view === "model";
+  byId("page").className = state.view === "image" ? "over-image" : "";
+  byId("heads").hidden = state.view === "model" || map.heads === 1;
   byId("layers").disabled = state.view === "model";
   byId("hiding").hidden = !hasSpecial(map);
   byId("queries").stop = byId("keys").stop = 0;
@@ -120,7 +121,7 @@ function paint() {
 // ---- In words ----
 
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
-const placeName = map => `${map.title}, ${map.relevance ? "from " : ""}layer ${map.layer}${map.relevance ? "" : `, ${headName(map, state.head)}`}` +
+const placeName = map => `${map.title}, ${map.relevance ? "from " : ""}layer ${map.layer}${map.heads === 1 ? "" : `, ${headName(map, state.head)}`}` +
     (map.minus ? `, less ${data.records[0].name}` : "");
 const named = token => `\u2068“${token}”\u2069`;  // isolated: its direction stays its own
 const looksAt = (map, query) => map.relevance ? `the score of ${named(queriesOf(map)[query])} is due to` : `${named(queriesOf(map)[query])} looks at`;

@@ -142,9 +142,11 @@ function paintCells(context, map, queries, keys) {
 }
 
 function paintRamp() {
-  const context = byId("ramp").getContext("2d"), pixels = context.createImageData(256, 1);
-  ramps[theme()].forEach((color, i) => pixels.data.set([...color, 255], 4 * i));
-  context.putImageData(pixels, 0, 0);
+  for (const [id, ramp] of [["ramp", ramps[theme()]], ["heat", ramps.heat]]) {
+    const context = byId(id).getContext("2d"), pixels = context.createImageData(256, 1);
+    ramp.forEach((color, i) => pixels.data.set([...color, 255], 4 * i));
+    context.putImageData(pixels, 0, 0);
+  }
 }
 
 // ---- Pointing at it ----

@@ -20,7 +20,7 @@ const later = {
 
 // Draws a small map now, or later where the input is long. The heads of a layer share one scale.
 function drawSmall(canvas, map, head, query) {
-  const name = `${map.title} ${state.hide} ${theme()} ${query === undefined ? "" : `${query} ${state.masks} ${state.mass}`}`;
+  const name = `${map.title} ${state.hide} ${theme()} ${query === undefined ? "" : `${query} ${state.masks} ${state.mass} ${state.opacity}`}`;
   if (canvas.shows === map && canvas.dataset.shows === name) return;
   canvas.shows = map;
   canvas.dataset.shows = name;

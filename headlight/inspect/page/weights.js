@@ -11,13 +11,14 @@
 //   query    the token whose attention over an image is shown first
 //   mass     where it is a number, images first show the cells that hold this share of a head's weight
 //   slider   the records are moments of a training
-//   ramps    for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
+//   ramps    for the themes light and dark, and for weights over an image, 256 colours of weights from 0 to 1, as six
+//            hexadecimal digits each
 // There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
 const LONG = 120;  // tokens of a side from which on only those on screen are drawn
 const state = {
   view: "heads", record: 0, difference: false, kind: data.records[0].maps[0].kind,
   layer: data.records[0].maps[0].layer, head: ALL, focus: NONE, pinned: NONE,
-  hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, zoom: 0,
+  hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, opacity: 0.7, original: false, zoom: 0,
 };
 
 const digits = thousandths => (thousandths / 1000).toFixed(3);

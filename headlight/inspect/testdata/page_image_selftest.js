@@ -1,4 +1,4 @@
-// Of the image that page_test.cc calls ImageRecord: a class token and 2 x 3 cells, all of one colour each.
+// For ImageRecord of page_test.cc: a class token and 2 x 3 cells, all of one colour each.
 selfTest(() => {
   const canvas = document.getElementById("image"), cellsOfPage = {rows: 2, columns: 3};
   const middle = cell => [(cell % 3 + 0.5) / 3, (Math.floor(cell / 3) + 0.5) / 2];
@@ -14,7 +14,7 @@ selfTest(() => {
   equal("nothing is loaded", performance.getEntriesByType("resource").length, 0);
   check("the image is what is shown first", shown("image") && !shown("queries"), "not so");
   equal("attentions to choose, with the rollout", all("input[name=kind]").length, 2);
-  equal("tokens beside the image", all("#others button").length, 1);
+  equal("tokens outside the image", all("#others button").length, 1);
   check("the image is as wide as it is high by its shape", Math.abs(canvas.width / canvas.height - 1.5) < 0.02, `${canvas.width} x ${canvas.height}`);
 
   // The class token of layer 1, head 1 looks at the cells by 0.4, 0.2, 0.1, 0.3, 0 and 0; the image is (200, 100, 50).
@@ -26,24 +26,38 @@ selfTest(() => {
         "Encoder self-attention, layer 1, head 1: “class token” looks at “1·1” 0.400, “2·1” 0.300, “1·2” 0.200");
   const bright = pixelOf(0), half = pixelOf(1), dark = pixelOf(5);
   const near = (seen, red, green, blue) => [red, green, blue].every((color, i) => Math.abs(seen[i] - color) < 4);
-  check("the largest weight is half image, half orange", near(bright, 227, 125, 25), bright);
-  check("half of it is between", near(half, 154, 83, 23), half);
-  check("none is dark", near(dark, 40, 20, 10), dark);
+  const grey = 0.299 * 200 + 0.587 * 100 + 0.114 * 50;
+  const over = share => [0, 2, 4].map(at => 0.3 * grey + 0.7 * parseInt(colors.heat.substr(6 * Math.round(255 * share) + at, 2), 16));
+  check("the largest weight is yellow over grey", near(bright, ...over(1)), bright);
+  check("half of it is between", near(half, ...over(0.5)), half);
+  check("none is violet", near(dark, ...over(0)), dark);
+  const opacity = document.getElementById("opacity"), original = document.getElementById("original");
+  opacity.value = 0;
+  opacity.dispatchEvent(new Event("input"));
+  check("without opacity it is the grey image", near(pixelOf(0), grey, grey, grey), pixelOf(0));
+  opacity.value = 70;
+  opacity.dispatchEvent(new Event("input"));
+  hover(original);
+  check("the original on hover", near(pixelOf(0), 200, 100, 50), pixelOf(0));
+  leave("original");
+  check("and then the weights again", near(pixelOf(0), ...over(1)), pixelOf(0));
+  const beside = document.getElementById("controls").getBoundingClientRect(), place = canvas.getBoundingClientRect();
+  check("the image is next to the choices or above them", innerWidth > 900 ? place.right < beside.left : place.bottom < beside.top, `${place.right} ${beside.left}`);
   equal("every head has its own", all(".tile canvas").length, 3);
   equal("beneath the head, its most", all(".tile .top")[1].textContent, "→ 1·10.400");
 
   document.getElementById("masks").click();
   equal("masks: the share is said", document.getElementById("mass-value").textContent, "60%");
-  equal("masks: the cells that hold it", [0, 1, 2, 3, 4, 5].filter(cell => pixelOf(cell)[0] > 200).join(), "0,3");
+  equal("masks: the cells that hold it", [0, 1, 2, 3, 4, 5].filter(cell => pixelOf(cell)[0] > 150).join(), "0,3");
   const mass = document.getElementById("mass");
   mass.value = 80;
   mass.dispatchEvent(new Event("input"));
-  equal("masks: more with a larger share", [0, 1, 2, 3, 4, 5].filter(cell => pixelOf(cell)[0] > 200).join(), "0,1,3");
+  equal("masks: more with a larger share", [0, 1, 2, 3, 4, 5].filter(cell => pixelOf(cell)[0] > 150).join(), "0,1,3");
   document.getElementById("masks").click();
 
   pointAtCell("pointermove", 4);
   check("pointing at a patch shows where it looks", readout().includes("“2·2” looks at “2·3” 1.000"), readout());
-  check("its weight alone is bright", pixelOf(5)[0] > 200 && pixelOf(0)[0] < 50, pixelOf(5));
+  check("only its cell is bright", pixelOf(5)[0] > 150 && pixelOf(0)[0] < 80, pixelOf(5));
   pointAtCell("click", 4);
   canvas.dispatchEvent(new PointerEvent("pointerleave"));
   check("a click keeps it", readout().includes("“2·2” looks at"), readout());
@@ -57,11 +71,11 @@ selfTest(() => {
   check("weight outside of the image is said", readout().endsWith("“1·1” 0.000, “1·2” 0.000; 0.500 outside the image") ||
         readout().includes("; 0.500 outside the image"), readout());
   all("#others button")[0].click();
-  equal("a token beside the image can be kept", all("#others [aria-pressed=true]").length, 1);
+  equal("a token outside the image can be kept", all("#others [aria-pressed=true]").length, 1);
   press("Escape");
 
   choose("kind", 1);
-  check("the rollout has one head", all("input[name=head]").length === 1 && readout().startsWith("Attention rollout (encoder), layer 2"), readout());
+  check("the rollout has no heads to choose", !shown("heads") && readout().startsWith("Attention rollout (encoder), layer 2: "), readout());
   choose("kind", 0);
   choose("view", 2);
   equal("model view: images", all("#grid canvas").length, 4);
