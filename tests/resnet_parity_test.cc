@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headlight/base/test_support.h"
+#include "headlight/inspect/relevance.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/family.h"
 #include "headlight/models/files/stored_parameters.h"
@@ -118,6 +119,17 @@ TEST_P(ResnetParity, ComputesWithFoldedNorms) {
     const TemporaryFolder quantized;
     LoadModel<Resnet>(folder)->Save(quantized.path(), compute);
     EXPECT_EQ(encode(quantized.path(), {.purpose = LoadFor::computing}), actual) << Name(compute);
+  }
+}
+
+TEST(Resnet, ClassActivationIsGradCam) {
+  for (const char* name : {"basic_classes", "downsampled_classes"}) {
+    const Golden golden(FolderOf(name));
+    const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(name));
+    Context context;
+    const EncodedImages first = model->Encode(context, {golden.images.data(), 1});
+    const std::vector<float> actual = ClassActivation(*model, first, /*label=*/1);
+    EXPECT_LT(Deviation(std::vector<double>(actual.begin(), actual.end()), golden.Read("use.class_activation")), 2e-5);
   }
 }
 

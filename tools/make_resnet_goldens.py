@@ -11,6 +11,7 @@ double precision and stored in single:
     train.*                    with the statistics of the batch
         stages.S               [cells of all images, channels], after the stem (0) and each stage
         pooler_output          and logits, where the model has classes
+        class_activation       [cells of the first image], Grad-CAM of class 1, where the model has classes
         loss, gradient.NAME    of every parameter, under its name in model.safetensors
     train.NAME                 the running averages after that pass
 """
@@ -84,6 +85,9 @@ def run(model, pixels, prefix, tensors):
     if "logits" in output:
         tensors[f"{prefix}.logits"] = output.logits
         loss = loss + weigh(output.logits)
+        gradient, = torch.autograd.grad(output.logits[0, 1], stages[-1], retain_graph=True)
+        activation = (gradient[0].mean((1, 2), keepdim=True) * stages[-1][0]).sum(0).relu()
+        tensors[f"{prefix}.class_activation"] = activation.flatten()
     loss.backward()
     tensors[f"{prefix}.loss"] = loss
     for name, value in model.named_parameters():

@@ -216,7 +216,7 @@ TEST_F(PageTest, ShowsTwoThousandTokens) {
 }
 
 TEST_F(PageTest, ShowsAStructure) {
-  ExpectWorks(WithSelfTest(StructurePage(SampleStructure()), "page_structure_selftest.js"), 30);
+  ExpectWorks(WithSelfTest(StructurePage(SampleStructure()), "page_structure_selftest.js"), 31);
 }
 
 TEST_F(PageTest, NoticesAPlantedDefect) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "headlight/autograd/tape.h"
 #include "headlight/base/error.h"
 #include "headlight/inspect/image_record.h"
+#include "headlight/ops/softmax.h"
+#include "headlight/ops/view.h"
 
 namespace headlight {
 namespace {
@@ -102,6 +105,70 @@ AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& proc
                            .weights = std::move(shares),
                            .relevance = true});
   }
+  return record;
+}
+
+std::vector<float> ClassActivation(const ImageEncoder& model, const EncodedImages& encoded, std::int64_t label) {
+  Tape tape;
+  Context context;
+  EncodedImages watched = encoded;
+  watched.hidden = tape.Watch(encoded.hidden);
+  const Tensor logit = ops::Columns(model.ClassLogits(context, watched), label, 1);
+  Dispatch(logit.dtype(), [&]<typename T>(T) {
+    if (!std::isfinite(*logit.data<T>())) model.parameters().FailNotFinite("scoring an image");
+  });
+  tape.Backward(logit);
+  const Tensor gradient = tape.GradientOf(watched.hidden);
+  std::vector<float> activation;
+  Dispatch(gradient.dtype(), [&]<typename T>(T) {
+    const Matrix<T> maps = encoded.hidden.matrix<T>(), gradients = gradient.matrix<T>();
+    std::vector<double> weights(static_cast<std::size_t>(maps.columns));
+    for (std::int64_t cell = 0; cell < maps.rows; ++cell)
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        weights[k] += static_cast<double>(gradients.row(cell)[k]) / static_cast<double>(maps.rows);
+    for (std::int64_t cell = 0; cell < maps.rows; ++cell)
+      activation.push_back(
+          static_cast<float>(std::max(0.0, std::inner_product(weights.begin(), weights.end(), maps.row(cell), 0.0))));
+  });
+  return activation;
+}
+
+AttentionRecord ClassActivationOf(const ImageEncoder& model, const ImageProcessor& processor, const Image& image,
+                                  int top) {
+  Check(model.heads().classes, "{}: this model has no classes", model.parameters().source());
+  const Image fitted = processor.Fit(image);
+  const Tensor values = processor.Values(fitted);
+  Context context;
+  const EncodedImages encoded = model.Encode(context, {&values, 1});
+  std::vector<double> probabilities;
+  const Tensor softmax = ops::Softmax(model.ClassLogits(context, encoded));
+  Dispatch(softmax.dtype(), [&]<typename T>(T) {
+    probabilities.assign(softmax.data<T>(), softmax.data<T>() + softmax.elements());
+  });
+  std::vector<std::size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t label) { return probabilities[label]; });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(top)));
+
+  AttentionRecord record;
+  const Grid grid = encoded.grids.front();
+  AddCellTokens(record, grid);
+  record.source_image = {fitted, 0, static_cast<int>(grid.height), static_cast<int>(grid.width)};
+  AttentionMap map{.kind = AttentionKind::cross,
+                   .layer = 0,
+                   .heads = 1,
+                   .queries = static_cast<int>(order.size()),
+                   .keys = static_cast<int>(grid.cells()),
+                   .weights = {},
+                   .relevance = true};
+  CheckWeightsOfImage(grid.cells(), 1, 1);
+  for (const std::size_t label : order) {
+    record.target_tokens.push_back(fmt::format("{} {:.2f}", model.labels()[label], probabilities[label]));
+    const std::vector<float> activation = ClassActivation(model, encoded, static_cast<std::int64_t>(label));
+    const double sum = std::accumulate(activation.begin(), activation.end(), 0.0);
+    for (const float cell : activation) map.weights.push_back(sum > 0 ? static_cast<float>(cell / sum) : 0);
+  }
+  record.maps.push_back(std::move(map));
   return record;
 }
 

@@ -1,4 +1,4 @@
-// Attribution of a score to image patches.
+// Attribution of a score to the parts of an image.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "headlight/image/processor.h"
 #include "headlight/inspect/attention_record.h"
 #include "headlight/kinds/dual_encoder.h"
+#include "headlight/kinds/image_encoder.h"
 
 namespace headlight {
 
@@ -31,5 +32,18 @@ HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& 
 /// and the text's label is the only target. Also throws Error if the image has more tokens than a page can show.
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
+
+/// Grad-CAM (Selvaraju et al., "Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization",
+/// 2017, equations 1 and 2) of one class of a convolutional network: with A_k the k-th feature map before the class
+/// head and y the logit of the class, ReLU(sum over k of mean(dy / dA_k) * A_k), [cells of the map], row by row.
+/// `encoded` has one image. The model must be loaded for everything. Throws Error for a model without classes, and if y
+/// is not finite.
+HEADLIGHT_API std::vector<float> ClassActivation(const ImageEncoder& model, const EncodedImages& encoded,
+                                                 std::int64_t label);
+
+/// The same for the `top` most probable classes as a record: the cells are the sources, and the classes with their
+/// probabilities the targets. Each row is divided by its sum, and zero if no cell adds to the class.
+HEADLIGHT_API AttentionRecord ClassActivationOf(const ImageEncoder& model, const ImageProcessor& processor,
+                                                const Image& image, int top = 5);
 
 }  // namespace headlight

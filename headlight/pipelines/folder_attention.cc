@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/inspect/image_attention.h"
+#include "headlight/inspect/relevance.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kinds/caption_model.h"
 #include "headlight/kinds/detection_model.h"
@@ -52,6 +53,12 @@ std::optional<int> OneLayer(const AttentionInput& input) {
 AttentionRecord OfImageEncoder(const std::string& folder, const AttentionInput& input) {
   Check(input.image.has_value(), "{}: an encoder of images reads one: give it with `image`", folder);
   const auto model = LoadModel<ImageEncoder>(folder, {.purpose = LoadFor::computing});
+  if (model->limits().special == 0 && model->heads().classes) {  // a convolutional network
+    Check(!input.attention, "`attention`: {} is a convolutional network, whose class activations are shown", folder);
+    Check(!input.patch, "`patch`: {} is a convolutional network, whose class activations are shown", folder);
+    const auto differentiable = LoadModel<ImageEncoder>(folder, {.purpose = LoadFor::everything});
+    return ClassActivationOf(*differentiable, LoadImageProcessor(folder), *input.image);
+  }
   return AttentionOf(*model, LoadImageProcessor(folder), *input.image, OneLayer(input));
 }
 

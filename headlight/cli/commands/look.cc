@@ -226,6 +226,7 @@ void Add(Command& program) {
       "  headlight look gpt2 --text 'A dog runs because it is late.' --out runs.html\n"
       "  headlight look shapes --text 'a red circle' --layer 4 --out drawn.html\n"
       "  headlight look vit --image cat.jpg --out cat.html\n"
+      "  headlight look resnet-50 --image cat.jpg --out classes.html\n"
       "  headlight look vit --image cat.jpg --mass 0.6 --out heads.png\n"
       "  headlight look blip --image cat.jpg --layer 12 --out words.html\n"
       "  headlight look blip-vqa --image cats.jpg --question 'How many cats?' --out question.html\n"

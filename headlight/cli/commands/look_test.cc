@@ -88,6 +88,22 @@ TEST(LookAtAnImage, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 
+TEST(LookAtAnImage, ShowsTheClassActivationsOfAResnet) {
+  const TemporaryFolder folder;
+  const std::string resnet = folder.File("resnet"), page = folder.File("a.html"), sheet = folder.File("a.png");
+  std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/resnets/downsampled_classes", resnet);
+  WriteFile(resnet + "/preprocessor_config.json", R"({"image_processor_type": "ViTImageProcessor"})");
+  const Outcome outcome = RunProgram({"look", resnet, "--image", kImage, "--out", page, "--out", sheet});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a.html shows 1 map of"));
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"relevance\":true"), HasSubstr("\"LABEL_")));
+  const auto refusal = [&](const std::string& option, const std::string& value) {
+    return RefusalOf({"look", resnet, "--image", kImage, "--out", page, option, value});
+  };
+  EXPECT_THAT(refusal("--attention", "encoder"), HasSubstr("--attention: "));
+  EXPECT_THAT(refusal("--patch", "1:1"), HasSubstr("--patch: "));
+}
+
 // With a text, of a model of two towers: what their score is due to.
 TEST(LookAtAnImage, AndItsScoreWithAText) {
   const TemporaryFolder folder, clip, siglip;

@@ -64,18 +64,32 @@ std::string ImageHtml(const std::string& path) {
   }
 }
 
+// The folder that contains all of the images, or "". Names on a page are relative to it.
+std::string CommonFolder(const std::vector<Result>& results) {
+  std::optional<std::string> common;
+  for (const Result& result : results) {
+    if (std::string_view(result.key) != "image") continue;
+    const std::string folder = result.name.substr(0, result.name.rfind('/') + 1);
+    if (!common) common = folder;
+    while (!folder.starts_with(*common)) {
+      common->pop_back();
+      common->resize(common->rfind('/') + 1);
+    }
+  }
+  return common.value_or("");
+}
+
 std::string Page(const std::string& query, const std::vector<Result>& results) {
-  std::string page =
-      HtmlHead("Search",
-               "body{font:14px sans-serif}h1{font-size:18px}main{display:flex;flex-wrap:wrap;gap:16px}"
-               "figure{margin:0;max-width:256px}img{display:block;max-width:256px}figcaption{overflow-wrap:anywhere}");
-  page += fmt::format("<h1>{}</h1>\n", EscapeHtml(query));
-  if (IsImageQuery(query)) page += "<p>" + ImageHtml(query) + "</p>\n";
-  page += "<main>\n";
-  for (const auto& [name, key, score] : results)
-    page += fmt::format("<figure>{}<figcaption>{:.4f} {}</figcaption></figure>\n",
-                        std::string_view(key) == "image" ? ImageHtml(name) : "", score, EscapeHtml(name));
-  return page + "</main></html>\n";
+  const std::size_t common = CommonFolder(results).size();
+  std::string figures;
+  for (const auto& [name, key, score] : results) {
+    const bool image = std::string_view(key) == "image";
+    figures +=
+        fmt::format("<figure title=\"{}\">{}<figcaption><b>{:.3f}</b> {}</figcaption></figure>\n", EscapeHtml(name),
+                    image ? ImageHtml(name) : "", score, EscapeHtml(image ? name.substr(common) : name));
+  }
+  const std::string shown = IsImageQuery(query) ? "<div class=\"query\">" + ImageHtml(query) + "</div>\n" : "";
+  return GalleryPage(query, shown, figures);
 }
 
 const char* KeyOf(bool image) { return image ? "image" : "text"; }

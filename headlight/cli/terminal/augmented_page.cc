@@ -35,16 +35,7 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
 
 constexpr std::int64_t kMostImages = 96;
 
-std::string WholePage(const std::string& title, const std::string& figures) {
-  return HtmlHead("Images of the training",
-                  "body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}"
-                  "figure{margin:0;min-width:128px}div{position:relative}img{display:block;min-width:128px;"
-                  "image-rendering:pixelated}h1{width:100%;font-size:18px}i{position:absolute;border:1px solid "
-                  "#f0f;font:10px sans-serif;color:#f0f;text-shadow:0 0 2px #000}") +
-         "<h1>" + title + "</h1>\n" + figures + "</html>\n";
-}
-
-// `over`: HTML that lies over the image.
+// `over`: HTML that is drawn over the image.
 std::string Figure(const Tensor& values, const ImageProcessor& processor, const std::string& over,
                    const std::string& caption) {
   return fmt::format("<figure><div><img src=\"{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",
@@ -76,7 +67,7 @@ std::string AugmentedPage(const ImageBatch& batch, const ImageProcessor& process
   for (std::int64_t i = 0; i < std::min(kMostImages, shape[0]); ++i)
     figures += Figure(batch.values.ViewRows(i, 1).ViewAs({shape[1], shape[2], shape[3]}), processor, "",
                       EscapeHtml(ClassesOf(batch.targets.matrix<float>().row(i), labels)));
-  return WholePage(kFirstBatch, figures);
+  return GalleryPage(kFirstBatch, "", figures);
 }
 
 std::string AugmentedPage(const DetectionPart& batch, const ImageProcessor& processor,
@@ -93,7 +84,7 @@ std::string AugmentedPage(const DetectionPart& batch, const ImageProcessor& proc
     }
     figures += Figure(batch.images[i], processor, over, "");
   }
-  return WholePage(kFirstBatch, figures);
+  return GalleryPage(kFirstBatch, "", figures);
 }
 
 std::string AugmentedPage(const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
@@ -105,7 +96,7 @@ std::string AugmentedPage(const DistilledImages& images, const std::function<std
       figures += Figure(crop, processor, "", EscapeHtml(name_of(image)));
       ++shown;
     }
-  return WholePage("Crops of the first images, as student and teacher see them", figures);
+  return GalleryPage("Crops of the first images, as student and teacher see them", "", figures);
 }
 
 }  // namespace headlight

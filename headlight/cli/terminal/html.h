@@ -8,8 +8,10 @@
 
 namespace headlight {
 
-// The beginning of a page, up to its contents. The page can load nothing: what it shows is within it.
-std::string HtmlHead(std::string_view title, std::string_view style);
+// A page of images in the style of inspect/page/look.css: several columns, also on a phone, in light and dark. `title`
+// is plain text; `figures` is HTML of <figure> elements, with <img> and <figcaption>. The page contains its images, and
+// the browser is told to load nothing else.
+std::string GalleryPage(std::string_view title, std::string_view before, std::string_view figures);
 
 // The source of an <img>: the image itself.
 std::string ImageSourceHtml(const Image& image);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "headlight/base/error.h"
@@ -28,14 +29,17 @@ struct Drawing {
         height(static_cast<double>(image.height) * scale),
         unit(std::max(1.0, std::max(width, height) / kPlainSide)) {}
 
-  // A label on a plate whose upper left corner is at `at`, or as near as possible within the image.
-  void Label(Canvas& canvas, Point at, const std::string& text, Color color) const {
-    const double padding = 4 * unit, across = std::min(width, LabelWidth(text));
-    const double left = std::clamp(at.x, 0.0, width - across),
-                 top = std::clamp(at.y, 0.0, std::max(0.0, height - LabelHeight()));
-    canvas.Fill({left, top, across, LabelHeight()}, color);
-    canvas.Text({left + padding, top + LabelHeight() / 2}, text, {.size = 11 * unit, .color = TextOn(color)},
-                Align::left, across - 2 * padding);
+  // The plate of a label with its upper left corner at `at`, or as near as possible within the image.
+  Rectangle PlateAt(Point at, const std::string& text) const {
+    const double across = std::min(width, LabelWidth(text));
+    return {std::clamp(at.x, 0.0, width - across), std::clamp(at.y, 0.0, std::max(0.0, height - LabelHeight())), across,
+            LabelHeight()};
+  }
+  void Label(Canvas& canvas, const Rectangle& plate, const std::string& text, Color color) const {
+    const double padding = 4 * unit;
+    canvas.Fill(plate, color);
+    canvas.Text({plate.x + padding, plate.y + plate.height / 2}, text, {.size = 11 * unit, .color = TextOn(color)},
+                Align::left, plate.width - 2 * padding);
   }
   double LabelWidth(const std::string& text) const { return TextWidth(text, {.size = 11 * unit}) + 8 * unit; }
   double LabelHeight() const { return 16 * unit; }
@@ -43,6 +47,35 @@ struct Drawing {
   double scale;  // a PNG has two pixels per pixel of the canvas
   double width, height, unit;
 };
+
+double Overlap(const Rectangle& a, const Rectangle& b) {
+  const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x);
+  const double height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
+  return width > 0 && height > 0 ? width * height : 0;
+}
+
+// The first of the candidates, then of the rows below and above the first one, that covers no other label; or the one
+// that covers least.
+Rectangle FreePlate(const Drawing& drawing, std::vector<Point> candidates, const std::string& text,
+                    std::span<const Rectangle> others) {
+  const Point first = candidates.front();
+  for (double off = drawing.LabelHeight(); off < drawing.height; off += drawing.LabelHeight())
+    for (const double y : {first.y + off, first.y - off})
+      if (y >= 0 && y + drawing.LabelHeight() <= drawing.height) candidates.push_back({first.x, y});
+  Rectangle best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Point& at : candidates) {
+    const Rectangle plate = drawing.PlateAt(at, text);
+    double covered = 0;
+    for (const Rectangle& other : others) covered += Overlap(plate, other);
+    if (covered < least) {
+      best = plate;
+      least = covered;
+    }
+    if (least == 0) break;
+  }
+  return best;
+}
 
 void CheckDrawing(const Image& image, const std::string& path) {
   CheckImagePath(path);
@@ -77,14 +110,21 @@ void DrawBoxes(const Image& image, std::span<const FoundBox> found, const std::v
   const auto draw = [&](Canvas& canvas) {
     const auto [scale, width, height, unit] = drawing;
     canvas.Draw(CanvasImage(image), {0, 0, width, height});
+    std::vector<std::vector<Point>> corners;  // where the label of each box can be, in order of preference
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Box& box = order[i].box;
       const double left = std::clamp(box.left * scale, 0.0, width), right = std::clamp(box.right * scale, 0.0, width);
       const double top = std::clamp(box.top * scale, 0.0, height), bottom = std::clamp(box.bottom * scale, 0.0, height);
-      const Color color = ColorOfClass(order[i].label);
-      canvas.Outline({left, top, right - left, bottom - top}, color, 1.5 * unit);
-      const double above = top - drawing.LabelHeight();
-      drawing.Label(canvas, {left, above >= 0 ? above : top}, texts[i], color);
+      canvas.Outline({left, top, right - left, bottom - top}, ColorOfClass(order[i].label), 1.5 * unit);
+      const double above = top - drawing.LabelHeight(), end = right - drawing.LabelWidth(texts[i]);
+      std::vector<Point>& at = corners.emplace_back();
+      if (above >= 0) at = {{left, above}, {end, above}};
+      at.insert(at.end(), {{left, top}, {end, top}, {left, bottom - drawing.LabelHeight()}, {left, bottom}});
+    }
+    std::vector<Rectangle> plates;  // the highest score chooses first
+    for (std::size_t i = order.size(); i-- > 0;) {
+      plates.push_back(FreePlate(drawing, corners[i], texts[i], plates));
+      drawing.Label(canvas, plates.back(), texts[i], ColorOfClass(order[i].label));
     }
   };
   WriteImage(path, "Boxes", {{"Boxes", drawing.width, drawing.height, draw}});
@@ -119,13 +159,15 @@ void DrawSegments(const Image& image, const Segmentation& found, const std::vect
   for (const ImageSegment& one : found.segments) texts.push_back(LabelOf(labels, one.label_id, one.score));
   const auto draw = [&](Canvas& canvas) {
     canvas.Draw(CanvasImage(tinted), {0, 0, drawing.width, drawing.height});
+    std::vector<Rectangle> plates;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const ImageSegment& one = found.segments[i];
       const Point& sum = middles[static_cast<std::size_t>(one.id)];
       const double to_middle = drawing.scale / static_cast<double>(std::max<std::int64_t>(1, one.area));
-      drawing.Label(
-          canvas, {sum.x * to_middle - drawing.LabelWidth(texts[i]) / 2, sum.y * to_middle - drawing.LabelHeight() / 2},
-          texts[i], ColorOfClass(one.id - 1));
+      const Point at = {sum.x * to_middle - drawing.LabelWidth(texts[i]) / 2,
+                        sum.y * to_middle - drawing.LabelHeight() / 2};
+      plates.push_back(FreePlate(drawing, {at}, texts[i], plates));
+      drawing.Label(canvas, plates.back(), texts[i], ColorOfClass(one.id - 1));
     }
   };
   WriteImage(path, "Segments", {{"Segments", drawing.width, drawing.height, draw}});

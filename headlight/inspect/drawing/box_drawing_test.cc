@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "headlight/base/test_support.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
@@ -31,6 +33,20 @@ TEST(DrawBoxes, OutlinesThemInTheImagesOwnPixels) {
   EXPECT_EQ(drawn.At(110, 195), dog);  // behind the label, above the box
   EXPECT_EQ(drawn.At(200, 899), cat);  // a box that extends beyond the edge ends there
   EXPECT_EQ(drawn.At(1100, 800), grey);
+}
+
+TEST(DrawBoxes, LabelsDoNotCoverEachOther) {
+  const TemporaryFolder folder;
+  std::vector<FoundBox> found;
+  for (int i = 0; i < 8; ++i) found.push_back({{100, 100, 300, 300}, i, 0.9 - 0.1 * i});
+  DrawBoxes(Grey(480, 400), found, std::vector<std::string>(8, "animal"), folder.File("a.png"));
+  const Png drawn(folder.File("a.png"));
+  std::array<int, 8> pixels = {};  // of each class
+  for (int y = 0; y < drawn.height(); ++y)
+    for (int x = 0; x < drawn.width(); ++x)
+      for (int i = 0; i < 8; ++i) pixels[static_cast<std::size_t>(i)] += drawn.At(x, y) == ColorOfClass(i);
+  // The plate of a label. Only the last outline is visible.
+  for (const int count : pixels) EXPECT_GT(count, 600);
 }
 
 TEST(DrawBoxes, EnlargesSmallImages) {

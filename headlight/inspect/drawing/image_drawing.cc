@@ -21,7 +21,7 @@ constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetG
 constexpr double kLeastSheetWidth = 620;                      // of the header
 constexpr double kSheetWidth = 1500;                          // shared by the columns, within these bounds
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
-constexpr double kOverlayOpacity = 0.7;
+constexpr double kOverlayOpacity = 0.6;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
 constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
 constexpr Color kMark = {255, 255, 255};

@@ -30,8 +30,8 @@ AttentionRecord WhiteImage() {
   return record;
 }
 
-// The green channel of white under the overlay of a cell, whose opacity is 0.7.
-double Green(double share) { return 0.3 + 0.7 * HeatColor(share).green / 255; }
+// The green channel of white under the overlay of a cell, whose opacity is 0.6.
+double Green(double share) { return 0.4 + 0.6 * HeatColor(share).green / 255; }
 
 struct Sheet {
   Sheet(const AttentionRecord& record, const ImageDrawing& drawing, int rows, int columns)
@@ -121,7 +121,7 @@ TEST(DrawImageAttention, DrawsOverTheImageInGrey) {
   record.source_image->image.pixels.assign(20 * 30 * 3, 0);
   for (std::size_t pixel = 0; pixel < 20 * 30; ++pixel) record.source_image->image.pixels[3 * pixel] = 200;  // red
   const Sheet sheet(record, {}, 2, 3);
-  EXPECT_NEAR(sheet.At(0, 0, 5), 0.3 * (0.299 * 200) / 255 + 0.7 * HeatColor(0).green / 255, 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 5), 0.4 * (0.299 * 200) / 255 + 0.6 * HeatColor(0).green / 255, 0.01);
 }
 
 TEST(DrawImageAttention, WritesEachFormat) {

@@ -51,12 +51,32 @@ function imageOf({values, share, key}) {
   });
 }
 
+// The residues' numbers left of a matrix and above it, at a step with room for them.
+const AXIS = 34;  // pixels
+function paintAxes(context, cell) {
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find(each => each * cell >= 34);
+  context.fillStyle = context.strokeStyle = style("--muted");
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  for (let residue = step - 1; residue < RESIDUES; residue += step) {
+    const at = AXIS + (residue + 0.5) * cell, label = `${data.numbers[residue]}`;
+    context.textAlign = "right";
+    context.fillText(label, AXIS - 6, at);
+    context.textAlign = "center";
+    context.fillText(label, at, AXIS - 12);
+    context.strokeRect(AXIS - 4, at, 4, 0);
+    context.strokeRect(at, AXIS - 4, 0, 4);
+  }
+}
+
 function paintMatrix(name) {
   const shown = shownBy(name), section = byId(`${name}-section`);
   section.hidden = !shown;
   if (!shown) return;
-  const canvas = byId(name), room = section.clientWidth - 34, side = Math.min(room, 360);
-  const context = sized(canvas, side, side), cell = side / RESIDUES;
+  const canvas = byId(name), room = section.clientWidth - 34, side = Math.min(room, 360) - AXIS;
+  const context = sized(canvas, side + AXIS, side + AXIS), cell = side / RESIDUES;
+  paintAxes(context, cell);
+  context.translate(AXIS, AXIS);
   context.imageSmoothingEnabled = false;
   context.drawImage(imageOf(shown), 0, 0, side, side);
   const {query, key} = {...state.pinned, ...state.focus};
@@ -74,8 +94,8 @@ function paintMatrices() {
 // A place of a matrix as a focus.
 function pairAt(canvas, event) {
   const bounds = canvas.getBoundingClientRect();
-  const index = share => clamp(Math.floor(share * RESIDUES), 0, RESIDUES - 1);
-  return {query: index((event.clientY - bounds.top) / bounds.height), key: index((event.clientX - bounds.left) / bounds.width)};
+  const index = (at, side) => clamp(Math.floor((at - AXIS) / (side - AXIS) * RESIDUES), 0, RESIDUES - 1);
+  return {query: index(event.clientY - bounds.top, bounds.height), key: index(event.clientX - bounds.left, bounds.width)};
 }
 
 function listenToMatrices() {

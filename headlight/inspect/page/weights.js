@@ -18,7 +18,7 @@ const LONG = 120;  // tokens of a side from which on only those on screen are dr
 const state = {
   view: "heads", record: 0, difference: false, kind: data.records[0].maps[0].kind,
   layer: data.records[0].maps[0].layer, head: ALL, focus: NONE, pinned: NONE,
-  hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, opacity: 0.7, original: false, zoom: 0,
+  hide: false, masks: data.mass !== null, mass: data.mass ?? 0.6, opacity: 0.6, original: false, zoom: 0,
 };
 
 const digits = thousandths => (thousandths / 1000).toFixed(3);

@@ -27,7 +27,7 @@ selfTest(() => {
   const bright = pixelOf(0), half = pixelOf(1), dark = pixelOf(5);
   const near = (seen, red, green, blue) => [red, green, blue].every((color, i) => Math.abs(seen[i] - color) < 4);
   const grey = 0.299 * 200 + 0.587 * 100 + 0.114 * 50;
-  const over = share => [0, 2, 4].map(at => 0.3 * grey + 0.7 * parseInt(colors.heat.substr(6 * Math.round(255 * share) + at, 2), 16));
+  const over = share => [0, 2, 4].map(at => 0.4 * grey + 0.6 * parseInt(colors.heat.substr(6 * Math.round(255 * share) + at, 2), 16));
   check("the largest weight is yellow over grey", near(bright, ...over(1)), bright);
   check("half of it is between", near(half, ...over(0.5)), half);
   check("none is violet", near(dark, ...over(0)), dark);
@@ -35,7 +35,7 @@ selfTest(() => {
   opacity.value = 0;
   opacity.dispatchEvent(new Event("input"));
   check("without opacity it is the grey image", near(pixelOf(0), grey, grey, grey), pixelOf(0));
-  opacity.value = 70;
+  opacity.value = 60;
   opacity.dispatchEvent(new Event("input"));
   hover(original);
   check("the original on hover", near(pixelOf(0), 200, 100, 50), pixelOf(0));
@@ -57,7 +57,7 @@ selfTest(() => {
 
   pointAtCell("pointermove", 4);
   check("pointing at a patch shows where it looks", readout().includes("“2·2” looks at “2·3” 1.000"), readout());
-  check("only its cell is bright", pixelOf(5)[0] > 150 && pixelOf(0)[0] < 80, pixelOf(5));
+  check("only its cell is bright", pixelOf(5)[0] > 150 && pixelOf(0)[0] < 100, pixelOf(5));
   pointAtCell("click", 4);
   canvas.dispatchEvent(new PointerEvent("pointerleave"));
   check("a click keeps it", readout().includes("“2·2” looks at"), readout());

@@ -13,9 +13,10 @@ selfTest(() => {
     const bounds = canvas.getBoundingClientRect();
     canvas.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y, pointerId: 1, bubbles: true, ...more}));
   };
+  const axis = 34;  // the numbers of the residues
   const errorCell = (i, j) => {
-    const side = errors.getBoundingClientRect().width / 16;
-    return [(j + 0.5) * side, (i + 0.5) * side];
+    const side = (errors.getBoundingClientRect().width - axis) / 16;
+    return [axis + (j + 0.5) * side, axis + (i + 0.5) * side];
   };
   equal("the title is a text", document.title, "helix <b>");
   equal("what is said at first", readout(), "16 residues, mean pLDDT 70.0");
@@ -31,11 +32,14 @@ selfTest(() => {
   pointer(errors, "pointerleave", 0, 0);
   equal("nothing stays", readout(), "16 residues, mean pLDDT 70.0");
   const colourAt = (canvas, i, j) => {
-    const side = canvas.width / 16;
-    return [...canvas.getContext("2d").getImageData((j + 0.5) * side, (i + 0.5) * side, 1, 1).data].slice(0, 3).join();
+    const start = axis * devicePixelRatio, side = (canvas.width - start) / 16;
+    return [...canvas.getContext("2d").getImageData(start + (j + 0.5) * side, start + (i + 0.5) * side, 1, 1).data].slice(0, 3).join();
   };
   check("a small error is strong, a large one weak", colourAt(errors, 4, 4) !== colourAt(errors, 0, 15), colourAt(errors, 4, 4));
   equal("equal errors have equal colours", colourAt(errors, 1, 5), colourAt(errors, 9, 13));
+
+  const inked = [...errors.getContext("2d").getImageData(0, axis * devicePixelRatio, 24 * devicePixelRatio, errors.height - axis * devicePixelRatio).data].some(part => part > 0);
+  check("the rows are numbered", inked, "no ink left of the matrix");
 
   // From the sequence to the attention.
   choose("kind", 1);
