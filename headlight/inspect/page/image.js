@@ -119,7 +119,7 @@ function buildImage(map) {
   const padding = index => side.tokens[index] === "padding" && side.special.includes(index);
   const others = side.tokens.map((_, index) => index).filter(index => !padding(index) && (!cells || !cellBox(cells, index, 1, 1)));
   const legend = byId("others").firstElementChild;
-  legend.textContent = cells ? "Tokens outside the image" : map.record.boxes.length > 0 ? "Found: click a box, or another cell to see where it looks" : "Words";
+  legend.textContent = cells ? "Tokens outside the image" : map.record.boxes.length > 0 ? "Found: click a box, or another cell to see where it looks" : map.relevance ? "Scores" : "Words";
   byId("others").replaceChildren(legend, ...others.map(index => {
     const button = element("button", {type: "button", className: "other"}, element("bdi", {}, side.tokens[index]));
     button.token = index;
