@@ -153,7 +153,6 @@ class DecoderStack : public LanguageModel {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override {
     SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute);
   }
-  const Config& config() const { return config_; }
 
  protected:
   /// `residual_layers` and `outputs` as in InitialiseAsGpt; `norm_options` follow the last norm's epsilon.
