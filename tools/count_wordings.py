@@ -129,6 +129,7 @@ def prose(text):
 def long_sentences(text):
     if "|" in text or "::" in text:
         return []
+    text = re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$", "Equation", text)
     text = re.sub(r"`[^`]*`", "Code", re.sub(r"</?[a-z][^<>]*>|\]\([^)]*\)", "", text))
     sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z0-9\[\"*$])|\n\s*\n", text)
     return [s for s in sentences if len(re.findall(r"[\w'-]*[A-Za-z][\w'-]*", s)) > 25]
