@@ -7,6 +7,7 @@ import html.parser
 import os
 import pathlib
 import sys
+import tempfile
 import urllib.parse
 
 
@@ -48,9 +49,20 @@ def problems_of(folder):
                 yield f"{at}: no anchor {link}"
 
 
+def check_planted():
+    """Fails unless planted mistakes are found, and nothing else."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "a.html").write_text('<h1 id="x">A</h1><a href="b.html#y">1</a><a href="#x">2</a><a href="https://arxiv.org">3</a>')
+        (folder / "b.html").write_text('<p id="y"><a href="a.html#z">1</a><a href="c.html">2</a><img src="https://a.org/b.png">')
+        found = list(problems_of(folder))
+    expected = ["b.html: loads https://a.org/b.png", "b.html: no anchor a.html#z", "b.html: nothing at c.html"]
+    assert found == expected, found
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = list(problems_of(pathlib.Path(sys.argv[1]).resolve()))
-    if found:
+    check_planted()
+    if found := list(problems_of(pathlib.Path(sys.argv[1]).resolve())):
         sys.exit("\n".join(found))
