@@ -1,4 +1,4 @@
-// A new operation: its value, its gradient beside it, and the check of one against the other.
+// A new operation: its value, its gradient, and the check of the gradient.
 #include <fmt/format.h>
 
 #include "headlight/autograd/gradient_check.h"

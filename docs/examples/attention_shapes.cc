@@ -1,5 +1,5 @@
-// The shapes of attention on one sentence pair, with vectors made by hand so that every weight can be foretold:
-// "Gestern schlief der Hund." and "Yesterday the dog slept."
+// The three shapes of attention on one sentence pair: "Gestern schlief der Hund." and "Yesterday the dog slept." The
+// vectors are made by hand, so that every weight can be predicted.
 #include <fmt/format.h>
 
 #include <vector>
@@ -14,12 +14,12 @@ namespace {
 const Words source = {"gestern", "schlief", "der", "Hund", "</s>"};
 const Words target = {"<s>", "yesterday", "the", "dog", "slept"};
 
-// The meaning of a word and its place in the sentence are each an axis of their own.
+// Each meaning of a word and each position in the sentence has its own axis.
 enum Meaning { start, yesterday, slept, the, dog, end };
 constexpr std::int64_t kAxes = 6;
 constexpr double kStrength = 2.5;
 
-// Two heads of kAxes side by side, [tokens, 2 * kAxes]: head 1 holds meanings, head 2 places counted from `first`.
+// Two heads of kAxes next to each other, [tokens, 2 * kAxes]: meanings in head 1, positions from `first` in head 2.
 Tensor Vectors(const std::vector<Meaning>& meanings, std::int64_t first) {
   const Tensor x = Tensor::Zeros({static_cast<std::int64_t>(meanings.size()), 2 * kAxes}, DType::float64);
   for (std::int64_t row = 0; row < x.rows(); ++row) {
@@ -42,13 +42,13 @@ void Walk(const char* name, const Tensor& queries, const Words& of_queries, cons
 }  // namespace
 
 int main() {
-  // Head 1 looks for its own meaning; head 2 asks for the place before its own.
+  // Head 1 looks for its own meaning, head 2 for the previous position.
   const std::vector<Meaning> source_words = {yesterday, slept, the, dog, end};
   const std::vector<Meaning> target_words = {start, yesterday, the, dog, slept};
   Walk("self, source x source", Vectors(source_words, -1), source, Vectors(source_words, 0), source, false);
   Walk("masked self, target x target", Vectors(target_words, -1), target, Vectors(target_words, 0), target, true);
 
-  // When the decoder has read a word, it asks for the meaning of the next; its head 2 goes along the source in order.
+  // After a word, the decoder looks for the meaning of the next one. Its head 2 follows the source in order.
   const std::vector<Meaning> next_words = {yesterday, the, dog, slept, end};
   Walk("cross, target x source", Vectors(next_words, 0), target, Vectors(source_words, 0), source, false);
 }

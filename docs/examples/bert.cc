@@ -1,4 +1,4 @@
-// Who sees whom: in BERT every word sees both sides, in a decoder only what is before it.
+// Which words see which: in BERT every word sees both sides, in a decoder only earlier words.
 #include "headlight/models/bert.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 using namespace headlight;
 
-// Changes the last of five words, and says which words' states change with it.
+// Changes the last of five words, and prints which words' states change.
 template <typename States>
 void Show(const char* model, const States& states_of) {
   const Tensor before = states_of(std::vector<std::int32_t>{11, 12, 13, 14, 15});

@@ -1,5 +1,5 @@
-// Which tokens attend to which: in GPT-3, published as GPT-Neo, a token of a dense layer sees all before it, in a
-// banded layer only the nearest.
+// Which tokens attend to which in GPT-3, published as GPT-Neo. In a dense layer a token sees all earlier tokens, in a
+// banded layer only the nearest ones.
 #include "headlight/models/gpt.h"
 
 #include <fmt/format.h>

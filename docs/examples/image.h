@@ -22,8 +22,8 @@ inline std::string Row(const std::vector<float>& values, int digits = 3) {
   return "[" + text + "]";
 }
 
-// A map for each head of weights [1, heads, query, key]: a row a query, a column a key, the weight from 0 (blank) to 1
-// (full); what a causal map forbids is -inf, as its score was.
+// A map for each head of weights [1, heads, query, key]: a row per query and a column per key, from 0 (blank) to 1
+// (full). Masked positions of a causal map are -inf, as their scores.
 inline void PrintWeights(const headlight::Tensor& weights, const Words& queries, const Words& keys, bool causal) {
   static const std::string shades[] = {" ", "░", "▒", "▓", "█"};
   for (std::int64_t head = 0; head < weights.shape()[1]; ++head) {

@@ -1,4 +1,4 @@
-// Classifying images from a program of one's own: a file, and pixels in memory.
+// Classifies images in your own program: a file, and pixels in memory.
 //   example_images MODEL FILE
 #include <fmt/format.h>
 

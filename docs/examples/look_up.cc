@@ -1,4 +1,4 @@
-// Attention as a look-up: a query is compared with every key, and gets the values mixed by how well their keys match.
+// Attention as a look-up: a query is compared with every key, and gets the mean of the values, weighted by the match.
 #include <fmt/format.h>
 
 #include "docs/examples/image.h"

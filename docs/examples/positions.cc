@@ -1,4 +1,4 @@
-// The paper interleaves the sines and cosines of a position, MarianMT keeps them in halves: an order of the same axis.
+// The paper interleaves the sines and cosines of a position, and MarianMT keeps them in halves.
 #include <fmt/format.h>
 
 #include <cmath>

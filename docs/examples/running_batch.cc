@@ -1,4 +1,4 @@
-// A text that joins a running batch: what it writes is what it writes alone, to the last bit.
+// A text joins a running batch, and its output is bit-identical to its output without the others.
 #include <fmt/ranges.h>
 
 #include "headlight/generate/decoding_batch.h"

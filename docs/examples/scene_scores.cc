@@ -1,7 +1,8 @@
-// How true captions and drawings of drawn scenes are (headlight/synthetic/scene_scores.h). `captions FILE SEED` scores
-// those that `headlight caption --json` printed into FILE of the held-out scenes of a seed; `drawings FILE TEXTS SIDE`,
-// by what `headlight detect --json` printed into FILE, drawings of SIDE x SIDE pixels of the lines of TEXTS. Without
-// arguments some captions of one scene are scored.
+// Scores captions and generated images of synthetic scenes (headlight/synthetic/scene_scores.h).
+//   captions FILE SEED         FILE: what `headlight caption --json` printed for the held-out scenes of a seed
+//   drawings FILE TEXTS SIDE   FILE: what `headlight detect --json` printed for images of the lines of TEXTS, of SIDE x
+//                              SIDE pixels
+// Without arguments it scores some captions of one scene.
 #include "headlight/synthetic/scene_scores.h"
 
 #include <cstdio>

@@ -1,6 +1,7 @@
-// Drawn scenes with boxes, to learn detection from. FOLDER COUNT SEED writes COUNT of them as images (PNG) and
-// FOLDER/annotations.json in COCO's format, FOLDER COUNT SEED SIDE easier ones, with sides of SIDE pixels and one to
-// three larger shapes; without arguments the shapes of one are printed.
+// Synthetic scenes with boxes, to train detection.
+//   FOLDER COUNT SEED        writes COUNT of them as PNG files, and FOLDER/annotations.json in COCO's format
+//   FOLDER COUNT SEED SIDE   writes easier ones, with sides of SIDE pixels and one to three larger shapes
+// Without arguments it prints the shapes of one scene.
 #include <cstdio>
 #include <cstdlib>
 

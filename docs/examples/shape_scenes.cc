@@ -1,7 +1,8 @@
-// Drawn scenes with captions, questions and boxes, to learn from images with words. FOLDER COUNT SEED writes COUNT of
-// them to train with, and FOLDER COUNT SEED held-out such as are never among those (headlight/synthetic/scene_files.h
-// lists the files); FOLDER COUNT SEED twins likewise, of which each two differ in one attribute of one shape. Without
-// arguments what can be said of one is printed.
+// Synthetic scenes with captions, questions and boxes (headlight/synthetic/scene_files.h lists the files).
+//   FOLDER COUNT SEED            writes COUNT of them to train with
+//   FOLDER COUNT SEED held-out   writes scenes that are never among these
+//   FOLDER COUNT SEED twins      writes pairs of held-out scenes that differ in one attribute of one shape
+// Without arguments it prints the captions and questions of one scene.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Softmax turns scores into weights, and attention mixes values by them.
+// Softmax makes weights of scores, and attention mixes values by these weights.
 #include "headlight/ops/softmax.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Translating from a program of one's own: load a model folder once, then ask.
+// Translates in your own program: load a model's folder once, then call it.
 //   example_translate MODEL TEXT...
 #include <fmt/format.h>
 

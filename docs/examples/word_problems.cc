@@ -1,5 +1,7 @@
-// Maths problems in words, each with its working, a tab between. Without arguments a few; COUNT and SEED ask for more,
-// "held-out" behind them for problems whose numbers and rows of sentences are in none of the others.
+// Word problems, each followed by a tab and its working.
+//   COUNT SEED            prints COUNT of them
+//   COUNT SEED held-out   prints problems whose numbers and orders of sentences are in none of these
+// Without arguments it prints a few.
 #include "headlight/synthetic/word_problems.h"
 
 #include <cstdio>
