@@ -62,7 +62,7 @@ def page(runs):
         "[Methodology](methodology.md) explains the columns.", "",
         f"There are {len(rows)} comparisons. headlight is slower in {len(losses)} of them{':' if losses else '.'}", ""]
     if losses:
-        lines += table([({**row, "conditions": f"{row['conditions']}; {chip}"}) for chip, row in losses])
+        lines += table([{**row, "conditions": f"{row['conditions']}; {chip}"} for chip, row in losses])
     groups = collections.defaultdict(list)
     for run in runs:
         groups[run["date"], run["commit"], run["processor"]].append(run)
@@ -78,15 +78,15 @@ def page(runs):
 
 
 def table(rows):
-    return ["| work | conditions | headlight | peer | its figure | unit | ratio |", "|---|---|---|---|---|---|---|",
-            *map(table_row, rows)]
-
-
-def table_row(row):
-    times = ratio(row)
-    shown = f"{times:.1f}x" if times >= 10 else f"{times:.2f}x"
-    return (f"| {row['work']} | {row['conditions']} | {figure(row['headlight'])} | {row['peer']} | "
-            f"{figure(row['peer_value'])} | {row['unit']} | {f'**{shown}**' if times < 1 else shown} |")
+    """A row whose work is that of the row above it leaves the cell empty."""
+    lines = ["| work | conditions | unit | headlight | peer | its figure | ratio |", "|---|---|---|---|---|---|---|"]
+    for before, row in zip([None, *rows], rows):
+        work = "" if before and before["work"] == row["work"] else row["work"]
+        times = ratio(row)
+        shown = f"{times:.1f}x" if times >= 10 else f"{times:.2f}x"
+        lines.append(f"| {work} | {row['conditions']} | {row['unit']} | {figure(row['headlight'])} | {row['peer']} | "
+                     f"{figure(row['peer_value'])} | {f'**{shown}**' if times < 1 else shown} |")
+    return lines
 
 
 def main():
