@@ -112,7 +112,7 @@ def multi_head():
 
 
 def transformer():
-    d = Drawing(760, 830, "The Transformer: encoder on the left, decoder on the right")
+    d = Drawing(790, 830, "The Transformer: encoder on the left, decoder on the right")
 
     def stack(x, top, sublayers, label):
         """A frame of sublayers from the bottom up; returns the middle of each sublayer's box."""
