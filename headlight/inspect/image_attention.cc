@@ -120,18 +120,20 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
 
 namespace {
 
-// The rows of some queries.
+// The map with only these queries.
 AttentionMap RowsOf(AttentionMap map, std::span<const std::size_t> queries) {
-  std::vector<float> weights;
-  const auto keys = static_cast<std::size_t>(map.keys);
-  for (int head = 0; head < map.heads; ++head)
-    for (const std::size_t query : queries) {
-      const auto row = map.weights.begin() +
-                       static_cast<std::ptrdiff_t>((static_cast<std::size_t>(head * map.queries) + query) * keys);
-      weights.insert(weights.end(), row, row + map.keys);
-    }
+  const auto rows_of = [&](const std::vector<float>& values, int width) {  // [heads, query, width]
+    std::vector<float> rows;
+    for (int head = 0; head < map.heads; ++head)
+      for (const std::size_t query : queries) {
+        const auto row = values.begin() + (head * map.queries + static_cast<std::ptrdiff_t>(query)) * width;
+        rows.insert(rows.end(), row, row + width);
+      }
+    return rows;
+  };
+  map.weights = rows_of(map.weights, map.keys);
+  if (map.elements) map.elements->query = rows_of(map.elements->query, map.elements->size);
   map.queries = static_cast<int>(queries.size());
-  map.weights = std::move(weights);
   return map;
 }
 

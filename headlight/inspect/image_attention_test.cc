@@ -66,7 +66,9 @@ struct FakeDetector : DetectionModel {
       for (std::int64_t row = 0; row < 8; ++row) queries.data<float>()[row * 6 + (layer + row % 4) % 6] = 1;
       context.hooks.attention({AttentionKind::encoder_self, layer, 0, cells});
       context.hooks.attention({AttentionKind::decoder_self, layer, 0, Tensor::Zeros({1, 2, 4, 4})});
-      context.hooks.attention({AttentionKind::cross, layer, 0, queries});
+      const std::vector<float> of_queries = {0, 1, 2, 3, 4, 5, 6, 7};  // [4 queries, 2 heads of size 1]
+      context.hooks.attention(
+          {AttentionKind::cross, layer, 0, queries, Tensor::From(of_queries, {4, 2}), Tensor::Zeros({6, 2})});
     }
     DetectedImages found;
     found.layers.push_back(
@@ -92,6 +94,7 @@ TEST(AttentionOfAnImage, OfADetectorHasARowForEachBox) {
   ASSERT_EQ(record.maps.size(), 4U);
   EXPECT_EQ(record.maps[0].kind, AttentionKind::cross);
   EXPECT_EQ(record.maps[0].queries, 2);
+  EXPECT_THAT(record.maps[0].elements->query, ElementsAre(6, 2, 7, 3));
   for (const int head : {0, 1}) {
     EXPECT_THAT(CellWeights(record.maps[0], head, 0, *record.source_image), ElementsAre(0, 0, 0, 1, 0, 0));
     EXPECT_THAT(CellWeights(record.maps[0], head, 1, *record.source_image), ElementsAre(0, 1, 0, 0, 0, 0));
