@@ -59,7 +59,6 @@ Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, in
 constexpr float kLeastStored = 0x1p-40F;
 
 Block BlockBySearch(GgufType type, std::span<const float> numbers, std::span<const float> importance) {
-  const BlockLayout layout = LayoutOf(type);
   float largest = 0;
   for (const float number : numbers) largest = std::max(largest, std::abs(number));
   std::array<float, kLongestRun> scaled, weights;
