@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -197,6 +199,35 @@ void CopyStandardInput(int to) {
   }
 }
 
+// The memory of all MappedFiles.
+class MappedMemory {
+ public:
+  void Add(std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    sizes_[bytes.data()] = bytes.size();
+  }
+  void Remove(const std::byte* begin) {
+    const std::lock_guard lock(mutex_);
+    sizes_.erase(begin);
+  }
+  bool Contain(std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    auto after = sizes_.upper_bound(bytes.data());
+    if (after == sizes_.begin()) return false;
+    const auto& [begin, size] = *--after;
+    return static_cast<std::size_t>(bytes.data() - begin) + bytes.size() <= size;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const std::byte*, std::size_t> sizes_;
+};
+
+MappedMemory& Mappings() {
+  static auto* mappings = new MappedMemory;  // never destroyed: static objects may map files
+  return *mappings;
+}
+
 }  // namespace
 
 bool Exists(const std::string& path) {
@@ -221,6 +252,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   if (mapped == MAP_FAILED) FailErrno(path_, "cannot map");
   data_ = static_cast<const std::byte*>(mapped);
   size_ = static_cast<std::size_t>(status.st_size);
+  Mappings().Add(bytes());
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
@@ -233,7 +265,17 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr) return;
+  Mappings().Remove(data_);
+  munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void ReleasePages(std::span<const std::byte> bytes) {
+  if (!Mappings().Contain(bytes)) return;
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t begin = (first + page - 1) / page * page, end = (first + bytes.size()) / page * page;
+  if (begin < end) madvise(const_cast<std::byte*>(bytes.data()) + (begin - first), end - begin, MADV_DONTNEED);
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(Target(path_, Kind::file)) {

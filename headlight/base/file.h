@@ -36,6 +36,10 @@ class HEADLIGHT_API MappedFile {
   std::size_t size_ = 0;
 };
 
+/// Gives the memory of the whole pages within `bytes` back to the system if they are of a MappedFile. They are read
+/// again when they are used. Other memory stays as it is.
+HEADLIGHT_API void ReleasePages(std::span<const std::byte> bytes);
+
 /// A file that is written atomically: to a temporary file next to it, flushed to disk, and renamed by Commit. Without
 /// Commit, the old file is kept and the new one is removed. If the process is killed, the next write to that path
 /// removes it. All failures throw Error, including a full disk. Only regular files are replaced.

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
+#include <span>
 #include <vector>
 
 #include "headlight/base/test_support.h"
@@ -78,6 +79,33 @@ TEST(MappedFile, ReturnsTheBytes) {
 
   WriteFile(folder.File("empty"), "");
   EXPECT_EQ(MappedFile(folder.File("empty")).bytes().size(), 0u);
+}
+
+// Kilobytes of files in this process's memory.
+long FileMemory() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != "RssFile:") continue;
+  long kilobytes = 0;
+  status >> kilobytes;
+  return kilobytes;
+}
+
+TEST(ReleasePages, GivesMappedPagesBackAndLeavesOtherMemory) {
+  constexpr std::size_t size = std::size_t{8} << 20;
+  const TemporaryFolder folder;
+  WriteFile(folder.File("f"), std::string(size, 'x'));
+  const MappedFile file(folder.File("f"));
+  const auto count = [](std::string_view text) { return std::ranges::count(text, 'x'); };
+  EXPECT_EQ(count(file.text()), std::ssize(file.text()));
+  const long before = FileMemory();
+  ReleasePages(file.bytes().subspan(1, size - 2));
+  EXPECT_LT(FileMemory(), before - (6 << 10));
+  EXPECT_EQ(count(file.text()), std::ssize(file.text()));
+
+  const std::string own(size, 'x');
+  ReleasePages(std::as_bytes(std::span(own)));
+  EXPECT_EQ(count(own), std::ssize(own));
 }
 
 TEST(MappedFile, RejectsBadPaths) {

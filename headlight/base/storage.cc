@@ -1,5 +1,6 @@
 #include "headlight/base/storage.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -184,6 +185,7 @@ StorageStatistics GetStorageStatistics() {
 }
 
 void ReleaseUnusedStorage() {
+  malloc_trim(0);
   StoragePool& pool = TheStoragePool();
   const std::lock_guard lock(pool.mutex);
   pool.small.ReleaseUnused(pool.statistics);

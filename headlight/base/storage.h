@@ -21,7 +21,7 @@ struct StorageStatistics {
 };
 HEADLIGHT_API StorageStatistics GetStorageStatistics();
 
-/// Returns regions without used blocks to the system.
+/// Returns regions without used blocks to the system, and free pages of the heap.
 HEADLIGHT_API void ReleaseUnusedStorage();
 
 }  // namespace headlight

@@ -54,9 +54,12 @@ class HEADLIGHT_API Safetensors {
   /// Reads a copy of a tensor. F64, F32, F16 and BF16 become float32 or float64; integers and BOOL become int32. Throws
   /// Error if a number is too large for the new type.
   Tensor Read(std::string_view name, DType dtype = DType::float32) const;
+  /// The same of `count` indices along the first axis from `first` on.
+  Tensor ReadRows(std::string_view name, std::int64_t first, std::int64_t count, DType dtype = DType::float32) const;
 
  private:
   Safetensors() = default;
+  Tensor Read(const StoredTensor& stored, DType dtype) const;
   const std::string& PathOf(const StoredTensor& tensor) const;  // the file that contains the tensor
 
   std::string path_;

@@ -104,8 +104,22 @@ void ReadIntegers(const StoredTensor& stored, std::int32_t* to, const std::strin
 
 }  // namespace
 
-Tensor Safetensors::Read(std::string_view name, DType dtype) const {
-  const StoredTensor& stored = At(name);
+Tensor Safetensors::ReadRows(std::string_view name, std::int64_t first, std::int64_t count, DType dtype) const {
+  StoredTensor rows = At(name);
+  std::vector<std::int64_t> axes(rows.shape.axes().begin(), rows.shape.axes().end());
+  Ensure(!axes.empty() && first >= 0 && count >= 0 && count <= axes[0] - first, "rows {} to {} of a tensor of shape {}",
+         first, first + count, ToString(rows.shape));
+  const std::size_t row_bytes = axes[0] == 0 ? 0 : rows.bytes.size() / static_cast<std::size_t>(axes[0]);
+  axes[0] = count;
+  rows.shape = Shape(axes);
+  rows.bytes =
+      rows.bytes.subspan(static_cast<std::size_t>(first) * row_bytes, static_cast<std::size_t>(count) * row_bytes);
+  return Read(rows, dtype);
+}
+
+Tensor Safetensors::Read(std::string_view name, DType dtype) const { return Read(At(name), dtype); }
+
+Tensor Safetensors::Read(const StoredTensor& stored, DType dtype) const {
   Tensor tensor = Tensor::Empty(stored.shape, dtype);
   if (dtype == DType::int32) {
     ReadIntegers(stored, tensor.data<std::int32_t>(), PathOf(stored));

@@ -79,6 +79,14 @@ TEST(Safetensors, ConvertsSixteenBitTypesLikePyTorch) {
   }
 }
 
+TEST(Safetensors, ReadsSomeRows) {
+  const TemporaryFolder folder;
+  WriteSafetensors(folder.File("m"), {Stored("weight", Tensor::From({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {3, 2}))});
+  const Tensor rows = Safetensors(folder.File("m")).ReadRows("weight", 1, 2);
+  EXPECT_EQ(rows.shape(), (Shape{2, 2}));
+  EXPECT_EQ(rows.ToVector<float>(), (std::vector<float>{3, 4, 5, 6}));
+}
+
 TEST(Safetensors, RejectsValuesOutOfRange) {
   const Safetensors file(Golden("every_type.safetensors"));
   EXPECT_THAT(ErrorOf([&] { file.Read("i64_large", DType::int32); }),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "headlight/base/error.h"
@@ -9,6 +10,17 @@
 #include "headlight/kernels/cpu.h"
 #include "headlight/kernels/gradient_blocks.h"
 #include "headlight/kernels/rows.h"
+
+namespace headlight::kernels {
+
+void UnpackBfloat16Column(std::int64_t depth, const std::uint16_t* panel, std::int64_t column, float* numbers) {
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const std::uint16_t bits = panel[k / 2 * kBfloat16Pair + 2 * column + k % 2];
+    numbers[k] = std::bit_cast<float>(std::uint32_t{bits} << 16);
+  }
+}
+
+}  // namespace headlight::kernels
 
 #if defined(__x86_64__)
 #include <immintrin.h>

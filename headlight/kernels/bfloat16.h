@@ -21,6 +21,9 @@ inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  // numbers in 
 /// Rounds `source`, which has the columns of one panel or, if `transposed`, that many rows.
 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel);
 
+/// Writes a column of a panel: `depth` numbers.
+void UnpackBfloat16Column(std::int64_t depth, const std::uint16_t* panel, std::int64_t column, float* numbers);
+
 /// The left-hand side of a product: rows of adjacent pairs of numbers.
 struct Bfloat16Rows {
   const std::uint16_t* values = nullptr;

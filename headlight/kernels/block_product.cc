@@ -23,16 +23,29 @@ struct CodePlace {
   int quad, byte;
 };
 
-// `group` is where the group's codes begin.
-void PutCode(const BlockLayout& layout, std::int64_t column, int i, std::uint8_t code, std::uint8_t* group) {
-  const CodePlace place(column, i);
+std::uint32_t QuadAt(const std::uint8_t* codes) {
+  std::uint32_t quad;
+  std::memcpy(&quad, codes, sizeof(quad));
+  return quad;
+}
+
+// Writes a column's codes of a group, whose codes begin at `group`, four at a time.
+void PutCodes(const BlockLayout& layout, std::int64_t column, const std::uint8_t* codes, std::uint8_t* group) {
+  const auto put = [](std::uint8_t* to, std::uint32_t quad) { std::memcpy(to, &quad, sizeof(quad)); };
+  group += column * kQuad;
   if (layout.bits == 8) {
-    group[place.quad * kQuadBytes + place.byte] = code;
+    for (int i = 0; i < layout.group; i += kQuad, group += kQuadBytes) put(group, QuadAt(codes + i));
     return;
   }
-  group[place.quad / 2 * kQuadBytes + place.byte] |= static_cast<std::uint8_t>((code & 0xf) << (place.quad % 2 * 4));
-  if (layout.bits > 4)
-    group[LowBytes(layout) + place.byte] |= static_cast<std::uint8_t>(code >> 4 << (place.quad * (layout.bits - 4)));
+  const int more = layout.bits - 4;
+  const std::uint32_t low_bits = 0x0f0f0f0f, more_bits = 0x01010101U * ((1U << more) - 1);
+  std::uint32_t plane = 0;
+  for (int quad = 0; quad < layout.group / kQuad; quad += 2, codes += 2 * kQuad, group += kQuadBytes) {
+    const std::uint32_t one = QuadAt(codes), other = QuadAt(codes + kQuad);
+    put(group, (one & low_bits) | (other & low_bits) << 4);
+    plane |= (one >> 4 & more_bits) << (quad * more) | (other >> 4 & more_bits) << ((quad + 1) * more);
+  }
+  if (more > 0) put(group, plane);
 }
 
 std::uint8_t CodeAt(const BlockLayout& layout, std::int64_t column, int i, const std::uint8_t* group) {
@@ -119,12 +132,12 @@ void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte
   const BlockLayout layout = LayoutOf(type);
   Ensure(std::ssize(columns) <= kPanelColumns && depth % layout.run == 0, "{} columns of depth {} in a panel",
          columns.size(), depth);
-  for (std::size_t column = 0; column < columns.size(); ++column) {
-    const std::byte* from = columns[column];
-    const auto place = static_cast<std::int64_t>(column);
-    std::byte* run = panel;
-    for (std::int64_t k = 0; k < depth; k += layout.run, from += InfoOf(type).size, run += RunBytes(layout)) {
-      const Block block = TakeApart(type, from);
+  const std::int64_t size = InfoOf(type).size;
+  std::byte* run = panel;
+  for (std::int64_t index = 0; index < depth / layout.run; ++index, run += RunBytes(layout))
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const auto place = static_cast<std::int64_t>(column);
+      const Block block = TakeApart(type, columns[column] + index * size);
       const auto put = [&](std::int64_t at, std::uint16_t bits) {
         std::memcpy(run + at * std::int64_t{sizeof(bits)}, &bits, sizeof(bits));
       };
@@ -135,12 +148,9 @@ void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte
         const auto at = static_cast<std::size_t>(group);
         if (layout.scales) its[place] = static_cast<std::uint8_t>(block.scales[at]);
         if (layout.scales && layout.mins) its[kPanelColumns + place] = block.mins[at];
-        for (int i = 0; i < layout.group; ++i)
-          PutCode(layout, place, i, block.codes[static_cast<std::size_t>(group * layout.group + i)],
-                  its + GroupHeaderBytes(layout));
+        PutCodes(layout, place, block.codes.data() + group * layout.group, its + GroupHeaderBytes(layout));
       }
     }
-  }
 }
 
 void UnpackBlockColumn(GgufType type, std::int64_t depth, const std::byte* panel, std::int64_t column, float* numbers) {

@@ -19,7 +19,7 @@ namespace headlight::kernels {
 /// The size of a panel (kernels/panels.h) of 64 columns. The depth is a multiple of the type's run.
 HEADLIGHT_API std::int64_t BlockPanelBytes(GgufType type, std::int64_t depth);
 
-/// Packs columns, at most 64, given the bytes of each in the file. The panel was filled with zeros.
+/// Packs columns, at most 64, given the bytes of each in the file. A panel of fewer was filled with zeros.
 HEADLIGHT_API void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte* const> columns,
                                   std::byte* panel);
 

@@ -19,17 +19,38 @@ constexpr std::uint16_t kHalfSign = 0x8000;
 
 const std::uint8_t* Bytes(const std::byte* from) { return reinterpret_cast<const std::uint8_t*>(from); }
 
-// Codes of 32 numbers: the low bits of the bytes are the first 16, the high bits the others.
+// Eight bytes at once. Shifts move bits between bytes, so that a mask follows each.
+using Eight = std::uint64_t;
+constexpr Eight Each(std::uint8_t byte) { return 0x0101010101010101U * Eight{byte}; }
+Eight EightAt(const std::uint8_t* from) {
+  Eight eight;
+  std::memcpy(&eight, from, sizeof(eight));
+  return eight;
+}
+void PutEight(Eight eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
+
+// Codes of 2 count numbers: the low bits of the bytes are the first half, the high bits the others.
 void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
-  for (int i = 0; i < count; ++i) {
-    codes[i] = bytes[i] & 0xf;
-    codes[count + i] = bytes[i] >> 4;
+  for (int i = 0; i < count; i += 8) {
+    const Eight eight = EightAt(bytes + i);
+    PutEight(eight & Each(0xf), codes + i);
+    PutEight(eight >> 4 & Each(0xf), codes + count + i);
   }
 }
 
-// Adds bit `bit + i` of `bits` to code i, as its bit 4.
+// Adds bits `from` and up of 32 bytes, those in `mask`, to as many codes, moved to bit `to`.
+void AddBits(const std::uint8_t* bytes, int from, std::uint8_t mask, int to, std::uint8_t* codes) {
+  for (int l = 0; l < 32; l += 8)
+    PutEight(EightAt(codes + l) | (EightAt(bytes + l) >> from & Each(mask)) << to, codes + l);
+}
+
+// Adds bit i of `bits` to code i, as its bit 4.
 void AddFifthBits(std::uint32_t bits, std::uint8_t* codes) {
-  for (int i = 0; i < 32; ++i) codes[i] |= static_cast<std::uint8_t>((bits >> i & 1) << 4);
+  for (int i = 0; i < 32; i += 8) {
+    const Eight one_of_each = Each(static_cast<std::uint8_t>(bits >> i)) & 0x8040201008040201U;
+    const Eight in_bit_7 = (one_of_each + Each(0x7f)) & Each(0x80);
+    PutEight(EightAt(codes + i) | in_bit_7 >> 3, codes + i);
+  }
 }
 
 // Q4_K's and Q5_K's scales and minima of 6 bits: the first four have a byte each, whose upper two bits complete the
@@ -55,7 +76,7 @@ void TakeSixBitScales(const std::uint8_t* packed, Block& block) {
 // Two bits of each of 128 numbers from 32 bytes: numbers 32 j + l have bits 2 j of byte l.
 void TakeTwoBits(const std::uint8_t* bytes, std::uint8_t* codes) {
   for (int j = 0; j < 4; ++j)
-    for (int l = 0; l < 32; ++l) codes[32 * j + l] = bytes[l] >> (2 * j) & 3;
+    for (int l = 0; l < 32; l += 8) PutEight(EightAt(bytes + l) >> (2 * j) & Each(3), codes + 32 * j + l);
 }
 
 }  // namespace
@@ -105,7 +126,7 @@ Block TakeApart(GgufType type, const std::byte* from) {
       return block;
     case GgufType::q3_k:
       for (int half = 0; half < 2; ++half) TakeTwoBits(bytes + 32 + 32 * half, codes + 128 * half);
-      for (int i = 0; i < 256; ++i) codes[i] |= static_cast<std::uint8_t>((bytes[i % 32] >> (i / 32) & 1) << 2);
+      for (int part = 0; part < 8; ++part) AddBits(bytes, part, 1, 2, codes + 32 * part);
       TakeSixBitScales(bytes + 96, block);
       block.scale = HalfAt(from + 108);
       return block;
@@ -117,17 +138,14 @@ Block TakeApart(GgufType type, const std::byte* from) {
       const std::uint8_t* const fifth = bytes + 16;
       const std::uint8_t* const nibbles = type == GgufType::q5_k ? bytes + 48 : bytes + 16;
       for (int part = 0; part < 4; ++part) TakeNibbles(nibbles + 32 * part, 32, codes + 64 * part);
-      for (int i = 0; type == GgufType::q5_k && i < 256; ++i)
-        codes[i] |= static_cast<std::uint8_t>((fifth[i % 32] >> (i / 32) & 1) << 4);
+      for (int part = 0; type == GgufType::q5_k && part < 8; ++part) AddBits(fifth, part, 1, 4, codes + 32 * part);
       return block;
     }
     case GgufType::q6_k:
       for (int half = 0; half < 2; ++half) {
-        const std::uint8_t *low = bytes + 64 * half, *high = bytes + 128 + 32 * half;
-        for (int i = 0; i < 128; ++i) {
-          const int four = i < 64 ? low[i] & 0xf : low[i - 64] >> 4;
-          codes[128 * half + i] = static_cast<std::uint8_t>(four | (high[i % 32] >> (i / 32 * 2) & 3) << 4);
-        }
+        TakeNibbles(bytes + 64 * half, 64, codes + 128 * half);
+        for (int part = 0; part < 4; ++part)
+          AddBits(bytes + 128 + 32 * half, 2 * part, 3, 4, codes + 128 * half + 32 * part);
       }
       std::memcpy(block.scales.data(), bytes + 192, 16);
       block.scale = HalfAt(from + 208);

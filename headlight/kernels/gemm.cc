@@ -199,9 +199,8 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, Compute c
 }
 
 template <typename T>
-PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::span<const std::byte* const> columns,
-                              std::span<const GgufType> types)
-    : rows_(rows), columns_(std::ssize(columns)), compute_(Compute::blocks) {
+PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::int64_t columns, std::span<const GgufType> types)
+    : rows_(rows), columns_(columns), compute_(Compute::blocks) {
   Ensure(std::is_same_v<T, float> && std::ssize(types) == panels(), "{} types of {} panels", types.size(), panels());
   std::vector<BlockPanel> places;
   std::int64_t bytes = 0;
@@ -212,13 +211,6 @@ PackedMatrix<T>::PackedMatrix(std::int64_t rows, std::span<const std::byte* cons
   places.push_back({GgufType::f32, bytes});
   blocks_ = std::make_shared<const std::vector<BlockPanel>>(std::move(places));
   data_ = AllocateStorage(bytes);
-  ParallelFor(panels(), [&](std::int64_t index) {
-    std::fill(panel(index), panel(index + 1), std::byte{0});
-    PackBlockPanel(
-        panel_type(index), rows_,
-        columns.subspan(static_cast<std::size_t>(index * kPanelColumns), static_cast<std::size_t>(PanelColumns(index))),
-        panel(index));
-  });
 }
 
 template <typename T>
@@ -295,6 +287,18 @@ void PackedMatrix<T>::PackQuantized(const std::uint8_t* codes, const std::int8_t
 }
 
 template <typename T>
+void PackedMatrix<T>::PackBlocks(std::span<const std::byte* const> columns) {
+  Ensure(compute_ == Compute::blocks && std::ssize(columns) == columns_, "{} rows of blocks are packed as {} of {}",
+         columns.size(), columns_, Name(compute_));
+  ParallelFor(panels(), [&](std::int64_t index) {
+    const std::int64_t begin = index * kPanelColumns, count = PanelColumns(index);
+    if (count < kPanelColumns) std::fill(panel(index), panel(index + 1), std::byte{0});
+    PackBlockPanel(panel_type(index), rows_,
+                   columns.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)), panel(index));
+  });
+}
+
+template <typename T>
 PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count) const {
   Ensure(begin >= 0 && begin % kPanelColumns == 0 && count >= 0 && begin + count <= columns_,
          "columns {} to {} of a packed [{}, {}] matrix", begin, begin + count, rows_, columns_);
@@ -310,9 +314,12 @@ PackedMatrix<T> PackedMatrix<T>::Columns(std::int64_t begin, std::int64_t count)
 
 template <typename T>
 void PackedMatrix<T>::Column(std::int64_t index, T* to) const {
-  Ensure(IsQuantized(compute_) && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index, rows_,
-         columns_, Name(compute_));
+  Ensure(compute_ != Compute::float32 && index >= 0 && index < columns_, "column {} of a [{}, {}] matrix of {}", index,
+         rows_, columns_, Name(compute_));
   if constexpr (std::is_same_v<T, float>) {
+    if (compute_ == Compute::bfloat16)
+      return UnpackBfloat16Column(rows_, reinterpret_cast<const std::uint16_t*>(panel(index / kPanelColumns)),
+                                  index % kPanelColumns, to);
     if (compute_ == Compute::blocks)
       return UnpackBlockColumn(panel_type(index / kPanelColumns), rows_, panel(index / kPanelColumns),
                                index % kPanelColumns, to);

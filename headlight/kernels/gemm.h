@@ -26,9 +26,8 @@ class PackedMatrix {
   PackedMatrix() = default;
   /// Allocates the panels without filling them.
   PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute = Compute::float32);
-  /// Blocks: B^T's rows are those of a GGUF file, a pointer to the bytes of each, and `types` has the type of each
-  /// panel. Filled.
-  PackedMatrix(std::int64_t rows, std::span<const std::byte* const> columns, std::span<const GgufType> types);
+  /// The same for blocks: `types` has the type of each panel.
+  PackedMatrix(std::int64_t rows, std::int64_t columns, std::span<const GgufType> types);
 
   /// Packs B = source or, if `transposed`, B = source^T; the shape must fit. Column j is multiplied by factors[j],
   /// unless that is null.
@@ -37,9 +36,11 @@ class PackedMatrix {
   void PackQuantized(Matrix<const std::int8_t> values, const float* scales);
   /// The same for int4: the rows of B^T, contiguous, in the format of QuantizeInt4.
   void PackQuantized(const std::uint8_t* codes, const std::int8_t* group_scales, const float* scales);
+  /// The same for blocks: the bytes of each row of B^T as in a GGUF file.
+  void PackBlocks(std::span<const std::byte* const> columns);
   /// Columns [begin, begin + count) of B, sharing its memory. `begin` must be a multiple of kPanelColumns.
   PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
-  /// Writes the dequantized column `index` of B: rows() numbers. For quantized types.
+  /// Writes the dequantized column `index` of B: rows() numbers. For quantized types and bfloat16.
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        ///< the depth of the product

@@ -134,15 +134,20 @@ std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& 
 template <>
 HEADLIGHT_API std::unique_ptr<Model> LoadModel<Model>(const std::string& folder, const LoadModelOptions& options);
 
+// The model of an open folder.
 template <typename M>
-std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options) {
-  const ModelFolder files = OpenModelFolder(folder);
+std::unique_ptr<M> LoadModel(const ModelFolder& files, const LoadModelOptions& options = {}) {
   const std::type_index model = typeid(M);
   const Family& family = FamilyOf(files, M::kKind, std::is_abstract_v<M> ? nullptr : &model);
   std::unique_ptr<M> loaded(static_cast<M*>(LoadFamily(family, files, options).release()));
   if constexpr (std::is_base_of_v<TextEncoder, M>)
     if (LeavesOutTypes(files)) loaded->LeaveOutTypes();
   return loaded;
+}
+
+template <typename M>
+std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options) {
+  return LoadModel<M>(OpenModelFolder(folder), options);
 }
 
 /// Throws Error if the folder's model is not of the kind. Does not read its weights.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
+#include "headlight/base/storage.h"
 #include "headlight/generate/generate.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
@@ -23,13 +24,15 @@ double TextScore::bits_per_byte() const { return -log_probability / std::numbers
 
 TextGenerator TextGenerator::Load(const std::string& folder, const LoadOptions& options) {
   Check(!options.shortlist, "{}: shortlist is for a Translator: a language model has none", folder);
-  auto model = LoadModel<LanguageModel>(
-      folder,
-      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
+  const ModelFolder files = OpenModelFolder(folder);
+  FamilyOf(files, LanguageModel::kKind, nullptr);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
+  ReleaseUnusedStorage();  // reading it took memory that the weights then use
+  auto model = LoadModel<LanguageModel>(
+      files,
+      {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   const LanguageModel::Limits& limits = model->limits();
   CheckRows(folder, tokenizer.size(), limits.vocabulary);
-  const ModelFolder files = OpenModelFolder(folder);
   std::vector<std::int32_t> first = ReadTokenIds(files.generation_config["bos_token_id"], limits.vocabulary);
   if (first.empty()) first = ReadTokenIds(files.config["bos_token_id"], limits.vocabulary);
   TextSettings defaults = ReadTextSettings(GenerationSettings(files), limits);

@@ -214,6 +214,57 @@ std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& 
   return types;
 }
 
+// Matrices are packed in slices of this many rows, whose pages of the file are then released. The file and the packed
+// form are never in memory together.
+constexpr std::int64_t kSliceRows = 4096;
+static_assert(kSliceRows % kernels::kPanelColumns == 0);
+
+// Calls body(index of the name, first row within its tensor, rows, their place after `begin`) for the tensors that rows
+// [begin, end) of the matrix are stored in.
+template <class Body>
+void ForTensors(const Parameter& parameter, std::int64_t begin, std::int64_t end, const Body& body) {
+  for (std::size_t index = 0; index < parameter.names.size(); ++index) {
+    const std::int64_t its_begin = parameter.FirstRow(index), its_end = its_begin + parameter.PartRows(index);
+    const std::int64_t first = std::max(begin, its_begin), last = std::min(end, its_end);
+    if (first < last) body(index, first - its_begin, last - first, first - begin);
+  }
+}
+
+// Calls pack(begin, end) for slices of the matrix's rows.
+template <class Pack>
+void ForSlices(const Parameter& parameter, const Safetensors& file, const Pack& pack) {
+  const std::int64_t all = parameter.matrix_shape()[0];
+  for (std::int64_t begin = 0, end; begin < all; begin = end) {
+    end = std::min(all, begin + kSliceRows);
+    pack(begin, end);
+    ForTensors(parameter, begin, end, [&](std::size_t index, std::int64_t first, std::int64_t rows, std::int64_t) {
+      const StoredTensor& stored = file.At(parameter.names[index]);
+      const auto row_bytes = stored.bytes.size() / static_cast<std::size_t>(parameter.PartRows(index));
+      ReleasePages(stored.bytes.subspan(static_cast<std::size_t>(first) * row_bytes,
+                                        static_cast<std::size_t>(rows) * row_bytes));
+    });
+  }
+}
+
+// Packs a matrix that is stored in a float type, without a float32 copy of the whole.
+void PackFloats(const Parameter& parameter, const Safetensors& file, kernels::PackedMatrix<float>& packed) {
+  const std::vector<float> factors = parameter.Factors();
+  constexpr std::int64_t side = kernels::kPanelColumns;
+  ForSlices(parameter, file, [&](std::int64_t begin, std::int64_t end) {
+    ParallelFor((end - begin + side - 1) / side, [&](std::int64_t panel) {
+      const std::int64_t from = begin + panel * side, to = std::min(end, from + side);
+      const Tensor rows = Tensor::Empty({to - from, parameter.matrix_shape()[1]}, DType::float32);
+      ForTensors(parameter, from, to,
+                 [&](std::size_t index, std::int64_t first, std::int64_t count, std::int64_t place) {
+                   const Tensor part = file.ReadRows(parameter.names[index], first, count);
+                   rows.ViewRows(place, count).CopyFrom(part.ViewAs({count, rows.columns()}));
+                 });
+      packed.Columns(from, to - from)
+          .Pack(rows.matrix<float>(), /*transposed=*/true, factors.empty() ? nullptr : factors.data() + from);
+    });
+  });
+}
+
 kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safetensors& file,
                                         std::span<const GgufType> types) {
   std::vector<const std::byte*> columns;
@@ -222,7 +273,12 @@ kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safete
     const std::int64_t rows = parameter.PartRows(index), row_bytes = std::ssize(stored.bytes) / rows;
     for (std::int64_t row = 0; row < rows; ++row) columns.push_back(stored.bytes.data() + row * row_bytes);
   }
-  return {parameter.matrix_shape()[1], columns, types};
+  kernels::PackedMatrix<float> packed(parameter.matrix_shape()[1], std::ssize(columns), types);
+  ForSlices(parameter, file, [&](std::int64_t begin, std::int64_t end) {
+    packed.Columns(begin, end - begin)
+        .PackBlocks(std::span(columns).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  });
+  return packed;
 }
 
 // The compute type of a parameter, if the model computes in the stored types.
@@ -231,6 +287,13 @@ Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   const bool rounded = parameter.role.in_products && !parameter.role.exact &&
                        std::ranges::all_of(parameter.names, is_bfloat16) && kernels::CpuHas(Compute::bfloat16);
   return rounded ? Compute::bfloat16 : Compute::float32;
+}
+
+// True if the numbers of a packed form are those of the file, so that rows can be looked up in it.
+bool IsExactIn(Compute type, const Parameter& parameter, const Safetensors& file) {
+  return type == Compute::bfloat16 && std::ranges::all_of(parameter.names, [&](const std::string& name) {
+           return file.At(name).type == StoredType::bf16;
+         });
 }
 
 // Loads the packed form, and the values only if they are needed, too.
@@ -244,12 +307,23 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
   }
   const Compute stored_as = StoredAs(parameter, file);
   const Compute type = TypeFor(parameter, parameter.compute);
+  const Shape matrix = parameter.matrix_shape();
+  const bool keeps_values = parameter.role.looked_up && !IsQuantized(type) && !IsExactIn(type, parameter, file);
+  if (parameter.role.in_products && !keeps_values && stored_as == Compute::float32 && !Reordered(parameter) &&
+      !parameter.role.winograd) {
+    parameter.packed = kernels::PackedMatrix<float>(matrix[1], matrix[0], type);
+    PackFloats(parameter, file, parameter.packed);
+    if (with_draft) {
+      parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], TypeFor(parameter, Compute::int8));
+      PackFloats(parameter, file, parameter.draft);
+    }
+    return;
+  }
   if (!IsQuantized(stored_as) || type != stored_as) {
     parameter.value = Tensor::Empty(parameter.shape, DType::float32);
     ReadInto(parameter, file, parameter.value);
   }
   if (!parameter.role.in_products && !IsQuantized(type)) return;
-  const Shape matrix = parameter.matrix_shape();
   const std::vector<float> factors = parameter.Factors();
   const auto multiply = [&](std::vector<float>& scales) {
     for (std::size_t i = 0; i < factors.size(); ++i) scales[i] *= factors[i];

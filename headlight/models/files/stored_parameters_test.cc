@@ -108,6 +108,41 @@ TEST(Parameters, AreStoredInUnequalSlices) {
   }
 }
 
+// A table in bfloat16 that also computes the logits is held once. Its parts meet within a panel, and it has several
+// slices.
+TEST(Parameters, AreLookedUpInTheirPackedFormIfItIsExact) {
+  if (!kernels::CpuHas(Compute::bfloat16)) GTEST_SKIP() << "a processor without products in bfloat16";
+  constexpr std::int64_t first = 4100, second = 30, inputs = 5;
+  const auto declare = [](Parameters& parameters) -> Parameter& {
+    Parameter& table = Scope(parameters).DeclareMatrix({"a", "b"}, {first + second, inputs}, false, {first, second});
+    table.role.looked_up = true;
+    return table;
+  };
+  std::vector<std::uint16_t> bits;
+  for (std::int64_t i = 0; i < (first + second) * inputs; ++i)
+    bits.push_back(static_cast<std::uint16_t>(0x3f80 + i % 128));
+  const auto bytes = std::as_bytes(std::span(bits));
+  const auto stored = [&](const char* name, std::int64_t row, std::int64_t rows) {
+    const auto size = static_cast<std::size_t>(2 * inputs);
+    return StoredTensor{name,
+                        StoredType::bf16,
+                        {rows, inputs},
+                        bytes.subspan(static_cast<std::size_t>(row) * size, static_cast<std::size_t>(rows) * size)};
+  };
+  const Safetensors file = Safetensors::Of("table", {stored("a", 0, first), stored("b", first, second)});
+  const auto harmless = [](std::string_view) { return false; };
+  Parameters parameters, whole;
+  const Parameter& table = declare(parameters);
+  const Parameter& expected = declare(whole);
+  parameters.SetCompute(Compute::bfloat16);
+  LoadParameters(parameters, file, harmless, LoadFor::computing);
+  LoadParameters(whole, file, harmless);
+  EXPECT_TRUE(table.value.empty());
+  const std::vector<std::int32_t> ids = {0, 63, 4095, 4096, 4099, 4100, 4129};
+  EXPECT_EQ(ops::Rows(Context().UseWeight(table), ids).ToVector<float>(),
+            ops::Rows(ops::Weight{expected.value}, ids).ToVector<float>());
+}
+
 TEST(ConvolutionWeights, AreQuantizedPackedAndStoredLikeMatrices) {
   const TemporaryFolder folder;
   Parameters parameters;
