@@ -179,8 +179,10 @@ const std::vector<BlockPath>& BlockPaths() {
     std::vector<BlockPath> found;
 #if defined(__x86_64__)
     if (MayUseVnni()) found.push_back({"AVX-512 VNNI", VnniBlockProduct});
+    if (MayUseAvxVnni()) found.push_back({"AVX-VNNI", AvxVnniBlockProduct});
     if (CpuHasAvx2()) found.push_back({"AVX2", Avx2BlockProduct});
 #endif
+    found.push_back({"Highway", HighwayBlockProduct});
     found.push_back({"plain", ProductFor<OfPlain>});
     return found;
   }();

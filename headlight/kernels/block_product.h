@@ -30,7 +30,8 @@ HEADLIGHT_API void UnpackBlockColumn(GgufType type, std::int64_t depth, const st
 /// Rounds rows. A run with a number that is not finite has a scale of NaN.
 HEADLIGHT_API void QuantizeBlockRows(Matrix<const float> x, std::int8_t* values, std::int32_t* sums, float* scales);
 
-/// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.
+/// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX-VNNI, AVX2,
+/// Highway, plain C++.
 struct BlockPath {
   const char* name;
   BlockProduct (*product)(GgufType type);

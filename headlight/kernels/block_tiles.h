@@ -12,9 +12,11 @@
 
 namespace headlight::kernels {
 
-/// The products with AVX-512 VNNI, and with AVX2.
+/// The products with AVX-512 VNNI, AVX-VNNI, AVX2 and Highway.
 BlockProduct VnniBlockProduct(GgufType type);
+BlockProduct AvxVnniBlockProduct(GgufType type);
 BlockProduct Avx2BlockProduct(GgufType type);
+BlockProduct HighwayBlockProduct(GgufType type);
 
 inline std::uint8_t* Unsigned(std::byte* bytes) { return reinterpret_cast<std::uint8_t*>(bytes); }
 inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret_cast<const std::uint8_t*>(bytes); }

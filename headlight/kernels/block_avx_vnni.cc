@@ -1,0 +1,15 @@
+// Products with block types by AVX-VNNI. Every processor with it has F16C.
+#if defined(__x86_64__)
+
+#define HEADLIGHT_TILE_TARGET __attribute__((target("avxvnni,avx2,fma,f16c")))
+#define HEADLIGHT_TILE_LAMBDA __attribute__((target("avx2"), always_inline))
+#define HEADLIGHT_TILE_VNNI 1
+#include "headlight/kernels/block_tile256-inl.h"
+
+namespace headlight::kernels {
+
+BlockProduct AvxVnniBlockProduct(GgufType type) { return ProductFor<Of256>(type); }
+
+}  // namespace headlight::kernels
+
+#endif
