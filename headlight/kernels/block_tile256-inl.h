@@ -1,8 +1,6 @@
 // Tiles of products with block types in vectors of 256 bits, for AVX2 and for AVX-VNNI. The file that includes it
-// defines
-//   HEADLIGHT_TILE_TARGET  the attribute of functions
-//   HEADLIGHT_TILE_LAMBDA  that of lambdas within them
-//   HEADLIGHT_TILE_VNNI    1 if sums of four products of bytes are one instruction
+// defines HEADLIGHT_TILE_TARGET, the attribute of functions, and HEADLIGHT_TILE_LAMBDA, that of lambdas.
+// HEADLIGHT_TILE_VNNI is 1 if sums of four products of bytes are one instruction.
 #include <immintrin.h>
 
 #include <algorithm>

@@ -219,8 +219,8 @@ std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& 
 constexpr std::int64_t kSliceRows = 4096;
 static_assert(kSliceRows % kernels::kPanelColumns == 0);
 
-// Calls body(index of the name, first row within its tensor, rows, their place after `begin`) for the tensors that rows
-// [begin, end) of the matrix are stored in.
+// Divides rows [begin, end) of the matrix by the tensors that hold them. Calls body(index of the name, first row within
+// the tensor, rows, their place after `begin`).
 template <class Body>
 void ForTensors(const Parameter& parameter, std::int64_t begin, std::int64_t end, const Body& body) {
   for (std::size_t index = 0; index < parameter.names.size(); ++index) {
