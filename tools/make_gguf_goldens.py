@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes of each block type next to its values in F32, and
-headlight/text/tokenizers/testdata/gguf_{gpt2,llama}.gguf, the vocabularies of two tokenizer.json files there.
+headlight/text/tokenizers/testdata/gguf_KIND.gguf, the vocabularies of tokenizer.json files there.
 
     python tools/make_gguf_goldens.py    (needs the package gguf)
 """
 
+import base64
 import json
 import pathlib
 import re
@@ -25,14 +26,21 @@ HALVES = {
 def write_vocabulary(name, family, kind):
     file = json.loads((TOKENIZERS / f"family_{family}.json").read_text())
     model = file["model"]
-    tokens = sorted(model["vocab"], key=model["vocab"].get)
+    scores = None
+    if kind == "t5":
+        tokens, scores = zip(*model["vocab"])
+        model["unk_token"] = tokens[model["unk_id"]]
+    else:
+        tokens = sorted(model["vocab"], key=model["vocab"].get)
     special = {token["content"] for token in file["added_tokens"]} | {"</s>", "<s>", "<pad>"}
     types = [2 if token == model["unk_token"] else 3 if token in special else 6 if re.fullmatch("<0x..>", token) else 1
              for token in tokens]
-    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model.get("merges", [])]
     writer = gguf.GGUFWriter(TOKENIZERS / f"gguf_{name}.gguf", "test")
     writer.add_tokenizer_model(kind)
-    writer.add_token_list(tokens)
+    phantom = [token if kind != "bert" or token_type != 1 else token.removeprefix("##") if token.startswith("##")
+               else "\u2581" + token for token, token_type in zip(tokens, types)]
+    writer.add_token_list(phantom)
     writer.add_token_types(types)
     if kind == "llama":
         ranks = {}
@@ -40,6 +48,17 @@ def write_vocabulary(name, family, kind):
             ranks.setdefault(merge.replace(" ", ""), -float(rank))
         writer.add_token_scores([ranks.get(token, -1000.0) for token in tokens])
         writer.add_bos_token_id(tokens.index("</s>"))
+    elif kind == "gemma4":
+        writer.add_token_merges(merges)
+        writer.add_bos_token_id(tokens.index("</s>"))
+        writer.add_add_bos_token(False)
+    elif kind == "t5":
+        writer.add_token_scores(scores)
+        writer.add_eos_token_id(tokens.index("</s>"))
+        writer.add_precompiled_charsmap(base64.b64decode(file["normalizer"]["precompiled_charsmap"]))
+    elif kind == "bert":
+        writer.add_bos_token_id(tokens.index("[CLS]"))
+        writer.add_sep_token_id(tokens.index("[SEP]"))
     else:
         writer.add_tokenizer_pre("gpt-2")
         writer.add_token_merges(merges)
@@ -54,6 +73,9 @@ def write_vocabulary(name, family, kind):
 def main():
     write_vocabulary("gpt2", "gpt2", "gpt2")
     write_vocabulary("llama", "byte_fallback", "llama")
+    write_vocabulary("gemma4", "byte_fallback", "gemma4")
+    write_vocabulary("bert", "bert_uncased", "bert")
+    write_vocabulary("t5", "t5", "t5")
     random = np.random.default_rng(7)
     writer = gguf.GGUFWriter(OUT, "test")
     writer.add_uint8("number.u8", 200)

@@ -12,52 +12,20 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/gguf_testing.h"
 #include "headlight/base/test_support.h"
 
 namespace headlight::gguf_test {
 namespace {
 
+using namespace gguf_testing;
 using testing::HasSubstr;
-
-// A file that is built number by number.
-struct Bytes {
-  template <typename T>
-  Bytes& Number(T number) {
-    text.append(reinterpret_cast<const char*>(&number), sizeof(number));
-    return *this;
-  }
-  Bytes& String(std::string_view string) {
-    Number(std::uint64_t{string.size()});
-    text += string;
-    return *this;
-  }
-  // The header of so many tensors and keys.
-  static Bytes Header(std::uint64_t tensors, std::uint64_t keys, std::uint32_t version = 3) {
-    Bytes bytes;
-    bytes.text = "GGUF";
-    return bytes.Number(version).Number(tensors).Number(keys);
-  }
-  Bytes& Key(std::string_view name, std::uint32_t type) { return String(name).Number(type); }
-  Bytes& Tensor(std::string_view name, const std::vector<std::uint64_t>& axes, std::uint32_t type,
-                std::uint64_t offset) {
-    String(name).Number(static_cast<std::uint32_t>(axes.size()));
-    for (const std::uint64_t axis : axes) Number(axis);
-    return Number(type).Number(offset);
-  }
-  Bytes& Data(std::size_t count) {
-    text.resize((text.size() + 31) / 32 * 32);
-    text.append(count, '\1');
-    return *this;
-  }
-
-  std::string text;
-};
 
 std::string Refusal(const std::string& file) {
   return ErrorOf([&] { ParseGguf(std::as_bytes(std::span(file.data(), file.size())), "x.gguf"); });
 }
 
-constexpr std::uint32_t kF32 = 0, kQ4K = 12, kInt32 = 5, kBool = 7, kString = 8, kArray = 9, kUint64 = 10;
+constexpr std::uint32_t kQ4K = 12;
 
 TEST(Gguf, RefusesDamagedFiles) {
   const std::uint64_t huge = std::uint64_t{1} << 62;

@@ -1,7 +1,6 @@
 #include "headlight/io/gguf_end_tokens.h"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 namespace headlight {
@@ -35,16 +34,14 @@ std::vector<std::int64_t> GgufEndTokens(const Gguf& file) {
   const std::int64_t most = tokens.empty() ? std::int64_t{1} << 31 : std::ssize(tokens) - 1;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
     if (file.contains(key)) add(file.Integer(key, 0, most));
-  std::map<std::string_view, std::int64_t> found;
+  // In gpt-oss, <|end|> ends a message within a turn.
+  const bool messages_end = std::ranges::find(tokens, "<|return|>") != tokens.end();
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const auto end = std::ranges::find(kEnds, tokens[id], &EndName::name);
     if (end == std::end(kEnds)) continue;
     if (end->only_control && (id >= types.size() || types[id] != kControl)) continue;
-    found.emplace(tokens[id], static_cast<std::int64_t>(id));
+    if (!messages_end || tokens[id] != "<|end|>") add(static_cast<std::int64_t>(id));
   }
-  // In gpt-oss, <|end|> ends a message within a turn.
-  if (found.contains("<|return|>") && found.contains("<|call|>")) found.erase("<|end|>");
-  for (const auto& [name, id] : found) add(id);
   return ends;
 }
 

@@ -1,5 +1,7 @@
 #include "headlight/io/gguf_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -84,11 +86,11 @@ std::span<const std::byte> LessOne(const GgufTensor& tensor, Memory& memory) {
 }
 
 // The matrices of a layer's experts, which are one after another in a tensor.
-void AddExperts(const StoredTensor& stacked, std::int64_t experts, const std::string& path,
+void AddExperts(const StoredTensor& stacked, std::int64_t experts, const std::string& place,
                 std::vector<StoredTensor>& tensors) {
   const std::size_t star = stacked.name.find('*');
-  Check(stacked.shape.rank() == 3 && stacked.shape[0] == experts, "{}: tensor {}: {} is not the shape of {} experts",
-        path, Quoted(stacked.name), ToString(stacked.shape), experts);
+  Check(stacked.shape.rank() == 3 && stacked.shape[0] == experts, "{}: {} is not the shape of {} experts", place,
+        ToString(stacked.shape), experts);
   const std::size_t size = stacked.bytes.size() / static_cast<std::size_t>(experts);
   for (std::int64_t expert = 0; expert < experts; ++expert) {
     StoredTensor one = stacked;
@@ -108,7 +110,7 @@ GgufModel OpenGgufModel(const std::string& path) {
   JsonView config(GgufConfig(file, architecture), path);
   const auto size = [&](const std::string& key, std::int64_t fallback) {
     const std::string whole = std::string(architecture.name) + "." + key;
-    return file.contains(whole) ? file.Integer(whole, 1, std::int64_t{1} << 31) : fallback;
+    return file.contains(whole) ? file.Integer(whole, 0, std::int64_t{1} << 31) : fallback;
   };
   const std::int64_t heads = size("attention.head_count", 1), key_heads = size("attention.head_count_kv", heads),
                      experts = size("expert_count", 0);
@@ -130,7 +132,7 @@ GgufModel OpenGgufModel(const std::string& path) {
     if (stored.name.ends_with("shared_expert_gate.weight") && stored.shape.rank() == 1)
       stored.shape = {1, stored.shape[0]};
     if (stored.name.find('*') != std::string::npos)
-      AddExperts(stored, experts, path, tensors);
+      AddExperts(stored, experts, fmt::format("{}: tensor {}", path, Quoted(tensor.name)), tensors);
     else
       tensors.push_back(std::move(stored));
   }

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/text/tokenizers/base64.h"
+#include "headlight/text/tokenizers/gguf_words.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
 
@@ -19,69 +23,7 @@ using Type = SentencePiece::Type;
 
 constexpr const char *kTokens = "tokenizer.ggml.tokens", *kTypes = "tokenizer.ggml.token_type",
                      *kScores = "tokenizer.ggml.scores", *kMerges = "tokenizer.ggml.merges",
-                     *kPre = "tokenizer.ggml.pre", *kModel = "tokenizer.ggml.model";
-
-// Words of byte-level tokenizers: the regular expressions of published tokenizer.json files, one behind the other.
-constexpr const char* kGpt2Words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-constexpr const char* kLlama3Words =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwenWords =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwen35Words =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kTekkenWords =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kGpt4oWords =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-struct Words {
-  const char* name;  // in tokenizer.ggml.pre
-  std::vector<const char*> patterns;
-  bool whole_pieces = false;  // a word that is a piece is not merged (`ignore_merges`)
-};
-
-const std::vector<Words>& KnownWords() {
-  static const std::vector<Words> known = {
-      {"gpt-2", {kGpt2Words}},
-      {"phi-2", {kGpt2Words}},
-      {"mpt", {kGpt2Words}},
-      {"olmo", {kGpt2Words}},
-      {"llama-bpe", {kLlama3Words}, true},
-      {"llama3", {kLlama3Words}, true},
-      {"llama-v3", {kLlama3Words}, true},
-      {"falcon3", {kLlama3Words}, true},
-      {"dbrx", {kLlama3Words}},
-      {"smaug-bpe", {kLlama3Words}},
-      {"glm4", {kLlama3Words}},
-      {"qwen2", {kQwenWords}},
-      {"deepseek-r1-qwen", {kQwenWords}},
-      {"qwen35", {kQwen35Words}},
-      {"stablelm2", {kQwenWords}},
-      {"tekken", {kTekkenWords}, true},
-      {"gpt-4o", {kGpt4oWords}},
-      {"llama4", {kGpt4oWords}},
-      {"smollm", {R"(\p{N})", kGpt2Words}},
-      {"starcoder", {R"(\p{N})", kGpt2Words}},
-      {"refact", {R"(\p{N})", kGpt2Words}},
-      {"command-r", {R"(\p{N})", kGpt2Words}},
-      {"codeshell", {R"(\p{N})", kGpt2Words}},
-      {"falcon", {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2Words, "[0-9][0-9][0-9]"}},
-      {"deepseek-coder", {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", "[一-龥ࠀ-一가-퟿]+", R"(\p{N})"}},
-      {"deepseek-v3",
-       {R"(\p{N}{1,3})", "[一-龥぀-ゟ゠-ヿ]+",
-        R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}}};
-  return known;
-}
-
-const Words& WordsOf(const Gguf& file) {
-  const std::string name = file.contains(kPre) ? file.Text(kPre) : "gpt-2";
-  const auto& known = KnownWords();
-  const auto found = std::ranges::find(known, name, [](const Words& words) { return std::string_view(words.name); });
-  if (found != known.end()) return *found;
-  std::vector<std::string> names;
-  for (const Words& words : known) names.emplace_back(words.name);
-  Fail("{}: {} is not known; known are: {}", file.Place(kPre), Quoted(name), fmt::join(names, ", "));
-}
+                     *kModel = "tokenizer.ggml.model";
 
 // The vocabulary by id. Types of unused pieces (5) are those of normal ones.
 std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
@@ -126,17 +68,28 @@ Json VocabularyOf(const std::vector<SentencePiece>& pieces) {
   return numbered;
 }
 
-// SentencePiece's BPE: pairs merge in the order of their scores, and characters without a piece become bytes.
-void SetLlamaParts(const Gguf& file, const std::vector<SentencePiece>& pieces, Json& json) {
-  constexpr const char* prefix_key = "tokenizer.ggml.add_space_prefix";
-  const bool prefix = !file.contains(prefix_key) || file.Flag(prefix_key);
+bool FlagOr(const Gguf& file, const char* key, bool fallback) { return file.contains(key) ? file.Flag(key) : fallback; }
+
+Json MergesOf(const Gguf& file) {
+  Json::Array merges;
+  for (const std::string_view merge : file.Array(kMerges).Strings()) {
+    const std::size_t space = merge.find(' ', 1);
+    Check(space != std::string_view::npos && space + 1 < merge.size(), "{}: {} is not two pieces with a space between",
+          file.Place(kMerges), Quoted(merge));
+    merges.emplace_back(std::vector{merge.substr(0, space), merge.substr(space + 1)});
+  }
+  return merges;
+}
+
+// BPE of characters with spaces as symbols. Characters without a piece become bytes.
+void SetCharacterParts(const std::vector<SentencePiece>& pieces, Json merges, bool prefix, Json& json) {
   const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
   json.Set("model", Json::Object{{"type", "BPE"},
                                  {"unk_token", unknown == pieces.end() ? Json() : Json(unknown->text)},
                                  {"fuse_unk", true},
                                  {"byte_fallback", true},
                                  {"vocab", VocabularyOf(pieces)},
-                                 {"merges", MergesJson(pieces)}});
+                                 {"merges", std::move(merges)}});
   const Json spaces = ReplaceJson("String", " ", kSpaceSymbol);
   json.Set("normalizer",
            SequenceJson("normalizers", {prefix ? R"({"type": "Prepend", "prepend": "\u2581"})"_json : Json(), spaces}));
@@ -147,8 +100,7 @@ void SetLlamaParts(const Gguf& file, const std::vector<SentencePiece>& pieces, J
                                 prefix ? R"({"type": "Strip", "content": " ", "start": 1, "stop": 0})"_json : Json()}));
 }
 
-void SetGpt2Parts(const Gguf& file, const std::vector<SentencePiece>& pieces, Json& json) {
-  const Words& words = WordsOf(file);
+void SetGpt2Parts(const Gguf& file, const std::vector<SentencePiece>& pieces, const GgufWords& words, Json& json) {
   std::vector<Json> splits;
   for (const char* pattern : words.patterns)
     splits.emplace_back(Json::Object{
@@ -156,40 +108,80 @@ void SetGpt2Parts(const Gguf& file, const std::vector<SentencePiece>& pieces, Js
   const Json bytes =
       R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})"_json;
   splits.push_back(bytes);
-  Json::Array merges;
-  for (const std::string_view merge : file.Array(kMerges).Strings()) {
-    const std::size_t space = merge.find(' ', 1);
-    Check(space != std::string_view::npos && space + 1 < merge.size(), "{}: {} is not two pieces with a space between",
-          file.Place(kMerges), Quoted(merge));
-    merges.emplace_back(std::vector{merge.substr(0, space), merge.substr(space + 1)});
-  }
+  if (words.composed) json.Set("normalizer", R"({"type": "NFC"})"_json);
   json.Set("model", Json::Object{{"type", "BPE"},
                                  {"ignore_merges", words.whole_pieces},
                                  {"vocab", VocabularyOf(pieces)},
-                                 {"merges", std::move(merges)}});
+                                 {"merges", MergesOf(file)}});
   json.Set("pre_tokenizer", SequenceJson("pretokenizers", std::move(splits)));
   json.Set("decoder", bytes);
 }
 
-// The tokens before and after a text.
-Json AffixesJson(const Gguf& file, const std::vector<SentencePiece>& pieces, bool begins) {
-  const auto token = [&](const char* add, const char* id, bool fallback) -> std::vector<std::string> {
-    const bool added = file.contains(add) ? file.Flag(add) : fallback;
-    if (!added || !file.contains(id)) return {};
-    const std::int64_t number = file.Integer(id, 0, std::ssize(pieces) - 1);
-    return {pieces[static_cast<std::size_t>(number)].text};
-  };
-  std::vector<std::string> single = token("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", begins);
-  const std::vector<std::string> end = token("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false);
-  if (single.empty() && end.empty()) return {};
-  std::vector<std::string> pair = single;
+// WordPiece. In the file, pieces that begin a word have a space before them, and those that continue one have no mark.
+void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const std::string& unknown, Json& json) {
+  Check(!unknown.empty(), "{}: there is no token [UNK], and no key tokenizer.ggml.unknown_token_id", file.path());
+  for (SentencePiece& piece : pieces) {
+    if (piece.type == Type::control || piece.type == Type::unknown) continue;
+    const bool begins = piece.text.starts_with(kSpaceSymbol);
+    piece.text = begins ? piece.text.substr(kSpaceSymbol.size()) : "##" + piece.text;
+  }
+  constexpr const char *lower_key = "tokenizer.ggml.normalizer.lowercase",
+                       *accents_key = "tokenizer.ggml.normalizer.strip_accents";
+  const bool lower = FlagOr(file, lower_key, true);
+  Json normalizer = R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true})"_json;
+  normalizer.Set("lowercase", lower);
+  normalizer.Set("strip_accents", FlagOr(file, accents_key, lower));
+  json.Set("normalizer", std::move(normalizer));
+  json.Set("pre_tokenizer", R"({"type": "BertPreTokenizer"})"_json);
+  json.Set("decoder", R"({"type": "WordPiece"})"_json);
+  json.Set("model", Json::Object{{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", VocabularyOf(pieces)}});
+}
+
+// SentencePiece's unigram model.
+void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces, Json& json) {
+  constexpr const char* charsmap_key = "tokenizer.ggml.precompiled_charsmap";
+  Json::Array scored;
+  for (const SentencePiece& piece : pieces)
+    scored.emplace_back(Json::Array{piece.text, static_cast<double>(piece.score)});
+  const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
+  Check(unknown != pieces.end(), "{}: no token has the type of unknown ones, 2", file.Place(kTypes));
+  json.Set("model",
+           Json::Object{{"type", "Unigram"}, {"unk_id", unknown - pieces.begin()}, {"vocab", std::move(scored)}});
+  if (file.contains(charsmap_key)) {
+    std::string rules;
+    for (const std::int64_t byte : file.Array(charsmap_key).Integers()) rules.push_back(static_cast<char>(byte));
+    json.Set("normalizer", Json::Object{{"type", "Precompiled"}, {"precompiled_charsmap", EncodeBase64(rules)}});
+  }
+  Json metaspace = R"({"type": "Metaspace", "replacement": "\u2581"})"_json;
+  metaspace.Set("prepend_scheme", FlagOr(file, "tokenizer.ggml.add_space_prefix", true) ? "always" : "never");
+  const bool whole_spaces = FlagOr(file, "tokenizer.ggml.remove_extra_whitespaces", true);
+  json.Set("pre_tokenizer",
+           SequenceJson("pretokenizers", {whole_spaces ? R"({"type": "WhitespaceSplit"})"_json : Json(), metaspace}));
+  json.Set("decoder", std::move(metaspace));
+}
+
+// A special token: that of the first key that the file has, or the one with the usual text; empty if there is none.
+std::string SpecialToken(const Gguf& file, const std::vector<SentencePiece>& pieces,
+                         std::initializer_list<const char*> keys, std::string_view usual = "") {
+  for (const char* key : keys)
+    if (file.contains(key)) return pieces[static_cast<std::size_t>(file.Integer(key, 0, std::ssize(pieces) - 1))].text;
+  return std::ranges::find(pieces, usual, &SentencePiece::text) == pieces.end() ? "" : std::string(usual);
+}
+
+// The tokens before and after a text; empty ones are left out.
+Json AffixesJson(const std::vector<SentencePiece>& pieces, const std::string& begin, const std::string& end,
+                 int second_type) {
+  if (begin.empty() && end.empty()) return {};
+  std::vector<std::string> single, pair;
+  if (!begin.empty()) single.push_back(begin);
+  pair = single;
   for (const char* text : {"$A", "$B"}) {
     if (text[1] == 'A') single.emplace_back(text);
     pair.emplace_back(text);
-    pair.insert(pair.end(), end.begin(), end.end());
+    if (!end.empty()) pair.push_back(end);
   }
-  single.insert(single.end(), end.begin(), end.end());
-  return TemplateProcessorJson(single, pair, 0, [&](const std::string& text) {
+  if (!end.empty()) single.push_back(end);
+  return TemplateProcessorJson(single, pair, second_type, [&](const std::string& text) {
     return static_cast<std::uint64_t>(std::ranges::find(pieces, text, &SentencePiece::text) - pieces.begin());
   });
 }
@@ -197,17 +189,38 @@ Json AffixesJson(const Gguf& file, const std::vector<SentencePiece>& pieces, boo
 }  // namespace
 
 Json TokenizerJsonOfGguf(const Gguf& file) {
+  constexpr const char *bos = "tokenizer.ggml.bos_token_id", *eos = "tokenizer.ggml.eos_token_id";
   const std::string kind = file.Text(kModel);
-  Check(kind == "llama" || kind == "gpt2", "{}: {} is not supported; llama and gpt2 are", file.Place(kModel),
-        Quoted(kind));
-  const bool scored = kind == "llama";
-  const std::vector<SentencePiece> pieces = PiecesOf(file, scored);
+  const bool llama = kind == "llama", bert = kind == "bert", t5 = kind == "t5", gemma4 = kind == "gemma4";
+  Check(llama || bert || t5 || gemma4 || kind == "gpt2",
+        "{}: {} is not supported; llama, gpt2, gemma4, bert and t5 are", file.Place(kModel), Quoted(kind));
+  std::vector<SentencePiece> pieces = PiecesOf(file, llama || t5);
+  const std::string unknown = SpecialToken(file, pieces, {"tokenizer.ggml.unknown_token_id"}, "[UNK]");
   Json json = Json::Object{};
-  if (scored)
-    SetLlamaParts(file, pieces, json);
-  else
-    SetGpt2Parts(file, pieces, json);
-  if (Json processor = AffixesJson(file, pieces, scored); !processor.is_null())
+  bool begins = llama || gemma4;
+  if (llama) {
+    SetCharacterParts(pieces, MergesJson(pieces), FlagOr(file, "tokenizer.ggml.add_space_prefix", true), json);
+  } else if (gemma4) {
+    SetCharacterParts(pieces, MergesOf(file), /*prefix=*/false, json);
+  } else if (t5) {
+    SetUnigramParts(file, pieces, json);
+  } else if (bert) {
+    SetBertParts(file, pieces, unknown, json);
+  } else {
+    const GgufWords& words = GgufWordsOf(file);
+    SetGpt2Parts(file, pieces, words, json);
+    begins = words.begins;
+  }
+  std::string begin, end;
+  if (bert) {
+    begin = SpecialToken(file, pieces, {"tokenizer.ggml.cls_token_id", bos}, "[CLS]");
+    end = SpecialToken(file, pieces, {"tokenizer.ggml.seperator_token_id", eos}, "[SEP]");
+  } else {
+    // Files of Gemma 4 say that no token begins a text, but the model expects one.
+    if (gemma4 || FlagOr(file, "tokenizer.ggml.add_bos_token", begins)) begin = SpecialToken(file, pieces, {bos});
+    if (FlagOr(file, "tokenizer.ggml.add_eos_token", t5)) end = SpecialToken(file, pieces, {eos});
+  }
+  if (Json processor = AffixesJson(pieces, begin, end, bert ? 1 : 0); !processor.is_null())
     json.Set("post_processor", std::move(processor));
   json.Set("added_tokens", AddedTokensJson(pieces));
   return json;

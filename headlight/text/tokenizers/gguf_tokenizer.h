@@ -8,9 +8,13 @@
 
 namespace headlight {
 
-/// The tokenizer.json that is equivalent to the file's tokenizer, of the kinds `llama` (SentencePiece's BPE) and `gpt2`
-/// (BPE of bytes, whose words the name in tokenizer.ggml.pre tells). Throws Error naming the key that is missing,
-/// broken or not supported.
+/// The tokenizer.json that is equivalent to the file's tokenizer. Throws Error naming the key that is missing, broken
+/// or not supported. Kinds:
+///   llama   SentencePiece's BPE, whose pairs merge in the order of the pieces' scores
+///   gemma4  the same with a list of merges
+///   gpt2    BPE of bytes, whose words tokenizer.ggml.pre names
+///   bert    WordPiece
+///   t5      SentencePiece's unigram model
 Json TokenizerJsonOfGguf(const Gguf& file);
 
 /// The name in tokenizer.ggml.pre of a byte-level tokenizer.json's `pre_tokenizer`. Throws Error if no known name
