@@ -1,9 +1,12 @@
 // Compares models in GGUF with the same models in Hugging Face's layout, whose logits equal Transformers'
 // (decoder_parity_test.cc).
+#include <gmock/gmock.h>
+
 #include <filesystem>
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
+#include "headlight/pipelines/sentence_modules.h"
 #include "tests/decoder_parity_testing.h"
 
 namespace headlight::gguf_parity_test {
@@ -54,8 +57,32 @@ TEST(GgufEncoder, HasTheStatesOfTheFolder) {
     const auto model = LoadModel<TextEncoder>(path);
     return ToDouble(model->Encode(context, ids, {}, {{0, 4}, {4, 3}}));
   };
-  EXPECT_LT(Deviation(states(kData + "gguf_encoders/sentences.gguf"), states(kData + "bert/sentences")), 1e-6);
+  const std::string file = kData + "gguf_encoders/sentences.gguf";
+  EXPECT_LT(Deviation(states(file), states(kData + "bert/sentences")), 1e-6);
+  EXPECT_THAT(ReadSentenceModules(file, 12).poolings, testing::ElementsAre(Pooling::first));  // pooling_type 2
 }
+
+class GgufEncoderDecoder : public testing::TestWithParam<std::string> {};
+
+TEST_P(GgufEncoderDecoder, HasTheLogitsOfTheFolder) {
+  const std::vector<std::int32_t> source = {2, 17, 9, 3, 2, 8, 1}, target = {0, 5, 11, 0, 4};
+  const auto logits = [&](const std::string& path) {
+    Context context;
+    const auto model = LoadModel<EncoderDecoder>(path);
+    const Memory memory{model->Encode(context, source, {{0, 4}, {4, 3}}), {{0, 4}, {4, 3}}};
+    return ToDouble(model->Logits(context, model->Decode(context, target, {{0, 3}, {3, 2}}, memory)));
+  };
+  const std::string folder = kData + "encoder_decoders/" + GetParam();
+  const TemporaryFolder usual;
+  Json config = ReadJson(folder + "/config.json").value();
+  config.Set("relative_attention_max_distance", 128);  // which GGUF does not have
+  WriteFile(usual.File("config.json"), config.Text());
+  fs::copy_file(folder + "/model.safetensors", usual.File("model.safetensors"));
+  EXPECT_LT(Deviation(logits(kData + "gguf_encoders/" + GetParam() + ".gguf"), logits(usual.path())), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GgufEncoderDecoder, testing::Values("t5_relu", "t5_gated_gelu_untied"),
+                         [](const auto& which) { return which.param; });
 
 struct BlockCase {
   std::string name;
@@ -86,8 +113,8 @@ TEST_P(GgufBlocks, AreComputedAsTheyAreStored) {
   EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));
 }
 
-// Of Llama, the table, the output projection, gate with up, and down; query, key and value share a panel. Of GPT-2, the
-// table and the four matrices of a layer. Of experts, also two matrices of each.
+// Llama: the table, the output projection, gate with up, and down; query, key and value share a panel. GPT-2: the table
+// and the four matrices of a layer. Experts: also two matrices of each.
 INSTANTIATE_TEST_SUITE_P(Models, GgufBlocks,
                          testing::Values(BlockCase{"llama", 4}, BlockCase{"gpt2", 5}, BlockCase{"qwen3moe", 9}),
                          [](const auto& which) { return which.param.name; });

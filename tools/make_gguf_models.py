@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/testdata/gguf/NAME.gguf and gguf_encoders/NAME.gguf for models of tests/testdata/decoders, gpt and bert,
-as llama.cpp's converter would, and tests/testdata/gguf_blocks/{llama,gpt2,qwen3moe}.gguf, random models in block types.
+"""Writes tests/testdata/gguf/NAME.gguf and gguf_encoders/NAME.gguf for models of tests/testdata, as llama.cpp's
+converter would, and tests/testdata/gguf_blocks/{llama,gpt2,qwen3moe}.gguf, random models in block types.
 
     python tools/make_gguf_models.py    (needs the packages gguf, numpy, safetensors and torch)
 
@@ -165,7 +165,7 @@ def by_matrix(rows, heads, key_heads):
 
 
 def convert_other(folder):
-    """GPT-2, BLOOM, Falcon, GPT-NeoX and BERT, whose keys have several names in config.json."""
+    """GPT-2, BLOOM, Falcon, GPT-NeoX, BERT and T5, whose keys have several names in config.json."""
     config = json.loads((folder / "config.json").read_text())
     kind = config["model_type"]
     architecture = ARCHITECTURES.get(kind, kind)
@@ -174,18 +174,18 @@ def convert_other(folder):
     def setting(*keys, fallback=None):
         return next((config[key] for key in keys if config.get(key) is not None), fallback)
 
-    out = ROOT / ("gguf_encoders" if kind == "bert" else "gguf")
+    out = ROOT / ("gguf_encoders" if kind in ("bert", "t5") else "gguf")
     writer = gguf.GGUFWriter(out / f"{folder.name}.gguf", architecture)
-    model, heads = setting("hidden_size", "n_embd"), setting("num_attention_heads", "n_head")
+    model, heads = setting("hidden_size", "n_embd", "d_model"), setting("num_attention_heads", "n_head", "num_heads")
     key_heads = heads
     if kind == "falcon":
         key_heads = config["num_kv_heads"] if config["new_decoder_architecture"] else 1
         writer.add_tensor_data_layout("jploski")
         writer.add_head_count_kv(key_heads)
-    writer.add_context_length(setting("max_position_embeddings", "n_positions", "seq_length"))
+    writer.add_context_length(setting("max_position_embeddings", "n_positions", "seq_length", fallback=512))
     writer.add_embedding_length(model)
-    writer.add_feed_forward_length(setting("intermediate_size", "ffn_hidden_size", "n_inner", fallback=4 * model))
-    writer.add_block_count(setting("num_hidden_layers", "n_layer"))
+    writer.add_feed_forward_length(setting("intermediate_size", "ffn_hidden_size", "n_inner", "d_ff", fallback=4 * model))
+    writer.add_block_count(setting("num_hidden_layers", "n_layer", "num_layers"))
     writer.add_head_count(heads)
     writer.add_layer_norm_eps(setting("layer_norm_epsilon", "layer_norm_eps"))
     if kind == "gpt_neox":
@@ -197,9 +197,17 @@ def convert_other(folder):
             writer.add_string("gptneox.rope.scaling.type", "linear")
             writer.add_rope_scaling_factor(config["rope_scaling"]["factor"])
         writer.add_parallel_residual(config["use_parallel_residual"])
+    if kind == "t5":
+        writer.add_layer_norm_rms_eps(config["layer_norm_epsilon"])
+        writer.add_decoder_block_count(config["num_decoder_layers"])
+        writer.add_key_length(config["d_kv"])
+        writer.add_value_length(config["d_kv"])
+        writer.add_relative_attn_buckets_count(config["relative_attention_num_buckets"])
+        writer.add_decoder_start_token_id(config["decoder_start_token_id"])
+        writer.add_pad_token_id(config["pad_token_id"])
     if kind == "bert":
         writer.add_causal_attention(False)
-        writer.add_pooling_type(gguf.PoolingType.MEAN)
+        writer.add_pooling_type(gguf.PoolingType.CLS)
     if config.get("eos_token_id") is not None:
         writer.add_eos_token_id(config["eos_token_id"])
     for name, tensor in sorted(load_file(folder / "model.safetensors").items()):
@@ -318,7 +326,8 @@ def main():
                  "qwen3_moe"):
         convert(ROOT / "decoders" / name)
     for name in ("decoders/bloom", "decoders/falcon", "decoders/falcon_grouped", "decoders/falcon_grouped_one_norm",
-                 "decoders/gpt_neox", "decoders/gpt_neox_in_turn", "gpt/gpt2", "bert/sentences"):
+                 "decoders/gpt_neox", "decoders/gpt_neox_in_turn", "gpt/gpt2", "bert/sentences",
+                 "encoder_decoders/t5_relu", "encoder_decoders/t5_gated_gelu_untied"):
         convert_other(ROOT / name)
 
 

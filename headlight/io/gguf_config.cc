@@ -147,7 +147,7 @@ void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
     config.Set("original_max_position_embeddings", settings.Size("rope.scaling.original_context_length", positions));
 }
 
-// Of mixtures of experts: what llama.cpp takes for granted, and layers that have one network instead.
+// Settings of experts that llama.cpp takes for granted, and the layers that have one network instead.
 void SetExperts(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   if (type == "llama") {
     for (const char* count : {"expert_count", "expert_used_count"})  // 0 in files of models without experts
@@ -165,7 +165,7 @@ void SetExperts(const Gguf& file, Settings& settings, const std::string& type, J
   config.Set("mlp_only_layers", std::move(dense));
 }
 
-// Of families that are not like Llama.
+// The settings of families that are not like Llama.
 void SetOtherSettings(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   const std::int64_t model = settings.Size("embedding_length"), heads = settings.Size("attention.head_count"),
                      head_dim = std::max<std::int64_t>(1, model / heads),
@@ -195,12 +195,25 @@ void SetOtherSettings(const Gguf& file, Settings& settings, const std::string& t
     if (Json scaling = RopeScaling(file, settings, settings.Size("context_length")); scaling != Json())
       config.Set("rope_scaling", std::move(scaling));
   }
+  if (type == "t5") {
+    config.Set("num_decoder_layers", settings.Size("decoder_block_count", settings.Size("block_count")));
+    config.Set("d_kv", settings.Size("attention.key_length"));
+    Check(settings.Size("attention.value_length", settings.Size("attention.key_length")) ==
+              settings.Size("attention.key_length"),
+          "{}: must be the keys' length", settings.Place("attention.value_length"));
+    if (settings.Has("decoder_start_token_id"))
+      config.Set("decoder_start_token_id", settings.AnyNumber("decoder_start_token_id"));
+    for (const char* harmless : {"context_length", "attention.layer_norm_epsilon"})
+      if (settings.Has(harmless)) settings.Number(harmless);
+    config.Set("feed_forward_proj", FindTensor(file, "enc.blk.0.ffn_gate.weight") != nullptr ? "gated-gelu" : "relu");
+    if (!file.contains("tokenizer.ggml.padding_token_id")) config.Set("pad_token_id", 0);
+  }
   if (type == "bert") {
     const GgufTensor* types = FindTensor(file, "token_types.weight");
     config.Set("type_vocab_size", types == nullptr || types->axes.empty() ? 0 : types->axes[0]);
     Check(!settings.Has("attention.causal") || !settings.Flag("attention.causal"), "{}: must be false",
           settings.Place("attention.causal"));
-    if (settings.Has("pooling_type")) settings.Size("pooling_type");
+    if (settings.Has("pooling_type")) settings.Number("pooling_type");  // of pipelines/sentence_modules.h
   }
 }
 
@@ -231,7 +244,8 @@ Json GgufConfig(const Gguf& file, const GgufArchitecture& architecture) {
     if (settings.Has(key)) config.Set(name, settings.AnyNumber(key));
   SetTokenIds(file, table->axes[0], config);
   if (settings.Has("vocab_size")) settings.Size("vocab_size");
-  const bool other = type == "gpt2" || type == "bloom" || type == "falcon" || type == "gpt_neox" || type == "bert";
+  const bool other =
+      type == "gpt2" || type == "bloom" || type == "falcon" || type == "gpt_neox" || type == "bert" || type == "t5";
   if (other)
     SetOtherSettings(file, settings, type, config);
   else

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kControl = 3;  // in tokenizer.ggml.token_type
 
-// The end of a turn or a message in chats of published models. Those that are also tags of HTML or plain words in other
+// The end of a reply in chats of published models. Those that are also tags of HTML or plain words in other
 // vocabularies count only if the file says that they control.
 struct EndName {
   std::string_view name;
@@ -34,7 +34,7 @@ std::vector<std::int64_t> GgufEndTokens(const Gguf& file) {
   const std::int64_t most = tokens.empty() ? std::int64_t{1} << 31 : std::ssize(tokens) - 1;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
     if (file.contains(key)) add(file.Integer(key, 0, most));
-  // In gpt-oss, <|end|> ends a message within a turn.
+  // In gpt-oss, <|end|> ends a message, and more messages may follow.
   const bool messages_end = std::ranges::find(tokens, "<|return|>") != tokens.end();
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const auto end = std::ranges::find(kEnds, tokens[id], &EndName::name);

@@ -9,9 +9,9 @@
 
 namespace headlight {
 
-/// The ids under the keys of ends of a text, a turn and a message, then the tokens that chat models are known to end a
-/// turn with, such as `<|im_end|>`. Each once; the first is the end of a text if the file has one. Throws Error naming
-/// a key with another type or an id outside the vocabulary.
+/// The ids under the keys `eos_token_id`, `eot_token_id` and `eom_token_id`, then the tokens that chat models are known
+/// to end a reply with, such as `<|im_end|>`. Each once; the first is the end of a text if the file has one. Throws
+/// Error naming a key with another type or an id outside the vocabulary.
 HEADLIGHT_API std::vector<std::int64_t> GgufEndTokens(const Gguf& file);
 
 }  // namespace headlight

@@ -112,7 +112,7 @@ TEST(GgufModel, EndsGenerationsAsChatsDo) {
     EXPECT_EQ(config["eos_token_id"].Items()[0].Integer(), 4);
     return 0;
   });
-  // Where <|return|> ends a turn, <|end|> does not.
+  // <|end|> does not if there is <|return|>.
   file.Set("tokenizer.ggml.tokens", std::vector<std::string>{"<|return|>", "<|call|>", "<|end|>", "a", "b", "c"});
   EXPECT_THAT(ends(file), ElementsAre(4, 0, 1));
 }

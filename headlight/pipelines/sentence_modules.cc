@@ -10,6 +10,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/gguf.h"
 #include "headlight/base/json.h"
 #include "headlight/io/config_table.h"
 #include "headlight/io/model_folder.h"
@@ -234,8 +235,20 @@ std::string SentenceModules::PromptOf(EmbedAs purpose, const std::optional<std::
   return default_prompt_name ? prompts.at(*default_prompt_name) : "";
 }
 
+namespace {
+
+// The pooling of an encoder in GGUF. 0 is none, for which the mean is taken as in a plain folder.
+Pooling PoolingOfGguf(const Gguf& file) {
+  const std::string key = file.Text("general.architecture") + ".pooling_type";
+  constexpr Pooling poolings[] = {Pooling::mean, Pooling::mean, Pooling::first, Pooling::last};
+  return file.contains(key) ? poolings[file.Integer(key, 0, std::ssize(poolings) - 1)] : Pooling::mean;
+}
+
+}  // namespace
+
 SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t model) {
   SentenceModules reading;
+  if (IsGguf(folder)) reading.poolings = {PoolingOfGguf(Gguf(folder))};
   const std::string modules = folder + "/modules.json";
   if (!Exists(modules)) return reading;
   reading.given = true;

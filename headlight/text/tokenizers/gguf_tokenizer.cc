@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -15,6 +16,7 @@
 #include "headlight/text/tokenizers/gguf_words.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
+#include "headlight/text/utf8.h"
 
 namespace headlight {
 namespace {
@@ -24,6 +26,8 @@ using Type = SentencePiece::Type;
 constexpr const char *kTokens = "tokenizer.ggml.tokens", *kTypes = "tokenizer.ggml.token_type",
                      *kScores = "tokenizer.ggml.scores", *kMerges = "tokenizer.ggml.merges",
                      *kModel = "tokenizer.ggml.model";
+
+constexpr std::size_t kLongestScoredPiece = 512;  // as in SentencePiece
 
 // The vocabulary by id. Types of unused pieces (5) are those of normal ones.
 std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
@@ -39,6 +43,12 @@ std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
   pieces.reserve(texts.size());
   for (std::size_t id = 0; id < texts.size(); ++id) {
     Check(types[id] >= 0 && types[id] <= 6, "{}: token {} has the unknown type {}", file.Place(kTypes), id, types[id]);
+    Check(std::isfinite(scores[id]), "{}: token {} has the score {}, which is not finite", file.Place(kScores), id,
+          scores[id]);
+    CheckUtf8(texts[id], fmt::format("{}: token {}", file.Place(kTokens), id));
+    // Merges are found from all ways to divide a piece.
+    Check(!scored || texts[id].size() <= kLongestScoredPiece, "{}: token {} has {} bytes; at most {} are allowed",
+          file.Place(kTokens), id, texts[id].size(), kLongestScoredPiece);
     const bool normal = types[id] == 0 || types[id] == 5;
     pieces.push_back({std::string(texts[id]), scores[id], normal ? Type::normal : static_cast<Type>(types[id])});
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -101,6 +102,10 @@ TEST(GgufTokenizer, RefusesWrongVocabularies) {
       {file("gpt2").Set("tokenizer.ggml.token_type", std::vector<int>{1}), "1 types"},
       {file("gpt2").Set("tokenizer.ggml.token_type", std::vector<int>{1, 1, 9, 2, 3}), "unknown type 9"},
       {file("llama").Set("tokenizer.ggml.scores", std::vector<float>{1}), "1 scores"},
+      {file("llama").Set("tokenizer.ggml.scores", std::vector<float>(5, std::nanf(""))), "token 0 has the score nan"},
+      {file("llama").Set("tokenizer.ggml.tokens", std::vector<std::string>(5, std::string(1'000'000, 'a'))),
+       "1000000 bytes"},
+      {file("gpt2").Set("tokenizer.ggml.tokens", std::vector<std::string>(5, "\xff")), "token 0"},
       {file("bert").Set("tokenizer.ggml.unknown_token_id", 5), "key 'tokenizer.ggml.unknown_token_id'"},
       {file("bert").Set("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b", "c", "d", "e"}), "[UNK]"},
       {file("t5").Set("tokenizer.ggml.token_type", std::vector<int>(5, 1)), "the type of unknown ones"},
