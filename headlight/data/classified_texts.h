@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,8 @@ struct ClassifiedTextOptions {
   LabelsPerText asked = LabelsPerText::one;
   TextColumns columns = {};
   TextShare share = {};
-  bool truncate = false;  // truncate texts that are too long, and count them
+  std::optional<TextFormat> format = {};  ///< of all files; by default decided by the file name
+  bool truncate = false;                  ///< truncate texts that are too long, and count them
 };
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,

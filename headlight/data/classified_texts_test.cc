@@ -45,6 +45,17 @@ struct ClassifiedTexts : testing::Test {
   Labels labels;
 };
 
+TEST_F(ClassifiedTexts, AreReadInTheFormatThatIsNamed) {
+  const auto read = [&](const char* text, TextFormat format) {
+    return ReadClassifiedTexts({folder.Write("a.txt", text)}, tokenizer, 32, labels, {.format = format}).texts.size();
+  };
+  EXPECT_EQ(read("{\"text\": \"dog\", \"label\": \"a\"}\n", TextFormat::jsonl), 1U);
+  EXPECT_EQ(read("label,text\nb,dog\nb,man\n", TextFormat::csv), 2U);
+  EXPECT_EQ(read("label\ttext\nc\tdog\n", TextFormat::tsv), 1U);
+  EXPECT_EQ(labels, (Labels{"a", "b", "c"}));
+  EXPECT_THAT(ErrorOf([&] { read("dog\tc\nman\td\n", TextFormat::tsv); }), HasSubstr("a.txt:2"));
+}
+
 TEST_F(ClassifiedTexts, HaveSeveralLabels) {
   const auto read = [&](const char* name, const char* text) {
     return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.asked = LabelsPerText::several});

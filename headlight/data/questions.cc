@@ -113,7 +113,8 @@ bool IsInPassage(const PassageAnswer& answer, std::string_view passage) {
 }
 
 QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
-                            std::int64_t longest, bool to_be_scored, const TextShare& share) {
+                            std::int64_t longest, bool to_be_scored, const TextShare& share,
+                            std::optional<TextFormat> format) {
   QuestionTexts read;
   const auto add = [&](const AnsweredPassage& question) {
     const std::string& passage = question.passage;
@@ -144,15 +145,15 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     for (const PassageAnswer& answer : answers) asked.answers.push_back(answer.text);
   };
   for (const std::string& path : paths) {
-    Check(
-        HasRecords(path),
-        "{}: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), distinguished by name",
-        path);
-    if (IsJson(path)) {
+    const TextFormat read_as = format.value_or(TextFormatOf(path));
+    Check(HasRecords(read_as),
+          "{}: questions are in SQuAD's files (.json), JSON lines (.jsonl) or CSV (.csv); `format` names the format",
+          path);
+    if (!format && IsJson(path)) {
       ForEachOfSquad(path, add);
       continue;
     }
-    Records records(path);
+    Records records(LineReader(path), read_as);
     const std::vector<std::string>& header = records.columns();
     for (const char* column : {"question", "context", "answer", "answer_start"})
       Check(header.empty() || std::ranges::find(header, column) != header.end(), "{}: there is no column {} in it",

@@ -103,10 +103,12 @@ TEST(Questions, RefusesWhatIsBroken) {
             "a.jsonl:1: the passage has no tokens");
   EXPECT_THAT(reader.Refused(R"({"question": ")" + std::string(60, '!') + R"(", "context": "dog", "answers": []})"),
               HasSubstr("a.jsonl:1: the question has 63 tokens"));
-  EXPECT_EQ(
-      ErrorOf([&] { ReadQuestions({"train.tsv"}, reader.tokenizer, 32, false); }),
-      "train.tsv: questions are read from SQuAD's files (.json), JSON lines (.jsonl) and CSV (.csv), told by their "
-      "names");
+  EXPECT_EQ(ErrorOf([&] { ReadQuestions({"train.tsv"}, reader.tokenizer, 32, false); }),
+            "train.tsv: questions are in SQuAD's files (.json), JSON lines (.jsonl) or CSV (.csv); `format` names the "
+            "format");
+  const std::string lines =
+      reader.folder.Write("a.json", "{\"question\": \"a\", \"context\": \"dog\", \"answers\": []}");
+  EXPECT_EQ(ReadQuestions({lines}, reader.tokenizer, 32, true, {}, TextFormat::jsonl).questions.size(), 1U);
 }
 
 constexpr const char* kSquad = R"({"version": "v2.0", "data": [{"title": "Dogs", "paragraphs": [

@@ -43,10 +43,8 @@ TextFormat TextFormatOf(std::string_view path) {
 
 bool IsJson(std::string_view path) { return EndsWith(WithoutGz(path), ".json"); }
 
-bool HasRecords(std::string_view path) {
-  const TextFormat format = TextFormatOf(path);
-  return format == TextFormat::jsonl || format == TextFormat::csv;
-}
+bool HasRecords(TextFormat format) { return format == TextFormat::jsonl || format == TextFormat::csv; }
+bool HasRecords(std::string_view path) { return HasRecords(TextFormatOf(path)); }
 
 Records::Records(const std::string& path) : Records(LineReader(path), TextFormatOf(path)) {}
 
@@ -116,10 +114,12 @@ std::optional<JsonView> Records::Next() {
 }
 
 std::optional<Records> RecordsOf(const std::string& path,
-                                 const std::function<bool(const std::vector<std::string>& line)>& is_header) {
-  if (HasRecords(path)) return Records(path);
+                                 const std::function<bool(const std::vector<std::string>& line)>& is_header,
+                                 std::optional<TextFormat> format) {
+  const TextFormat read_as = format.value_or(TextFormatOf(path));
+  if (HasRecords(read_as) || format == TextFormat::tsv) return Records(LineReader(path), read_as);
   std::error_code ignored;
-  if (TextFormatOf(path) != TextFormat::tsv || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  if (read_as != TextFormat::tsv || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   LineReader lines(path);
   const auto line = lines.Next();
   std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();

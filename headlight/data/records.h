@@ -23,7 +23,9 @@ enum class TextFormat { text, jsonl, csv, tsv };
 HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
 /// True for names that end in .json, optionally with .gz.
 HEADLIGHT_API bool IsJson(std::string_view path);
-/// True for names of JSON lines and CSV.
+/// True for JSON lines and CSV.
+bool HasRecords(TextFormat format);
+/// The same for the format of a file by its name.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
 /// The records of such a file, plain or gzip, as objects. JSON has one object per line, or an array of objects over any
@@ -57,9 +59,11 @@ class HEADLIGHT_API Records {
 };
 
 /// The records of a file (HasRecords), or of a .tsv file whose first line is a header. Nothing for other files. Also
-/// nothing for a pipe named .tsv, because its first line cannot be read twice.
+/// nothing for a pipe named .tsv, because its first line cannot be read twice. `format` replaces the format of the file
+/// name; if it is tsv, the file has a header.
 std::optional<Records> RecordsOf(const std::string& path,
-                                 const std::function<bool(const std::vector<std::string>& line)>& is_header);
+                                 const std::function<bool(const std::vector<std::string>& line)>& is_header,
+                                 std::optional<TextFormat> format = {});
 /// True if a header has one of these names.
 bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names);
 

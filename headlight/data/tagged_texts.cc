@@ -67,8 +67,7 @@ void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), 
 }
 
 template <typename Number, typename Body>
-void ForEachOfRecords(const std::string& path, const Number& number, const Body& body) {
-  Records records(path);
+void ForEachOfRecords(Records records, const Number& number, const Body& body) {
   while (const auto record = records.Next()) {
     const TaggedRecord tagged = TagsOf(*record);
     std::vector<std::int32_t> tags;
@@ -125,7 +124,7 @@ TaggedRecord TagsOf(const JsonView& record) {
 
 TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                             std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
-                            const TextShare& share) {
+                            const TextShare& share, std::optional<TextFormat> format) {
   TaggedTexts read;
   const auto number = [&](std::string_view tag, const std::string& place) {
     return NumberOfLabel(tag, labels, rule, place);
@@ -171,8 +170,9 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     read.tags.push_back(sentence.tags);
   };
   for (const std::string& path : paths) {
-    if (HasRecords(path))
-      ForEachOfRecords(path, number, add);
+    const TextFormat read_as = format.value_or(TextFormatOf(path));
+    if (HasRecords(read_as))
+      ForEachOfRecords(Records(LineReader(path), read_as), number, add);
     else
       ForEachOfConll(path, number, add);
   }

@@ -40,9 +40,9 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 /// The words of a sentence, joined by spaces, are read in windows as `TokenClassifier` does. Each token has its label
 /// in the window whose edges are farthest from it. All tokens of a word have its tag, but after a first token with B-X
 /// the others have I-X, so that the tags of tokens form the same spans. If new tags are added, all are sorted
-/// (SortLabels). Throws Error naming the line for other content.
+/// (SortLabels). `format` replaces the format of the file name. Throws Error naming the line for other content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
-                                          const TextShare& share = {});
+                                          const TextShare& share = {}, std::optional<TextFormat> format = {});
 
 }  // namespace headlight

@@ -78,6 +78,13 @@ TEST(TaggedTexts, ReadsIntegersAndCsv) {
   EXPECT_EQ(reader.Refused("a.csv", "tokens,tags\nthe dog,O\n"), "a.csv:2: 2 tokens have 1 tags");
 }
 
+TEST(TaggedTexts, AreReadInTheFormatThatIsNamed) {
+  Reader reader;
+  const std::string path = reader.folder.Write("a.txt", "{\"tokens\": [\"dog\"], \"tags\": [\"X\"]}\n");
+  ReadTaggedTexts({path}, reader.tokenizer, 32, reader.labels, NewLabels::added, {}, TextFormat::jsonl);
+  EXPECT_EQ(reader.labels, (Labels{"X"}));
+}
+
 TEST(TaggedTexts, PiecesOfAWordGoOn) {
   Reader reader;
   const TaggedTexts read = reader.Read("a.conll", "play B-X\nplay I-Y\nplay O\n");

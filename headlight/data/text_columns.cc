@@ -147,9 +147,11 @@ bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns&
   return labelled && HasTexts(header, columns, TextsAsked::texts);
 }
 
-std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns) {
+std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns,
+                                       std::optional<TextFormat> format) {
   std::optional<Records> records = RecordsOf(
-      path, [&](const std::vector<std::string>& header) { return IsLabelledHeader(header, columns, path + ":1"); });
+      path, [&](const std::vector<std::string>& header) { return IsLabelledHeader(header, columns, path + ":1"); },
+      format);
   Check(records || (columns.text.empty() && columns.text_pair.empty() && columns.label.empty()),
         "{}: it has no header with all columns of the texts and the label, as .csv and .tsv files may have", path);
   return records;

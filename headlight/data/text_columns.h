@@ -63,8 +63,9 @@ HEADLIGHT_API bool IsLabelledHeader(const std::vector<std::string>& header, cons
                                     const std::string& place);
 
 /// The records of a file of texts with labels: JSON lines, CSV, or a .tsv file whose header has columns for one or two
-/// texts and the label. Nothing for other files, whose columns have no names. Throws Error if columns are named and the
-/// file has none of them.
-std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns);
+/// texts and the label. Nothing for other files, whose columns have no names. `format` replaces the format of the file
+/// name. Throws Error if columns are named and the file has none of them.
+std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns,
+                                       std::optional<TextFormat> format = {});
 
 }  // namespace headlight

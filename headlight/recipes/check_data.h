@@ -26,7 +26,8 @@ HEADLIGHT_API Json ToJson(const CheckResult& result);
 HEADLIGHT_API std::string UnitOf(const CheckResult& result);
 
 /// The findings in one line, as noted by a training: "checked de, en (200 pairs): nothing found". Shifts, examples and
-/// long texts are not searched. Empty for a pipe, which can be read once, and for files that CheckData does not read.
+/// long texts are not searched, nor what a training on images notes itself: damaged images, files that are left out,
+/// and classes named as splits. Empty for a pipe, which can be read once, and for files that CheckData does not read.
 std::string CheckSummary(DataCheck options);
 
 }  // namespace headlight

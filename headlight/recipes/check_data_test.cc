@@ -437,5 +437,25 @@ TEST_F(CheckDataTest, SummarizesInOneLine) {
   EXPECT_EQ(summary({"/dev/null"}, "texts"), "");
 }
 
+TEST_F(CheckDataTest, SummarizesImagesAndSeveralLabels) {
+  WriteImage("images/cat/1.png", 1);
+  WriteImage("images/cat/2.png", 1);
+  WriteImage("images/train/3.png", 2, 8);         // a name of a set, and small
+  Write("images/train/4.png", "no image");        // damaged
+  Write("images/train/5.heic", "an image, too");  // left out
+  const std::string images = scratch_.File("images");
+  EXPECT_EQ(CheckSummary({.files = {images}}),
+            fmt::format("checked {} (4 images): warning: 1 duplicate file; headlight check names them", images));
+  WriteImage("images/dog/1.png", 1);
+  EXPECT_THAT(CheckSummary({.files = {images}}), HasSubstr("1 duplicate file in different classes"));
+  EXPECT_THAT(CheckSummary({.files = {images}, .classes = false}), HasSubstr("2 duplicate files;"));
+
+  const std::string labels = Write("labels.tsv", "dog\tred, small\ncat\tRed\nbird\t\n");
+  EXPECT_EQ(CheckSummary({.files = {labels}, .task = "labels", .several_labels = true}),
+            fmt::format("checked {} (3 rows): warning: 1 group of labels that differ only by spaces or "
+                        "case; headlight check names them",
+                        labels));
+}
+
 }  // namespace
 }  // namespace headlight::check_data_test

@@ -70,7 +70,7 @@ KindWords WordsOf(FindingKind kind) {
     case FindingKind::small_images:
       return {"small_images", "very small image", "very small images"};
     case FindingKind::duplicate_images:
-      return {"duplicate_images", "duplicate file in one class", "duplicate files in one class"};
+      return {"duplicate_images", "duplicate file", "duplicate files"};
     case FindingKind::duplicates_between_classes:
       return {"duplicates_between_classes", "duplicate file in different classes",
               "duplicate files in different classes"};

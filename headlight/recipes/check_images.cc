@@ -63,13 +63,14 @@ struct ImageFile {
   std::int64_t height = 0, width = 0;
 };
 
-void Examine(ImageFile& image, std::int64_t most_pixels) {
+void Examine(ImageFile& image, const DataCheck& options) {
   try {
     const MappedFile file(image.path);
     image.hash = HashOf(file.text());
     const std::string_view format = FormatOf(file.text());
     if (!format.empty() && format != FormatOfExtension(ExtensionOf(image.path))) image.format = format;
-    const Image decoded = DecodeImage(file.bytes(), image.path, most_pixels);
+    if (!options.decode) return;
+    const Image decoded = DecodeImage(file.bytes(), image.path, options.most_pixels);
     image.height = decoded.height;
     image.width = decoded.width;
   } catch (const Error& error) {
@@ -96,7 +97,7 @@ class FolderChecker {
     const std::int64_t all = std::ssize(images_);
     for (std::int64_t begin = 0; begin < all; begin += at_once) {
       ParallelFor(std::min(at_once, all - begin),
-                  [&](std::int64_t i) { Examine(images_[static_cast<std::size_t>(begin + i)], options_.most_pixels); });
+                  [&](std::int64_t i) { Examine(images_[static_cast<std::size_t>(begin + i)], options_); });
       if (observer_.progress) observer_.progress(std::min(begin + at_once, all));
     }
     for (const ImageFile& image : images_) Add(image);
@@ -132,7 +133,7 @@ class FolderChecker {
     for (std::string& path : paths) {
       const fs::path below = fs::path(path).lexically_relative(folder);
       ImageFile image{.path = std::move(path), .label = {}, .is_valid = is_valid};
-      if (std::distance(below.begin(), below.end()) > 1) image.label = below.begin()->string();
+      if (options_.classes && std::distance(below.begin(), below.end()) > 1) image.label = below.begin()->string();
       used.insert(image.label);
       images_.push_back(std::move(image));
     }
@@ -158,7 +159,7 @@ class FolderChecker {
     if (!image.format.empty())
       findings_.Add(FindingKind::wrong_extension,
                     [&] { return fmt::format("{}: the file is a .{}", image.path, image.format); });
-    if (std::min(image.height, image.width) < options_.min_side)
+    if (options_.decode && std::min(image.height, image.width) < options_.min_side)
       findings_.Add(FindingKind::small_images,
                     [&] { return fmt::format("{}: {} x {} pixels", image.path, image.width, image.height); });
   }

@@ -29,6 +29,7 @@ struct DataCheck {
   std::string task = {};
   std::optional<TextFormat> format = {};  ///< of texts; by default decided by the file name
   TextColumns columns = {};               ///< of texts and their labels; by default the usual names
+  bool several_labels = false;            ///< a label in a table may be several, separated by commas
   PairColumns pairs = {};                 ///< of pairs; by default the usual names
   std::int64_t max_characters = 5000;     ///< longer texts are findings
   std::string tokenizer = {};             ///< folder of a tokenizer, to count tokens for `max_tokens`
@@ -38,6 +39,8 @@ struct DataCheck {
   std::int64_t most_pixels = kMostPixels;  ///< images with more pixels count as damaged
   std::int64_t examples = 5;               ///< examples of each finding; all damaged images are listed
   bool shifts = true;                      ///< whether to search for misaligned lines
+  bool decode = true;                      ///< whether to decode images, which finds damaged and small ones
+  bool classes = true;                     ///< whether the subfolders of a folder of images are classes
 };
 
 /// One kind of mistake.

@@ -45,8 +45,9 @@ std::string LabelText(const JsonView& label) {
 }
 
 // In a table, the column "labels" has labels separated by commas.
-void AddLabels(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns, bool needed,
+void AddLabels(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options, bool needed,
                CheckedRow& row) {
+  const TextColumns& columns = options.columns;
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   const JsonView label = LabelOfRecord(record, columns);
   const bool there = columns.label.empty() ? has("label") || has("labels") : has(columns.label.c_str());
@@ -54,10 +55,10 @@ void AddLabels(const JsonView& record, const std::vector<std::string>& header, c
         MembersOf(record));
   if (!there) return;
   if (!label.present()) {
-    row.labels.emplace_back();
+    if (!options.several_labels) row.labels.emplace_back();
   } else if (label.value().As<Json::Array>() != nullptr) {
     for (const JsonView& one : label.Items()) row.labels.push_back(LabelText(one));
-  } else if (!header.empty() && columns.label.empty() && !has("label")) {
+  } else if (!header.empty() && (options.several_labels || (columns.label.empty() && !has("label")))) {
     row.labels = LabelsOfField(TextOf(label), LabelsPerText::several);
   } else {
     row.labels.push_back(LabelText(label));
@@ -107,7 +108,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
     SourceText texts = TextsOfRecord(record, header, options.columns, TextsAsked::texts);
     row.texts = {std::move(texts.text)};
     if (texts.second) row.texts.push_back(*std::move(texts.second));
-    if (task != "texts") AddLabels(record, header, options.columns, task == "labels", row);
+    if (task != "texts") AddLabels(record, header, options, task == "labels", row);
   }
   row.has_lines = true;
   return row;
@@ -163,7 +164,8 @@ struct RowReader::Source {
       row.columns = row.texts.size();
       row.is_pair = options.task == "pairs" && row.columns == 2;
       if (options.task == "labels" && row.columns > 1) {
-        row.labels = {std::move(row.texts.back())};
+        row.labels =
+            LabelsOfField(row.texts.back(), options.several_labels ? LabelsPerText::several : LabelsPerText::one);
         row.texts.pop_back();
       }
       return row;

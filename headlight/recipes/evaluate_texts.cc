@@ -49,8 +49,6 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
         "{}: `text_pair_column` and `label_column` are for encoders with a head for classes of texts", options.folder);
   const PassWatch watch = Watch(observer, "texts evaluated");
   const bool labelled = heads.sequence_classes || heads.token_classes || heads.question_spans;
-  Check(!labelled || !options.source_of_texts.format,
-        "{}: `format` is for texts without labels; this model's test set has labels", options.folder);
   Check(!labelled || heads.sequence_classes || columns.text.empty(),
         "{}: `text_column` is for texts without labels and for classes of texts", options.folder);
   if (heads.sequence_classes) {
@@ -58,18 +56,20 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
                                                    {.rule = NewLabels::refused_but_numbers,
                                                     .asked = AskedOf(heads.problem),
                                                     .columns = columns,
+                                                    .format = options.source_of_texts.format,
                                                     .truncate = options.truncate});
     NoteWarnings(texts, options, observer);
     return result({"classification", ValidateClasses(model, texts.texts, watch), "texts", texts.texts.size(), "texts"});
   }
   if (heads.token_classes) {
-    const TaggedTexts texts =
-        ReadTaggedTexts(options.files, encoder.tokenizer, longest, labels, NewLabels::refused_but_numbers);
+    const TaggedTexts texts = ReadTaggedTexts(options.files, encoder.tokenizer, longest, labels,
+                                              NewLabels::refused_but_numbers, {}, options.source_of_texts.format);
     NoteWarnings(texts.texts, options, observer);
     return result({"tagging", ValidateTags(model, texts, watch), "sentences", texts.tags.size(), "tokens"});
   }
   if (heads.question_spans) {
-    const QuestionTexts texts = ReadQuestions(options.files, encoder.tokenizer, longest, /*to_be_scored=*/true);
+    const QuestionTexts texts = ReadQuestions(options.files, encoder.tokenizer, longest, /*to_be_scored=*/true, {},
+                                              options.source_of_texts.format);
     NoteWarnings(texts.texts, options, observer);
     return result({"question-answering", ValidateAnswers(model, texts, watch), "questions", texts.questions.size(),
                    "beginnings and ends"});
@@ -108,7 +108,7 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
   const auto score = [&] {
     for (const TextScore& one : generator.Score(batch, {.with_end = options.end})) {
       all.log_probability += one.log_probability;
-      all.scored += one.scored;
+      all.tokens += one.tokens;
       all.bytes += one.bytes;
     }
     Show(observer, "texts evaluated", texts += std::ssize(batch));
@@ -124,18 +124,18 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
         },
         options.source_of_texts);
   score();
-  Check(all.scored > 0, "{}: there is no text in it whose tokens can be scored", fmt::join(options.files, ", "));
-  const double loss = -all.log_probability / static_cast<double>(all.scored);
+  Check(all.tokens > 0, "{}: there is no text in it whose tokens can be scored", fmt::join(options.files, ", "));
+  const double loss = -all.log_probability / static_cast<double>(all.tokens);
   return {Json::Object{{"task", "language-model"},
                        {"perplexity", NumberOrNull(all.perplexity())},
                        {"loss", NumberOrNull(loss)},
                        {"bits_per_byte", NumberOrNull(all.bits_per_byte())},
-                       {"tokens", all.scored},
+                       {"tokens", all.tokens},
                        {"bytes", all.bytes},
                        {"texts", texts},
                        {"end", options.end}},
           fmt::format("perplexity {:.4f}, loss {:.4f}, {:.4f} bits per byte of {}, {} in {}, {}\n", all.perplexity(),
-                      loss, all.bits_per_byte(), Counted(all.scored, "token"), Counted(all.bytes, "byte"),
+                      loss, all.bits_per_byte(), Counted(all.tokens, "token"), Counted(all.bytes, "byte"),
                       Counted(texts, "text"), options.end ? "their ends counted" : "their ends not counted")};
 }
 

@@ -90,7 +90,7 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
 // The models that have an option, for options that encoder-decoders do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
-  if (option == "--format") return "language models and masked words";
+  if (option == "--format") return "language models and encoders of texts";
   if (option == "--text-column") return "language models, masked words and classes of texts";
   if (option == "--truncate") return "encoders with classes of texts";
   if (option == "--images") return "detectors and models that read images and texts";

@@ -14,6 +14,7 @@
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/resnet.h"
+#include "headlight/recipes/check_data.h"
 
 namespace headlight {
 
@@ -138,6 +139,14 @@ void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObse
          fmt::format("{}: {} file{} left out: JPEG, PNG, WebP, BMP, GIF and TIFF are read, and not .avif, .heic, "
                      ".svg and the like",
                      fmt::join(sources, ", "), count, count == 1 ? " is" : "s are"));
+}
+
+void NoteCheckOfImages(const TrainingObserver& observer, const std::vector<std::string>& folders, bool classes) {
+  std::error_code ignored;
+  for (const std::string& folder : folders)
+    if (!std::filesystem::is_directory(folder, ignored)) return;
+  const std::string summary = CheckSummary({.files = folders, .classes = classes});
+  if (!summary.empty()) Note(observer, summary);
 }
 
 void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by) {

@@ -68,6 +68,10 @@ bool IsNameOfSet(std::string_view label);
 /// Notes how many files in these folders are images in unsupported formats.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
 
+/// Notes CheckSummary of folders of images; nothing for tables and other files. `classes`: whether the subfolders are
+/// classes.
+void NoteCheckOfImages(const TrainingObserver& observer, const std::vector<std::string>& folders, bool classes);
+
 /// A plan, and the folder that is locked during training.
 struct BegunTraining {
   TrainingPlan plan;

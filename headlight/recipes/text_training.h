@@ -25,7 +25,7 @@ namespace headlight {
 struct TextTraining : ModelTraining {
   std::string tokenizer;                  ///< folder of the tokenizer, for a model from scratch
   std::optional<std::int64_t> positions;  ///< tokens of the longest text, for a model from scratch [512]
-  TextSource source;                      ///< for texts without labels: where they are in the files
+  TextSource source;                      ///< where the texts are in the files; with labels, only its format is used
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
   std::int64_t longest() const { return positions.value_or(512); }

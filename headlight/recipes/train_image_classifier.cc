@@ -118,6 +118,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   std::vector<std::string> labels;
   ImageList list = ListLabelledImages(options.train, labels, NewLabels::added);
   NoteNamesOfSets(labels, observer);
+  NoteCheckOfImages(observer, options.train, /*classes=*/true);
   const std::vector<std::string> found = labels;
   std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);

@@ -58,7 +58,8 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
   const auto anneal = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
     return table.Add(name, value, check, description).Group("Training");
   };
-  anneal("--temperature", codes.temperature, NumberAbove(0), "Last temperature of the Gumbel-softmax").ShowDefault();
+  anneal("--final-temperature", codes.temperature, NumberAbove(0), "Final temperature of the Gumbel-softmax")
+      .ShowDefault();
   anneal("--first-temperature", codes.first_temperature, NumberAbove(0), "Its first temperature").ShowDefault();
   anneal("--temperature-batches", codes.temperature_batches, AtLeast(1), "Batches until the last temperature")
       .ShowDefault();
@@ -80,6 +81,7 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   const TrainingFolder folder(options.out, options.resume, options.ranks);
   const std::unique_ptr<ImageCoder> model = ModelOf(options, plan);
   const ImageCoder::Limits& limits = model->limits();
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
     ImageSet set = ReadImageSet({.sources = ListUnlabelledImages(paths), .labels = {}}, options.skip_errors,
                                 options.most_pixels, observer, share);

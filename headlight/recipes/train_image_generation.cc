@@ -68,6 +68,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   ImageProcessor processor =
       options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
 
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   const auto read_images = [&](const std::vector<std::string>& paths, const TextShare& share) {
     std::vector<std::string> skipped;
     std::vector<Image> images =

@@ -113,7 +113,8 @@ void Describe(OptionTable& table, SelfDistillationTraining& options) {
                    "Local crops have this share of the image's area or more");
   add_with_default("--prototypes", distillation.head.prototypes, Between(2, 1 << 20),
                    "Outputs of the head; the paper has 65536 for ImageNet");
-  add_with_default("--head-dim", distillation.head.hidden, Between(1, 1 << 14), "Inner size of the head");
+  add_with_default("--head-hidden-dim", distillation.head.hidden, Between(1, 1 << 14),
+                   "Hidden size of the projection head");
   add_with_default("--teacher-temperature", distillation.teacher_temperature, NumberAbove(0),
                    "Temperature of the teacher's outputs");
   add_with_default("--teacher-warmup", distillation.warmup_epochs, AtLeast(0),
@@ -152,6 +153,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   std::vector<std::string> labels;
   ImageList list;
   if (!options.labelled.empty()) list = ListLabelledImages(options.labelled, labels, NewLabels::added);
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   std::vector<ImageSource> unlabelled = ListUnlabelledImages(options.train);
   if (options.sources)
     for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);

@@ -93,6 +93,14 @@ PreparedTask ReadHiddenWords(const Reading& reading) {
   return prepared;
 }
 
+void NoteCheckOfLabels(const Reading& reading, const std::string& task, bool several_labels = false) {
+  NoteCheck(reading.observer, {.files = reading.options.train,
+                               .task = task,
+                               .format = reading.options.source.format,
+                               .columns = reading.options.columns,
+                               .several_labels = several_labels});
+}
+
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
   const LabelsPerText asked = AskedOf(reading.problem);
@@ -104,12 +112,12 @@ PreparedTask ReadClasses(const Reading& reading) {
                                               .asked = asked,
                                               .columns = reading.options.columns,
                                               .share = share,
+                                              .format = reading.options.source.format,
                                               .truncate = reading.options.truncate});
     NoteTexts(reading.observer, paths, share, found);
     return found.texts;
   };
-  if (asked != LabelsPerText::several)
-    NoteCheck(reading.observer, {.files = reading.options.train, .task = "labels", .columns = reading.options.columns});
+  NoteCheckOfLabels(reading, "labels", asked == LabelsPerText::several);
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   PreparedTask prepared = {&sets->train,
@@ -123,11 +131,12 @@ PreparedTask ReadClasses(const Reading& reading) {
 PreparedTask ReadTags(const Reading& reading) {
   const auto sets = std::make_shared<TaggedSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
-    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share);
+    TaggedTexts found = ReadTaggedTexts(paths, reading.tokenizer, reading.longest, reading.labels, rule, share,
+                                        reading.options.source.format);
     NoteTexts(reading.observer, paths, share, found.texts);
     return found;
   };
-  NoteCheck(reading.observer, {.files = reading.options.train, .task = "tags"});
+  NoteCheckOfLabels(reading, "tags");
   sets->train = read(reading.options.train, reading.options.learned(), reading.in_training);
   sets->valid = read(reading.options.validation(), reading.options.validated(), reading.in_validation);
   return {&sets->train.texts.texts,
@@ -139,11 +148,12 @@ PreparedTask ReadTags(const Reading& reading) {
 PreparedTask ReadAnswers(const Reading& reading) {
   const auto sets = std::make_shared<QuestionSets>();
   const auto read = [&](const Paths& paths, const TextShare& share, bool to_be_scored) {
-    QuestionTexts found = ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored, share);
+    QuestionTexts found =
+        ReadQuestions(paths, reading.tokenizer, reading.longest, to_be_scored, share, reading.options.source.format);
     NoteTexts(reading.observer, paths, share, found.texts);
     return found;
   };
-  NoteCheck(reading.observer, {.files = reading.options.train, .task = "questions"});
+  NoteCheckOfLabels(reading, "questions");
   sets->train = read(reading.options.train, reading.options.learned(), false);
   sets->valid = read(reading.options.validation(), reading.options.validated(), true);
   return {&sets->train.texts.texts,
@@ -237,6 +247,7 @@ void Describe(OptionTable& table, TextClassifierTraining& options) {
                      "One class of each text, any number of them, or a number")
       .Default(std::string("as the model's head, else ") + ProblemName(Problem::one_label))
       .Group("Text");
+  AddTextFormat(table, options.source.format);
   AddTextColumns(table, options.columns, "Text");
   DescribeClassWeights(table, options.class_weights);
   table.Add("--truncate", options.truncate,
@@ -245,11 +256,13 @@ void Describe(OptionTable& table, TextClassifierTraining& options) {
 
 void Describe(OptionTable& table, TokenClassifierTraining& options) {
   Describe(table, options, kTextDefaults, "one word and its tag per line, or JSON lines of {\"tokens\", \"tags\"}");
+  AddTextFormat(table, options.source.format);
   DescribeClassWeights(table, options.class_weights);
 }
 
 void Describe(OptionTable& table, QuestionAnswererTraining& options) {
   Describe(table, options, kTextDefaults, "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}");
+  AddTextFormat(table, options.source.format);
 }
 
 TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options, const TrainingObserver& observer) {
