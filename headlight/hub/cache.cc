@@ -65,7 +65,7 @@ CachedModel Described(const fs::path& folder, const std::string& name) {
   CachedModel model{.name = name, .revisions = {}};
   const auto count = [&](const fs::path&, const struct stat& status) {
     model.bytes += static_cast<std::uint64_t>(status.st_size);
-    model.last_use = std::max(model.last_use, status.st_atime);
+    model.last_used = std::max(model.last_used, status.st_atime);
   };
   ForEachFile(folder / "blobs", count);
   std::vector<std::pair<std::string, std::string>> refs;  // names and commits

@@ -20,7 +20,7 @@ struct CachedRevision {
 struct CachedModel {
   std::string name;         // ORG/NAME, or for a few old models NAME
   std::uint64_t bytes = 0;  // on the disk: revisions share contents
-  std::time_t last_use = 0;
+  std::time_t last_used = 0;
   std::vector<CachedRevision> revisions;
 };
 

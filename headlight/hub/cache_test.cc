@@ -81,7 +81,7 @@ TEST_F(Cache, ListsModels) {
   EXPECT_EQ(models[0].name, "gpt2");
   EXPECT_EQ(models[1].name, "org/tiny");
   EXPECT_EQ(models[1].bytes, 1 + 2 + 3 + 3U);
-  EXPECT_GT(models[1].last_use, 1'700'000'000);
+  EXPECT_GT(models[1].last_used, 1'700'000'000);
   ASSERT_EQ(models[1].revisions.size(), 2U);
   EXPECT_EQ(models[1].revisions[0].commit, "aaa");
   EXPECT_THAT(models[1].revisions[0].names, ElementsAre("main"));

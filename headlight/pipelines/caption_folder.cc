@@ -58,7 +58,7 @@ CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& op
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options) {
   DecodingOptions decoding = folder.decoding;
   ApplyChoices(options, decoding.search);
-  decoding.seed = options.seed.value_or(0);
+  decoding.seed = options.seed.value_or(kDefaultSeed);
   Check(decoding.search.beam_size > 1 || !options.length_penalty, "`length_penalty` is for a `beam_size` above 1");
   CheckUtf8(options.prompt, "the prompt");
   if (decoding.prefix.empty()) decoding.prefix = {folder.model->limits().start_id};

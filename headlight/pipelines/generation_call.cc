@@ -43,7 +43,7 @@ GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
       options_(std::move(options)),
       generation_(generator_.state_->defaults.generation) {
   ApplyChoices(options_, generation_.search);
-  generation_.seed = options_.seed.value_or(0);
+  generation_.seed = options_.seed.value_or(kDefaultSeed);
   CheckDraft(generator_.model(), generation_.search);
   if (options_.max_new_tokens) {  // it may be below the folder's minimum
     generation_.max_new_tokens = *options_.max_new_tokens;

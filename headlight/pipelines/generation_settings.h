@@ -32,6 +32,9 @@ std::vector<std::int32_t> ReadTokenIds(const JsonView& json, std::int64_t vocabu
 /// early_stopping: false, true or "never"; `fallback` if it is not set.
 Stopping ReadStopping(const JsonView& settings, Stopping fallback);
 
+/// The seed of sampling if none is given, as in training.
+inline constexpr std::uint64_t kDefaultSeed = 1;
+
 /// Replaces the values that `json` sets. Transformers samples from 50 tokens if top_k is not set.
 inline constexpr SamplingOptions kDefaultSampling = {.top_k = 50};
 void ReadSampling(const JsonView& json, SamplingOptions& sampling);

@@ -27,7 +27,7 @@ class FoldingModel;         // kinds/folding_model.h
 struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
-  std::uint64_t seed = 0;  ///< for the alignment rows that each pass samples, and the letters that it masks
+  std::uint64_t seed = 1;  ///< for the alignment rows that each pass samples, and the letters that it masks
   /// Recycling passes after the first, rows of the alignment (MSA), and extra MSA rows; by default the model's
   /// configuration.
   std::optional<int> recycles = {};
@@ -58,8 +58,8 @@ struct PredictedStructure {
 /// structure.
 class HEADLIGHT_API StructurePredictor {
  public:
-  /// Loads a model's folder, or an .npz file of DeepMind's (docs/reference/files.md). Throws Error that names the file and what
-  /// is wrong with it or not supported. Options other than `compute` are errors.
+  /// Loads a model's folder, or an .npz file of DeepMind's (docs/reference/files.md). Throws Error that names the file
+  /// and what is wrong with it or not supported. Options other than `compute` are errors.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
   /// The structure of the alignment's query. Throws Error naming an impossible option. Throws Error for more templates

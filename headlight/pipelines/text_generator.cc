@@ -19,7 +19,7 @@
 
 namespace headlight {
 
-double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(scored)); }
+double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(tokens)); }
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
 TextGenerator TextGenerator::Load(const std::string& folder, const LoadOptions& options) {
@@ -96,12 +96,12 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
     const Encoding encoding = tokenizer().Encode(texts[i]);
     ids[i] = encoding.ids;
     for (std::size_t token = 0; token < encoding.ids.size(); ++token)
-      results[i].tokens.push_back({encoding.ids[token], encoding.spans[token], {}});
+      results[i].token_scores.push_back({encoding.ids[token], encoding.spans[token], {}});
     if (ids[i].empty()) continue;
     if (with_end) {
       const auto size = static_cast<std::int32_t>(texts[i].size());
       ids[i].push_back(end_id);
-      results[i].tokens.push_back({end_id, {size, size}, {}});
+      results[i].token_scores.push_back({end_id, {size, size}, {}});
     }
     if (with_start && ids[i].front() != first_id) ids[i].insert(ids[i].begin(), first_id);
     for (std::size_t begin = 0, scored = 1; scored < ids[i].size(); begin += stride) {
@@ -124,18 +124,18 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
     for (std::size_t index = first; index < last; ++index) {
       const ScoredWindow& window = windows[index];
       TextScore& result = results[window.text];
-      const std::size_t added = ids[window.text].size() - result.tokens.size();
+      const std::size_t added = ids[window.text].size() - result.token_scores.size();
       for (std::size_t token = window.scored; token < window.end; ++token) {
-        TokenScore& score = result.tokens[token - added];
+        TokenScore& score = result.token_scores[token - added];
         score.log_probability = given[at + token - window.begin];
         result.log_probability += *score.log_probability;
-        ++result.scored;
+        ++result.tokens;
       }
       at += window.end - window.begin;
     }
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::vector<TokenScore>& tokens = results[i].tokens;
+    std::vector<TokenScore>& tokens = results[i].token_scores;
     results[i].bytes = std::ssize(texts[i]) + (with_end && !tokens.empty() ? 1 : 0);
     if (!tokens.empty() && !tokens.front().log_probability)
       results[i].bytes -= tokens.front().span.end - tokens.front().span.begin;

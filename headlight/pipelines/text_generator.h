@@ -47,7 +47,7 @@ struct GenerateOptions {
   std::optional<std::int32_t> max_new_tokens = {};  ///< new tokens of a text, its end included, else 128
   std::optional<std::int32_t> min_new_tokens = {};  ///< new tokens of a text, at least, else 0
 
-  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts, else 0
+  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts [1]
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
   std::int64_t batch_tokens = 2048;        ///< prompt tokens that are processed at once
   std::vector<std::string> stop = {};      ///< a text ends before the first of these
@@ -81,11 +81,11 @@ struct TokenScore {
 };
 
 struct HEADLIGHT_API TextScore {
-  std::vector<TokenScore> tokens;
-  double log_probability = 0;          ///< of all tokens that have one
-  std::int64_t scored = 0, bytes = 0;  ///< number of tokens that have one, and of their bytes
-  double perplexity() const;           ///< exp(-log_probability / scored)
-  double bits_per_byte() const;        ///< -log2(probability) / bytes
+  std::vector<TokenScore> token_scores;  ///< of all tokens of the text
+  double log_probability = 0;            ///< the sum of those of the tokens
+  std::int64_t tokens = 0, bytes = 0;    ///< tokens that have a log-probability, and their bytes
+  double perplexity() const;             ///< exp(-log_probability / tokens)
+  double bits_per_byte() const;          ///< -log2(probability) / bytes
 };
 
 struct ScoreOptions {

@@ -194,27 +194,27 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
   const TextScore score = generator.Score({&text, 1}).front();
   double sum = 0;
   std::int32_t bytes = 0;
-  for (const TokenScore& token : score.tokens) {
+  for (const TokenScore& token : score.token_scores) {
     sum += token.log_probability.value();
     bytes += token.span.end - token.span.begin;
   }
   EXPECT_DOUBLE_EQ(sum, score.log_probability);
-  EXPECT_EQ(score.scored, std::ssize(score.tokens));
+  EXPECT_EQ(score.tokens, std::ssize(score.token_scores));
   EXPECT_EQ(score.bytes, bytes);
-  EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(score.tokens.size())), 1e-9);
+  EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(score.token_scores.size())), 1e-9);
   EXPECT_NEAR(score.bits_per_byte(), -sum / std::log(2) / bytes, 1e-9);
 
   // Longer than the model's 40 positions: every token is scored once, and its score does not depend on the batch.
   for (int i = 0; i < 3; ++i) text += text;
   const std::vector<std::string> texts = {"dog", text, ""};
   const std::vector<TextScore> long_ones = generator.Score(texts);
-  EXPECT_GT(long_ones[1].tokens.size(), 80U);
-  EXPECT_EQ(long_ones[1].scored, std::ssize(long_ones[1].tokens));
-  for (const TokenScore& token : long_ones[1].tokens) EXPECT_LT(token.log_probability.value(), 0);
+  EXPECT_GT(long_ones[1].token_scores.size(), 80U);
+  EXPECT_EQ(long_ones[1].tokens, std::ssize(long_ones[1].token_scores));
+  for (const TokenScore& token : long_ones[1].token_scores) EXPECT_LT(token.log_probability.value(), 0);
   EXPECT_EQ(long_ones[1].log_probability, generator.Score({&texts[1], 1}, {.batch_tokens = 1}).front().log_probability);
-  EXPECT_EQ(long_ones[2].scored, 0);
-  for (std::size_t i = 0; i < score.tokens.size(); ++i)
-    EXPECT_EQ(score.tokens[i].log_probability, long_ones[1].tokens[i].log_probability);
+  EXPECT_EQ(long_ones[2].tokens, 0);
+  for (std::size_t i = 0; i < score.token_scores.size(); ++i)
+    EXPECT_EQ(score.token_scores[i].log_probability, long_ones[1].token_scores[i].log_probability);
 }
 
 // Goldens are made by tools/make_score_goldens.py.
@@ -243,12 +243,12 @@ TEST(TextGenerator, ScoresInWindowsLikeTransformers) {
                                                     .start_token = one["start_token"].Bool()})
                                 .front();
     const std::vector<JsonView> expected = one["log_probabilities"].Items();
-    ASSERT_EQ(score.scored, std::ssize(expected));
-    const std::size_t without = score.tokens.size() - expected.size();
+    ASSERT_EQ(score.tokens, std::ssize(expected));
+    const std::size_t without = score.token_scores.size() - expected.size();
     EXPECT_EQ(without, one["start_token"].Bool() ? 0u : 1u);
     double sum = 0;
     for (std::size_t i = 0; i < expected.size(); ++i, ++compared) {
-      EXPECT_NEAR(score.tokens[i + without].log_probability.value(), expected[i].Number(), 1e-5);
+      EXPECT_NEAR(score.token_scores[i + without].log_probability.value(), expected[i].Number(), 1e-5);
       sum += expected[i].Number();
     }
     EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(expected.size())), 1e-4 * score.perplexity());
@@ -306,10 +306,10 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   const std::string nothing;
   EXPECT_THAT(ErrorOf([&] { without.Generate({&nothing, 1}); }), HasSubstr("prompt 1: it has no"));
   const TextScore score = without.Score({&kPrompts[0], 1}).front();
-  EXPECT_FALSE(score.tokens.front().log_probability.has_value());
+  EXPECT_FALSE(score.token_scores.front().log_probability.has_value());
   EXPECT_THAT(ErrorOf([&] { without.Score({}, {.start_token = true}); }), HasSubstr("`start_token`: the model has no"));
-  EXPECT_EQ(score.scored, std::ssize(score.tokens) - 1);
-  EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.tokens.front().span.end);
+  EXPECT_EQ(score.tokens, std::ssize(score.token_scores) - 1);
+  EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.token_scores.front().span.end);
 }
 
 // Random tokens, many of them bytes of incomplete characters.

@@ -17,7 +17,7 @@ struct TextToImageOptions {
   /// The scale of classifier-free guidance, from 0, for a model that was also trained on images without their texts. At
   /// 1 the logits are the model's. Above 1, images follow the text more closely and vary less.
   double guidance = 1;
-  std::uint64_t seed = 0;          ///< the same seed gives the same images
+  std::uint64_t seed = 1;          ///< the same seed gives the same images
   std::uint64_t first_stream = 0;  ///< image i of a call is sampled from the random stream (seed, first_stream + i)
   /// Is called between tokens; if it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};

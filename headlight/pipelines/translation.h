@@ -33,7 +33,7 @@ struct TranslateOptions {
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
   std::optional<double> top_p = {};        ///< above 0 to 1, else 1
-  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations, else 0
+  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations [1]
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
   /// Other inputs. `target_prefix` begins each translation, which the model continues: one prefix for all texts, or one

@@ -61,7 +61,7 @@ struct TranslatorState {
     DecodingOptions decoding = of_folder.decoding;
     ApplyChoices(options, decoding.search);
     decoding.search.stops = StopsAt(of_folder.stop, tokenizer);
-    decoding.seed = options.seed.value_or(0);
+    decoding.seed = options.seed.value_or(kDefaultSeed);
     CheckDraft(*model, decoding.search);
     if (options.max_length != 0) {  // it may be below the folder's minimum
       decoding.max_length = options.max_length;

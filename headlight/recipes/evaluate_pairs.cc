@@ -68,7 +68,7 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
     translate.first_stream = begin;
     for (auto& candidates : translator.TranslateBatch(some, translate)) {
       if (!candidates.front().complete)
-        Note(observer, fmt::format("{}: the {} reached the longest length and may be incomplete",
+        Note(observer, fmt::format("{}: the {} reached the maximum length and may be incomplete",
                                    texts.places[written.size()], options.rouge ? "summary" : "translation"));
       written.push_back(OnOneLine(std::move(candidates.front().text)));
     }

@@ -106,7 +106,7 @@ TEST_F(GenerateTest, InfoTakesALanguageModel) {
   EXPECT_GT(info["memory_bytes"].Integer(), 4 * info["parameters"].Integer());
 }
 
-// As tests/gpt_parity_test.cc computes it, with padding before the texts.
+// The outputs equal those in tests/gpt_parity_test.cc, with padding before the texts.
 TEST_F(GenerateTest, ForwardTakesALanguageModel) {
   const std::string gpt = HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt3_odd_left";
   const Safetensors golden(gpt + "/golden.safetensors");
@@ -158,7 +158,7 @@ TEST_F(GenerateTest, ScoresTexts) {
   EXPECT_EQ(rows[0], fmt::format("{:.4f}\t{:.4f}\t{:.4f}\t{}", score.log_probability, score.perplexity(),
                                  score.bits_per_byte(), text));
   EXPECT_EQ(rows[1], "0.0000\t-\t-\t");
-  EXPECT_THAT(outcome.err, StartsWith(fmt::format("2 texts, {} tokens, 11 bytes: perplexity ", score.scored)));
+  EXPECT_THAT(outcome.err, StartsWith(fmt::format("2 texts, {} tokens, 11 bytes: perplexity ", score.tokens)));
 
   const TextScore windows = TextGenerator::Load(model)
                                 .Score({&text, 1}, {.max_input_length = 4, .window_step = 1, .start_token = false})
@@ -167,16 +167,16 @@ TEST_F(GenerateTest, ScoresTexts) {
       RunProgram({"score", model, "--max-input-length", "4", "--window-step", "1", "--start-token", "no"}, text + "\n");
   EXPECT_THAT(by_windows.out,
               StartsWith(fmt::format("{:.4f}\t{:.4f}\t", windows.log_probability, windows.perplexity())));
-  EXPECT_EQ(windows.scored, score.scored - 1);
+  EXPECT_EQ(windows.tokens, score.tokens - 1);
   EXPECT_THAT(RefusalOf({"score", model, "--max-input-length", "4", "--window-step", "4"}, text),
               HasSubstr("--window-step must be from 1"));
 
   const std::vector<std::string> tokens = Lines(RunProgram({"score", model, "--tokens", "--quiet"}, text + "\n").out);
-  EXPECT_EQ(tokens.size(), score.tokens.size());
-  EXPECT_EQ(tokens[0], fmt::format("1\t{:.4f}\tA", *score.tokens[0].log_probability));
+  EXPECT_EQ(tokens.size(), score.token_scores.size());
+  EXPECT_EQ(tokens[0], fmt::format("1\t{:.4f}\tA", *score.token_scores[0].log_probability));
   const JsonView row(ParseJson(Lines(RunProgram({"score", model, "--tokens", "--json"}, text + "\n").out)[0], "output"),
                      "output");
-  EXPECT_EQ(row["pieces"].Items().size(), score.tokens.size());
+  EXPECT_EQ(row["pieces"].Items().size(), score.token_scores.size());
   EXPECT_NEAR(row["perplexity"].Number(), score.perplexity(), 1e-9);
   EXPECT_THAT(RefusalOf({"score", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"}, "A\n"),
               HasSubstr("name them with --variant"));

@@ -1,4 +1,4 @@
-// headlight pull: downloads models, lists those that are there and removes them.
+// headlight pull: downloads, lists and removes models.
 #include "headlight/hub/pull.h"
 
 #include <fmt/chrono.h>
@@ -30,7 +30,7 @@ std::string Megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", sta
 std::string Date(std::time_t time) { return fmt::format("{:%Y-%m-%d}", fmt::localtime(time)); }
 
 void Print(const CachedModel& model) {
-  WriteResult(fmt::format("{}: {}, last used {}\n", model.name, Megabytes(model.bytes), Date(model.last_use)));
+  WriteResult(fmt::format("{}: {}, last used {}\n", model.name, Megabytes(model.bytes), Date(model.last_used)));
   for (const CachedRevision& revision : model.revisions)
     WriteResult(
         fmt::format("  {}  {}  {}\n", revision.commit, Megabytes(revision.bytes), fmt::join(revision.names, ", ")));
@@ -43,7 +43,7 @@ Json::Object Described(const CachedModel& model) {
         Json::Object{{"commit", revision.commit}, {"names", revision.names}, {"bytes", revision.bytes}});
   return {{"name", model.name},
           {"bytes", model.bytes},
-          {"last_used", Date(model.last_use)},
+          {"last_used", Date(model.last_used)},
           {"revisions", std::move(revisions)}};
 }
 
@@ -60,7 +60,7 @@ void Run(const Options& options) {
     const std::uint64_t bytes = RemoveCachedModel(hub.cache, options.remove);
     return Note("{} is removed from {}: {}", options.remove, hub.cache, Megabytes(bytes));
   }
-  Check(!options.model.empty(), "headlight pull needs a model's name, ORG/NAME, or --list or --remove");
+  Check(!options.model.empty(), "headlight pull needs the name of a model, ORG/NAME, or --list or --remove ORG/NAME");
   PulledModel pulled;
   {
     Progress progress("MB downloaded");
@@ -77,33 +77,33 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(
-      program, "pull", "Download a model from the Hugging Face hub, or list and remove those downloaded", Run);
-  Option& model = command.Add("ORG/NAME", options.model, NotEmpty(), "The model's name");
+      program, "pull", "Download a model from the Hugging Face hub, or list and remove downloaded ones", Run);
+  Option& model = command.Add("ORG/NAME", options.model, NotEmpty(), "Name of the model");
   Option& revision =
-      command.Add("--revision", options.revision, NotEmpty(), "A branch, a tag or a commit").Type("NAME").ShowDefault();
+      command.Add("--revision", options.revision, NotEmpty(), "Branch, tag or commit").Type("NAME").ShowDefault();
   Option& include = command
                         .Add("--include", options.include, NotEmpty(),
-                             "Instead of model.safetensors, download the files that match this pattern, such as "
-                             "'pytorch_model*.bin'; may be repeated")
+                             "Download weights that match this pattern instead of model.safetensors, such as "
+                             "'*Q4_K_M.gguf'; may be repeated")
                         .Type("PATTERN")
                         .OneAtATime();
-  Option& list =
-      command.Add("--list", options.list, "List the models that are there, with sizes, revisions and last use");
-  Option& json = command.Add("--json", options.json, "List them as one JSON object per model").Needs(list);
-  Option& remove = command.Add("--remove", options.remove, NotEmpty(), "Remove this model").Type("ORG/NAME");
+  Option& list = command.Add("--list", options.list, "List the downloaded models with sizes, revisions and last use");
+  Option& json = command.Add("--json", options.json, "Print one JSON object per model").Needs(list);
+  Option& remove =
+      command.Add("--remove", options.remove, NotEmpty(), "Remove this model from the cache").Type("ORG/NAME");
   for (Option* option : {&model, &revision, &include}) option->Excludes(list).Excludes(remove);
   list.Excludes(remove);
   json.Excludes(remove);
   command.footer =
-      "\nThe command prints the model's folder. Every command takes the model's name for it, unless a folder of that\n"
-      "name is in the current one. Models are kept in the cache of Python's huggingface_hub, and the same variables\n"
-      "apply: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE. An interrupted download continues where "
-      "it\n"
-      "ended.\n\n"
+      "\nThe command prints the model's folder. Every command accepts the model's name instead of the folder, "
+      "unless the current folder has one of that name. Models are in the cache of Python's huggingface_hub, and "
+      "its environment variables apply: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE. An "
+      "interrupted download continues where it ended.\n\n"
       "Examples:\n"
-      "  headlight pull Helsinki-NLP/opus-mt-de-en --include 'pytorch_model.bin'\n"
       "  headlight pull HuggingFaceTB/SmolLM2-135M\n"
       "  headlight generate HuggingFaceTB/SmolLM2-135M 'Once upon a time'\n"
+      "  headlight pull Qwen/Qwen3-0.6B-GGUF --include '*Q8_0.gguf'\n"
+      "  headlight pull Helsinki-NLP/opus-mt-de-en --include 'pytorch_model.bin'\n"
       "  headlight pull --list";
 }
 

@@ -1,4 +1,4 @@
-// The options of commands that can sample.
+// The options of sampling.
 #pragma once
 
 #include "headlight/base/option_checks.h"
@@ -6,24 +6,25 @@
 
 namespace headlight {
 
-// Binds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty to the fields of these
-// names of GenerateOptions or TranslateOptions, which must outlive the program.
+// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty, which set the fields
+// with these names of GenerateOptions or TranslateOptions. They must outlive the program.
 template <typename Options>
 void AddSamplingOptions(OptionTable& command, Options& options) {
   Option& sample = command.AddFlag(
       "--sample", [&options] { options.sample = true; },
-      "Sample tokens by their probabilities; --temperature, --top-k and --top-p imply it");
+      "Sample tokens by their probabilities; implied by --temperature, --top-k and --top-p");
   command
       .AddFlag(
-          "--no-sample", [&options] { options.sample = false; }, "Do not sample, whatever generation_config.json says")
+          "--no-sample", [&options] { options.sample = false; },
+          "Do not sample, even if generation_config.json says so")
       .Excludes(sample);
   command.Add("--temperature", options.temperature, NumberAbove(0), "Divide the logits by X before sampling [1]");
   command.Add("--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [50]");
   command.Add("--top-p", options.top_p, NumberAbove(0, 1),
               "Sample from the most probable tokens whose probabilities sum to X [1]");
-  command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [0]");
+  command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [1]");
   command.Add("--repetition-penalty", options.repetition_penalty, NumberAbove(0),
-              "Divide the logits of tokens that occurred before by X, multiply negative ones [1]");
+              "Divide positive logits of tokens that occurred before by X, and multiply negative ones [1]");
 }
 
 }  // namespace headlight

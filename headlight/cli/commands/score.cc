@@ -1,4 +1,4 @@
-// headlight score: log-probabilities and perplexity of texts, and the effects of a protein's variants.
+// headlight score: scores texts by log-probability and perplexity, and variants of proteins.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -46,12 +46,12 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
     Json object = Json::Object{{"line", line},
                                {"text", text},
                                {"log_probability", score.log_probability},
-                               {"tokens", score.scored},
+                               {"tokens", score.tokens},
                                {"bytes", score.bytes},
                                {"perplexity", NumberOrNull(score.perplexity())},
                                {"bits_per_byte", NumberOrNull(score.bits_per_byte())}};
     Json::Array pieces, probabilities;
-    for (const TokenScore& token : score.tokens) {
+    for (const TokenScore& token : score.token_scores) {
       pieces.push_back(piece(token));
       probabilities.emplace_back();
       if (token.log_probability) probabilities.back() = *token.log_probability;
@@ -63,11 +63,11 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
     return object.Line() + "\n";
   }
   if (!options.tokens)
-    return score.scored == 0 ? fmt::format("0.0000\t-\t-\t{}\n", OnOneLine(text))
+    return score.tokens == 0 ? fmt::format("0.0000\t-\t-\t{}\n", OnOneLine(text))
                              : fmt::format("{:.4f}\t{:.4f}\t{:.4f}\t{}\n", score.log_probability, score.perplexity(),
                                            score.bits_per_byte(), OnOneLine(text));
   std::string rows;
-  for (const TokenScore& token : score.tokens)
+  for (const TokenScore& token : score.token_scores)
     rows += fmt::format("{}\t{}\t{}\n", line,
                         token.log_probability ? fmt::format("{:.4f}", *token.log_probability) : "-", piece(token));
   return rows;
@@ -75,7 +75,7 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
 
 void ScoreVariants(const Options& options) {
   Check(!options.variants.empty(),
-        "{}: this is an encoder, which scores variants of a protein: name them with --variant", options.folder);
+        "{}: this is an encoder, which scores variants of a protein; name them with --variant", options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
   Check(!options.max_input_length && !options.window_step && !options.start_token,
@@ -114,7 +114,7 @@ void Run(const Options& options) {
                                    .max_input_length = options.max_input_length,
                                    .window_step = options.window_step,
                                    .start_token = options.start_token};
-  generator.Score({}, score_options);  // refuses impossible options before anything is read
+  generator.Score({}, score_options);  // checks the options before anything is read
   TextScore all;
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed;
@@ -123,41 +123,41 @@ void Run(const Options& options) {
       printed.push_back(
           Rows(generator, batch.lines[line], score, batch.first + static_cast<std::int64_t>(line), options));
       all.log_probability += score.log_probability;
-      all.scored += score.scored;
+      all.tokens += score.tokens;
       all.bytes += score.bytes;
     }
     return printed;
   };
   const LineCount count =
       ForEachLineBatch(options, "lines scored", BytesAhead(options.batch_tokens), rows, options.tokens ? "" : "\n");
-  if (all.scored > 0)
+  if (all.tokens > 0)
     Note("{}, {}, {}: perplexity {:.4f}, {:.4f} bits per byte", Counted(count.lines - count.skipped, "text"),
-         Counted(all.scored, "token"), Counted(all.bytes, "byte"), all.perplexity(), all.bits_per_byte());
+         Counted(all.tokens, "token"), Counted(all.bytes, "byte"), all.perplexity(), all.bits_per_byte());
 }
 
 }  // namespace
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "score", "Score texts by a language model, or variants of a protein", Run);
-  AddFolder(command, options.folder, "Folder of a GPT, GPT-2 or GPT-Neo, or for --variant of an ESM-2");
+      NewCommand(program, "score", "Score texts with a language model, or variants of a protein", Run);
+  AddFolder(command, options.folder, "Folder or GGUF file of a language model, or for --variant folder of an ESM-2");
   command.Add("FILE", options.input,
-              "Texts, one per line or as records (see --format), plain or gzip, or for --variant FASTA; - is "
+              "Texts, one per line or as records (see --format), plain or gzip; for --variant FASTA; - is "
               "standard input [-]");
   Option& variant =
       command
           .Add("--variant", options.variants,
-               "Score these substitutions in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
-               "several at once are joined by colons, A45G:K50R")
+               "Score this substitution in each sequence, such as A45G: residue 45 (from 1), an A, becomes a G; "
+               "several are joined by colons, as in A45G:K50R; may be repeated")
           .Check(NotEmpty())
           .Type("VARIANT");
   command
       .Add("--mask-jointly", options.joint,
-           "Mask all places of a variant at once, as the equation of Meier et al. (2021) has it, instead of one at a "
+           "Mask all positions of a variant at once, as in the equation of Meier et al. (2021), instead of one at a "
            "time")
       .Needs(variant);
   command.Add("--tokens", options.tokens,
-              "Print one token per line, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
+              "Print each token, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
               "log_probabilities to the object");
   command.Add("--json", options.json,
               "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
@@ -169,25 +169,20 @@ void Add(Command& program) {
   command.AddChoice(
       "--start-token", {"yes", "no"}, std::nullopt,
       [&start = options.start_token](std::size_t index) { start = index == 0; },
-      "Whether the model's first token (bos_token_id) is put before each text [if it has one]");
+      "Whether bos_token_id is put before each text [yes if the model has one]");
   Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nFor each text a line is printed: LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT, and for all of "
-      "them\n"
-      "together one to standard error. Logarithms are natural; the perplexity is exp(-log-probability / tokens).\n\n"
-      "The model's first token (bos_token_id) is put before each text and is not scored. Without it (--start-token no, "
-      "or\n"
-      "a model that has none), a text's first token has no score (-). A text longer than --max-input-length is read in "
-      "windows.\n"
-      "Each begins --window-step tokens after the one before it, and scores the tokens that no window before it has "
-      "scored:\n"
-      "each of them has at least --max-input-length minus --window-step tokens before it.\n\n"
-      "The score of a variant is a masked marginal: of its residues the log-probability less that of the sequence's,\n"
-      "each where the model sees a mask in that place, and with --mask-jointly in all of the variant's; positive where "
-      "it expects the variant. Printed as\n"
-      "SCORE<tab>VARIANT<tab>NAME.\n\n"
+      "\nEach line of the output is LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT. Totals go to "
+      "standard error. Logarithms are natural, and the perplexity is exp(-log-probability / tokens).\n\n"
+      "bos_token_id is put before each text and is not scored. Without it (--start-token no, or a model that "
+      "has none) the first token of a text has no score, printed as -. A text longer than --max-input-length is "
+      "read in windows. Each begins --window-step tokens after the previous one and scores the tokens that no "
+      "earlier window has scored.\n\n"
+      "The score of a variant is its masked marginal: the log-probability of its residues minus that of the "
+      "sequence's residues, with their positions masked. It is positive if the model prefers the variant. Each "
+      "line of the output is SCORE<tab>VARIANT<tab>NAME.\n\n"
       "Examples:\n"
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
