@@ -118,7 +118,7 @@ ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
           for (int column = 0; column < 8; ++column)
             for (const std::uint8_t byte : row < 3 ? top : row < 5 ? middle : bottom) image.pixels.push_back(byte);
         WritePng(folder.File(fmt::format("{}.png", number)), image);
-        const std::string miss = fmt::format(", \"near_misses\": \"{} {} {}\"", between, above, below);
+        const std::string miss = fmt::format(", \"hard_negatives\": \"{} {} {}\"", between, above, below);
         const std::string text = number % 25 == 0 ? "red red red" : fmt::format("{} {} {}", above, between, below);
         lines +=
             fmt::format("{{\"path\": \"{}.png\", \"text\": \"{}\"{}}}\n", number, text, number % 3 == 0 ? "" : miss);
@@ -139,7 +139,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   for (std::int64_t i = 0; i < set.size(); ++i) {
     images.push_back(tiny.processor.Values(tiny.processor.Fit(set[i])));
     texts.push_back(set.texts(i)[0]);
-    if (!set.near_misses(i)[0].empty()) misses.push_back(set.near_misses(i)[0]);
+    if (!set.hard_negatives(i)[0].empty()) misses.push_back(set.hard_negatives(i)[0]);
   }
   EXPECT_EQ(misses.size(), 100U);
   texts.insert(texts.end(), misses.begin(), misses.end());

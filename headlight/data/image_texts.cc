@@ -27,16 +27,16 @@ class TextCollector {
  public:
   explicit TextCollector(ImageTextList& list) : list_(list) {}
 
-  void Add(const std::string& image, std::string text, const std::string& place, std::string near_miss = "") {
+  void Add(const std::string& image, std::string text, const std::string& place, std::string hard_negative = "") {
     Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", place);
     const auto [entry, first] = index_of_.emplace(image, list_.sources.size());
     if (first) {
       list_.sources.push_back({.path = image});
       list_.texts.emplace_back();
-      list_.near_misses.emplace_back();
+      list_.hard_negatives.emplace_back();
     }
     list_.texts[entry->second].push_back(std::move(text));
-    list_.near_misses[entry->second].push_back(std::move(near_miss));
+    list_.hard_negatives[entry->second].push_back(std::move(hard_negative));
   }
 
  private:
@@ -68,8 +68,10 @@ void AddRecords(const std::string& path, Records records, TextCollector& collect
     const JsonView text = OneOf(*record, kTexts);
     std::vector<std::string> texts = OneOrMore(text), misses(texts.size());
     Check(!texts.empty(), "{}: there is no text", text.place());
-    if (record->value().Find("near_misses") != nullptr) {
-      const JsonView given = (*record)["near_misses"];
+    Check(record->value().Find("near_misses") == nullptr, "{}: key 'near_misses': it is now called 'hard_negatives'",
+          record->place());
+    if (record->value().Find("hard_negatives") != nullptr) {
+      const JsonView given = (*record)["hard_negatives"];
       misses = OneOrMore(given);
       Check(misses.size() == texts.size(), "{}: there are {} hard negatives of {} texts", given.place(), misses.size(),
             texts.size());
@@ -94,7 +96,7 @@ void AddCoco(const std::string& path, const std::vector<std::string>& folders, I
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].empty()) continue;
     list.sources.push_back({.path = coco.images[i].path});
-    list.near_misses.emplace_back(texts[i].size());
+    list.hard_negatives.emplace_back(texts[i].size());
     list.texts.push_back(std::move(texts[i]));
   }
 }
@@ -150,7 +152,7 @@ ImageTextList ListImageTexts(const std::vector<std::string>& paths, const std::v
 ImageTextSet::ImageTextSet(ImageTextList list, DecodeBytes decode, const TextShare& share, std::int64_t memory,
                            std::vector<std::string>* skipped)
     : texts_(std::move(list.texts)),
-      near_misses_(std::move(list.near_misses)),
+      hard_negatives_(std::move(list.hard_negatives)),
       images_(
           [&] {
             ImageList images{.sources = std::move(list.sources), .labels = {}};
@@ -171,7 +173,7 @@ std::uint64_t ImageTextSet::hash() const {
   for (std::int64_t image = 0; image < size(); ++image)
     for (std::size_t i = 0; i < texts(image).size(); ++i) {
       hash.Update(texts(image)[i]);
-      if (const std::string& miss = near_misses(image)[i]; !miss.empty()) {
+      if (const std::string& miss = hard_negatives(image)[i]; !miss.empty()) {
         hash.Update(std::string_view("\0\2", 2));
         hash.Update(miss);
       }

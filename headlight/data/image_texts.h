@@ -16,14 +16,14 @@ struct ImageTextList {
   std::vector<ImageSource> sources;
   std::vector<std::vector<std::string>> texts;  // one or more per image
   /// For each text, a hard negative: a similar text that is false for the image; empty if there is none.
-  std::vector<std::vector<std::string>> near_misses;
+  std::vector<std::vector<std::string>> hard_negatives;
 };
 
 /// Lists the images of `paths` with their texts. Each path is one of
 /// - .tsv (optionally .gz): lines of a path, a tab and a text;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
-///   "captions", "texts"), in JSON one or an array of them, and optionally as many "near_misses". Paths are relative to
-///   the file's folder, and all rows with the same path give texts of one image;
+///   "captions", "texts"), in JSON one or an array of them, and optionally as many "hard_negatives". Paths are relative
+///   to the file's folder, and all rows with the same path give texts of one image;
 /// - .json: COCO's captions (images, annotations). An image is searched in `folders`, then next to the file; images
 ///   without a caption are left out;
 /// - a folder of images, at any depth, each with a file of the same name in .txt next to it, one text per line.
@@ -43,15 +43,15 @@ class HEADLIGHT_API ImageTextSet {
   const std::vector<std::string>& texts(std::int64_t image) const {
     return texts_[static_cast<std::size_t>(images_.label(image))];
   }
-  const std::vector<std::string>& near_misses(std::int64_t image) const {
-    return near_misses_[static_cast<std::size_t>(images_.label(image))];
+  const std::vector<std::string>& hard_negatives(std::int64_t image) const {
+    return hard_negatives_[static_cast<std::size_t>(images_.label(image))];
   }
   std::string name(std::int64_t image) const { return images_.name(image); }
   Image operator[](std::int64_t image) const { return images_[image]; }
   std::uint64_t hash() const;  // of the files' contents and the texts, in order
 
  private:
-  std::vector<std::vector<std::string>> texts_, near_misses_;
+  std::vector<std::vector<std::string>> texts_, hard_negatives_;
   ImageSet images_;  // labels are indices in texts_
 };
 

@@ -71,23 +71,25 @@ TEST_F(ImageTexts, OfTables) {
 
 TEST_F(ImageTexts, WithNearMisses) {
   Write("a.jsonl",
-        "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": \"not x\"}\n"
-        "{\"path\": \"images/b.jpg\", \"captions\": [\"y\", \"z\"], \"near_misses\": [\"not y\", \"not z\"]}\n"
+        "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"hard_negatives\": \"not x\"}\n"
+        "{\"path\": \"images/b.jpg\", \"captions\": [\"y\", \"z\"], \"hard_negatives\": [\"not y\", \"not z\"]}\n"
         "{\"path\": \"images/b.jpg\", \"text\": \"w\"}\n");
   const ImageTextList list = List("a.jsonl");
-  ASSERT_EQ(list.near_misses.size(), 2U);
-  EXPECT_THAT(list.near_misses[0], ElementsAre("not x"));
+  ASSERT_EQ(list.hard_negatives.size(), 2U);
+  EXPECT_THAT(list.hard_negatives[0], ElementsAre("not x"));
   EXPECT_THAT(list.texts[1], ElementsAre("y", "z", "w"));
-  EXPECT_THAT(list.near_misses[1], ElementsAre("not y", "not z", ""));
+  EXPECT_THAT(list.hard_negatives[1], ElementsAre("not y", "not z", ""));
   const ImageTextSet set(list, FirstByte);
-  EXPECT_EQ(set.near_misses(1), list.near_misses[1]);
+  EXPECT_EQ(set.hard_negatives(1), list.hard_negatives[1]);
   ImageTextList others = list;
-  others.near_misses[1][1] = "z z";
+  others.hard_negatives[1][1] = "z z";
   EXPECT_NE(ImageTextSet(others, FirstByte).hash(), set.hash());
-  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": [\"y\", \"z\"]}\n"),
-            "b.jsonl:1: key 'near_misses': there are 2 hard negatives of 1 texts");
-  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": \" \"}\n"),
-            "b.jsonl:1: key 'near_misses': the text is empty");
+  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"hard_negatives\": [\"y\", \"z\"]}\n"),
+            "b.jsonl:1: key 'hard_negatives': there are 2 hard negatives of 1 texts");
+  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"hard_negatives\": \" \"}\n"),
+            "b.jsonl:1: key 'hard_negatives': the text is empty");
+  EXPECT_EQ(Refusal("b.jsonl", "{\"path\": \"images/a.jpg\", \"text\": \"x\", \"near_misses\": \"y\"}\n"),
+            "b.jsonl:1: key 'near_misses': it is now called 'hard_negatives'");
 }
 
 TEST_F(ImageTexts, OfTablesThatAreWrong) {

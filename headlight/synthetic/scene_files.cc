@@ -99,7 +99,7 @@ SceneText TextOf(const ShapeScene& scene, const std::string& path, Random random
     texts.push_back(text);
     misses.push_back(miss);
   }
-  SceneText said{Json(Json::Object{{"path", path}, {"captions", texts}, {"near_misses", misses}}).Line() + "\n", ""};
+  SceneText said{Json(Json::Object{{"path", path}, {"captions", texts}, {"hard_negatives", misses}}).Line() + "\n", ""};
   for (std::int32_t i = 0; i < kQuestionKinds; ++i) {
     const auto kind = static_cast<QuestionKind>(i);
     if (const auto asked = AskAbout(random, scene, kind, language))

@@ -21,7 +21,7 @@ void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t se
 /// - NUMBER.png, and annotations.json with their boxes, as above. Classes are a colour and a kind, such as "red
 ///   circle";
 /// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): for each image the full caption and up to three
-///   others, with a hard negative of each as "near_misses";
+///   others, with a hard negative of each as "hard_negatives";
 /// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind that the
 ///   scene allows.
 /// Throws Error for invalid options, and if a file cannot be written.

@@ -83,7 +83,7 @@ TEST(SceneFiles, ContainCaptionsAndQuestions) {
       const std::set<std::string> different(list.texts[i].begin(), list.texts[i].end());
       EXPECT_EQ(different.size(), list.texts[i].size());
       for (const std::string& text : list.texts[i]) EXPECT_TRUE(IsTrue(ParseCaption(text, language), scene)) << text;
-      const std::vector<std::string> misses = TextsOf((*records.Next())["near_misses"]);
+      const std::vector<std::string> misses = TextsOf((*records.Next())["hard_negatives"]);
       EXPECT_EQ(misses.size(), list.texts[i].size());
       for (const std::string& text : misses) EXPECT_FALSE(IsTrue(ParseCaption(text, language), scene)) << text;
     }

@@ -1,4 +1,4 @@
-// headlight train contrastive.
+// headlight train contrastive: trains a CLIP or SigLIP, or an encoder of sentences.
 #include "headlight/recipes/train_contrastive.h"
 
 #include "headlight/cli/train/training_command.h"
@@ -6,20 +6,19 @@
 namespace headlight::train_contrastive {
 
 void Add(Command& train) {
-  AddTraining(train, "contrastive", "Train images with texts, or texts with texts, into one space", "headlight embed",
-              TrainContrastive)
+  AddTraining(train, "contrastive", "Train embeddings of images and texts, or of texts, by contrastive learning",
+              "headlight embed", TrainContrastive)
       .footer =
-      "\nA image with several texts is learned with another one in each epoch. The temperature is learned. "
-      "Validated\n"
-      "among blocks of 1,000 pairs by recall, the share in per cent of images that find their own text first and of\n"
-      "texts that find their own image (text_recall, image_recall), or find it among the first ten.\n"
-      "Records may name \"near_misses\", as many as captions: texts that are nearly those and false of the image, "
-      "from\n"
-      "which all images of a batch must tell their own, too, and which validations have among the 1,000.\n\n"
-      "An encoder of texts (--from one, or --architecture bert) learns from a text, a tab, its match and perhaps tabs "
-      "and\n"
-      "hard negatives a line, or JSON lines of {\"anchor\", \"positive\", \"negatives\"}, and becomes a folder that\n"
-      "sentence-transformers loads.\n\n"
+      "\nOf several texts of an image each epoch uses one. The temperature is trained, too. Validations report "
+      "recall among blocks of 1,000 pairs in per cent: how many images have their own text first (image to "
+      "text: text_recall), how many texts have their own image first (image_recall), and how many have it among "
+      "the first ten.\n\n"
+      "Records may have \"hard_negatives\", as many as captions: texts that are similar to the captions but "
+      "false. All images of a batch must rank their own text above them, and validations include them among the "
+      "1,000.\n\n"
+      "An encoder of texts (--from one, or --family bert) is trained on lines of a text, its match and hard "
+      "negatives, separated by tabs, or on JSON lines of {\"anchor\", \"positive\", \"negatives\"}. It becomes "
+      "a folder that sentence-transformers loads.\n\n"
       "Examples:\n"
       "  headlight train tokenizer --subword-type wordpiece --vocabulary-size 4000 --out tokens captions.txt\n"
       "  headlight train contrastive --train pairs.tsv --valid more.tsv --tokenizer tokens --image-size 64 --out "

@@ -84,7 +84,7 @@ std::vector<TextsOfImage> IdsOf(const WholeTexts& read, const ImageTextSet& pair
   ParallelFor(pairs.size(), [&](std::int64_t image) {
     TextsOfImage& own = ids[static_cast<std::size_t>(image)];
     for (const std::string& text : pairs.texts(image)) own.texts.push_back(ids_of(text, image));
-    for (const std::string& text : pairs.near_misses(image))
+    for (const std::string& text : pairs.hard_negatives(image))
       own.hard_negatives.push_back(text.empty() ? TextIds() : ids_of(text, image));
   });
   return ids;
