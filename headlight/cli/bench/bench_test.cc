@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 struct BenchTest : ProgramTest {
-  // The one JSON object that it prints.
+  // The JSON object that it prints.
   static JsonView Bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "bench");
     arguments.insert(arguments.end(), {"--json", "--quiet"});
@@ -179,7 +179,7 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
   EXPECT_EQ(std::ranges::count(text, '\n'), 4);
   const JsonView line(ParseJson(text.substr(0, text.find('\n')), "tokens"), "tokens");
   EXPECT_EQ(line["prompt"].Items().size(), 5U);
-  EXPECT_EQ(line["text"].Items().size(), 4U);  // the first comes of reading
+  EXPECT_EQ(line["text"].Items().size(), 4U);  // the pass over the prompt gives the first
   EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--new-tokens", "40"}), HasSubstr("40 positions"));
   EXPECT_EQ(Bench({"generate", HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf_blocks/llama.gguf", "--prompt-length", "5",
                    "--new-tokens", "3", "--repetitions", "1"})["compute"]
@@ -213,7 +213,7 @@ TEST_F(BenchTest, RefusesImpossibleOptions) {
     EXPECT_THAT(RefusalOf(all), HasSubstr(expected));
   }
   EXPECT_THAT(RefusalOf({"bench", "train", "--train", "a", "b", "--layers", "0"}), HasSubstr("layers"));
-  EXPECT_THAT(RefusalOf({"bench"}), HasSubstr("headlight bench needs a command:"));
+  EXPECT_THAT(RefusalOf({"bench", "--threads", "2"}), HasSubstr("--threads"));
 }
 
 }  // namespace

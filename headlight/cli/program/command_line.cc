@@ -20,7 +20,7 @@
 namespace headlight {
 namespace {
 
-// Options that are added to CLI11 by dedicated functions.
+// Options that dedicated functions add to CLI11.
 bool IsSpecial(const Option& option) {
   return option.name() == "-h" || option.name() == "--help-all" || option.name() == "--version" ||
          option.name() == "--config";
@@ -47,12 +47,12 @@ CLI::Option* AddOption(CLI::App& app, Option& option) {
     added->expected(CLI::detail::expected_max_vector_size);
   else
     added->expected(option.most_values());
-  if (option.most_values() == 1)  // of two values CLI11 would then take one alone, too
+  if (option.most_values() == 1)  // with this policy CLI11 would accept one value instead of two
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   if (option.one_at_a_time()) added->allow_extra_args(false);
   if (option.delimiter() != '\0') added->delimiter(option.delimiter());
   if (option.required()) added->required();
-  if (option.is_model()) added->transform(ModelFolderOf);  // before the checks
+  if (option.is_model()) added->transform(ModelFolderOf);  // runs before the checks
   for (const OptionCheck& check : option.checks()) added->check(check);
   return added;
 }
@@ -86,7 +86,7 @@ class ConfigFile : public CLI::Config {
     std::vector<CLI::ConfigItem> given;
     for (OptionLine& line : ReadOptionsFile(input, file, command_)) {
       const CLI::Option* option = app->get_option_no_throw(line.option);
-      if (option == nullptr || !option->empty()) continue;  // the command line has it
+      if (option == nullptr || !option->empty()) continue;  // the command line has precedence
       places_.insert_or_assign(option->get_name(), line.place + ": ");
       CLI::ConfigItem item;
       item.parents = path;
@@ -99,7 +99,7 @@ class ConfigFile : public CLI::Config {
   std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // as on the command line
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
-  // "FILE: line 3: " for an option whose value is the file's; else nothing.
+  // "FILE: line 3: " if the option's value is from the file; else nothing.
   std::string PlaceOf(const std::string& option) const {
     const auto place = places_.find(option);
     return place == places_.end() ? "" : place->second;
@@ -163,7 +163,7 @@ std::string MessageOf(const CLI::App& app, const Command& command, const ConfigF
   return message;
 }
 
-// Refuses an unknown option before its value is taken for an argument.
+// Refuses unknown options, whose values would be read as arguments.
 void CheckOptions(const Command& command, std::span<const std::string> arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
@@ -192,7 +192,7 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
     return command;
   }
   Command& group = FindCommand(program, names);
-  if (arguments.empty()) return group;
+  if (names.size() == arguments.size()) return group;  // without options it prints its overview
   std::string commands;
   for (const Command* command : CommandsOf(group)) commands += (commands.empty() ? "" : ", ") + command->name;
   Fail("{} needs a command: {}", FullName(group), commands);
@@ -218,7 +218,7 @@ void ParseOptions(Command& command, std::vector<std::string> arguments) {
     const std::size_t end = std::min(argument.find('='), argument.size());
     argument = CanonicalName(command, argument.substr(0, end)) + argument.substr(end);
   }
-  std::ranges::reverse(arguments);  // CLI11 takes the last first
+  std::ranges::reverse(arguments);  // CLI11 reads the vector from its end
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

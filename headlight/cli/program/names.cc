@@ -20,7 +20,7 @@ const std::vector<CommandGroup> kGroups = {
     {"Tools", {"bench", "convert", "help", "info", "look", "pull", "tokenize", "version"}, {"completion", "forward"}},
 };
 
-// Options that the short help shows; arguments and required options are always shown.
+// Options that the short help shows. It always shows arguments and required options.
 constexpr std::string_view kCommon[] = {
     "--against",         "--aggregation", "--annotations", "--attention",     "--batch-size", "--batch-tokens",
     "--beam-size",       "--best-of",     "--boxes",       "--compute",       "--context",    "--database",
@@ -38,10 +38,10 @@ constexpr std::string_view kCommon[] = {
 struct Alias {
   std::string_view alias, option;
 };
-// Names that other programs give to options of the same meaning. Each is accepted if the command has the option.
+// Names of the same options in other programs. Each is accepted if the command has the option.
 constexpr Alias kAliases[] = {
     {"--lr", "--learning-rate"},         // PyTorch, fairseq
-    {"--num-train-epochs", "--epochs"},  // Transformers, as those below
+    {"--num-train-epochs", "--epochs"},  // Transformers, as the next ones
     {"--max-steps", "--steps"},
     {"--warmup-steps", "--warmup"},
     {"--gradient-accumulation-steps", "--accumulation"},
@@ -54,18 +54,18 @@ constexpr Alias kAliases[] = {
     {"--dtype", "--compute"},
     {"--vocab-size", "--vocabulary-size"},  // SentencePiece
     {"--max-tokens", "--max-new-tokens"},   // OpenAI
-    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as those below
+    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as the next ones
     {"--temp", "--temperature"},
     {"--repeat-penalty", "--repetition-penalty"},
     {"--output", "--out"},
 };
 
-// The replacement of a name that a command lacks: a former name, or one that people try.
+// The replacement of a name that a command lacks: a former name, or one from other programs.
 struct Instead {
   std::string_view name, present;  // `present`: the option or command that the message is about
   std::string_view advice = {};    // empty: the option has been renamed
 };
-// In the order in which a command's own are looked for.
+// The first entry counts whose `present` is a name of the command.
 constexpr Instead kInstead[] = {
     {"--top", "--top-k"},
     {"--picture", "--image"},
@@ -104,7 +104,9 @@ constexpr Instead kInstead[] = {
     {"--architecture", "--family"},
     {"--part-size", "--micro-batch-size"},
     {"--format", "--out-format"},
-    // Names that people try.
+    {"--head-dim", "--head-hidden-dim"},
+    {"--temperature", "--final-temperature"},
+    // Names from other programs.
     {"--max-length", "--max-new-tokens", "use --max-new-tokens, which does not count the prompt"},
     {"--max-new-tokens", "--max-length", "use --max-length"},
     {"--model", "--compute", "the model is DIR, the first argument"},
@@ -143,7 +145,7 @@ constexpr Instead kInstead[] = {
     {"predict", "generate", "use the task's command, such as \"classify\" or \"translate\""},
 };
 
-// Few letters are between these words.
+// The edit distance of two words.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -159,7 +161,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The word that is only a few letters away, or none.
+// The word of the smallest edit distance, or none if all are far away.
 std::string Nearest(const std::string& word, const std::vector<std::string>& words) {
   std::string nearest;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // one letter of three may differ
@@ -171,7 +173,7 @@ std::string Nearest(const std::string& word, const std::vector<std::string>& wor
   return nearest;
 }
 
-// The words that this one begins, if they are few.
+// The words that begin with this one, if they are few.
 std::vector<std::string> Completions(const std::string& word, const std::vector<std::string>& words) {
   constexpr std::size_t most = 4;
   std::vector<std::string> completions;

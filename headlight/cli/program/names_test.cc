@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
+#include "headlight/cli/program/command_line.h"
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/program.h"
 #include "headlight/cli/program/testing.h"
@@ -46,7 +49,37 @@ TEST(ShortHelp, GroupsTheCommands) {
   for (const Command* command : CommandsOf(*program)) EXPECT_THAT(all, HasSubstr("\n  " + command->name + " "));
 }
 
-// A name in a table that no command has is a mistake in the table, but for commands that not every build has.
+TEST(ShortHelp, IsPrintedByAGroupOfCommands) {
+  for (const char* const group : {"train", "bench"}) {
+    const Outcome bare = RunProgram({group}, "", "", Process::copy);
+    EXPECT_EQ(bare.exit_code, 0) << bare.err;
+    EXPECT_EQ(bare.out, RunProgram({group, "--help"}, "", "", Process::copy).out);
+    EXPECT_THAT(bare.out, HasSubstr("\nCommands:\n"));
+  }
+}
+
+// The commands and options of all examples exist.
+TEST(Help, HasExamplesThatAreValid) {
+  const auto program = MakeProgram();
+  int examples = 0;
+  for (const Command* command : LeavesOf(*program)) {
+    std::string footer = command->footer;
+    for (std::size_t at; (at = footer.find("\\\n")) != std::string::npos;) footer.replace(at, 2, " ");
+    std::istringstream lines(footer);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.rfind("headlight ");
+      if (!line.starts_with("  ") || begin == std::string::npos) continue;
+      std::istringstream rest(line.substr(begin));
+      std::vector<std::string> words(std::istream_iterator<std::string>(rest), {});
+      words.erase(words.begin());
+      EXPECT_NO_THROW(NamedCommand(*program, words)) << line;
+      ++examples;
+    }
+  }
+  EXPECT_GT(examples, 100);
+}
+
+// All names in the tables exist, except those of commands that not every build has.
 TEST(Names, OfTheTablesExist) {
   const auto program = MakeProgram();
   for (const CommandGroup& group : CommandGroups())
@@ -84,6 +117,8 @@ TEST(Names, FormerOnesGiveThePresentOnes) {
       {{"train", "tokenizer", "--algorithm", "bpe"}, "it is now called --subword-type"},
       {{"train", "contrastive", "--architecture", "bert"}, "it is now called --family"},
       {{"train", "contrastive", "--part-size", "9"}, "it is now called --micro-batch-size"},
+      {{"train", "self-distillation", "--head-dim", "9"}, "it is now called --head-hidden-dim"},
+      {{"train", "image-codes", "--temperature", "0.1"}, "it is now called --final-temperature"},
   };
   for (const auto& [arguments, expected] : cases) EXPECT_THAT(RefusalOf(arguments), HasSubstr(expected));
   const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Every option of every command: what it refuses, and what help, completion and the manual say of it.
+// All options of all commands: values that they refuse, and their help, completion and manual.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Those whose values are no numbers; whatever else a command has must refuse what is no number in its range.
+// Options whose values are not numbers. All others must refuse values that are not numbers in their range.
 const std::set<std::string> kOtherValues = {"FILE",
                                             "FILE ...",
                                             "FILE.cif",
@@ -53,7 +53,7 @@ bool IsNumber(const Option& option) {
   return !value.empty() && value.find('|') == std::string::npos && !kOtherValues.contains(value);
 }
 
-// The error of the checks of an option for a value; "" if they allow it. To parse a command line for each value would
+// The error of an option's checks for a value; "" if they allow it. Parsing a command line for each value would
 // take ten times as long.
 std::string CheckedMessageFor(const Option& option, const std::string& value) {
   for (const OptionCheck& check : option.checks())
@@ -62,7 +62,7 @@ std::string CheckedMessageFor(const Option& option, const std::string& value) {
 }
 
 struct Options : testing::Test {
-  // The message for an option with a value, where the rest of the command is missing; "" where it has none.
+  // The error for an option with a value, without other arguments; "" if there is none.
   std::string MessageFor(const Command& command, const std::string& option, const std::string& value) const {
     std::vector<std::string> arguments = {option + "=" + value};
     for (const Command* one = &command; one->parent != nullptr; one = one->parent)
@@ -96,7 +96,7 @@ TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
           EXPECT_THAT(CheckedMessageFor(*option, "-1"), HasSubstr("must be "))
               << FullName(*command) << " " << option->name();
         }
-        // The command line calls the checks.
+        // The command line applies the checks.
         EXPECT_EQ(MessageFor(*command, option->name(), "nan"), option->name() + " " + CheckedMessageFor(*option, "nan"))
             << FullName(*command);
       }
@@ -152,6 +152,19 @@ TEST_F(Options, HelpFitsATerminal) {
   for (const std::string& line : Lines(HelpOf(*program, HelpLevel::all))) EXPECT_LE(line.size(), 112U) << line;
 }
 
+TEST_F(Options, SeedsHaveOneDefault) {
+  const auto program = MakeProgram();
+  int seeds = 0;
+  for (const Command* command : LeavesOf(*program)) {
+    const Option* const seed = command->Find("--seed");
+    if (seed == nullptr) continue;
+    const std::string text = DescriptionOf(*command, *seed, HelpLevel::brief);
+    EXPECT_THAT(text, testing::EndsWith(command->name == "bleu" ? "[12345]" : "[1]")) << FullName(*command);
+    ++seeds;
+  }
+  EXPECT_GT(seeds, 20);
+}
+
 TEST_F(Options, TheLastOfARepeatedOptionWins) {
   EXPECT_EQ(RunProgram({"info", ".", "--threads", "3", "--threads", "0"}).err,
             "headlight: --threads must be from 1 to 4096, not 0\n");
@@ -166,7 +179,7 @@ TEST_F(Options, CommandsAndOptionsThatWereMeantAreNamed) {
   EXPECT_THAT(RefusalOf({"translate", ".", "--beam", "3"}), HasSubstr("did you mean --beam-size?"));
   EXPECT_THAT(RefusalOf({"generate", ".", "--top-", "3"}), HasSubstr("did you mean --top-k or"));
   EXPECT_THAT(RefusalOf({"tran"}), HasSubstr("did you mean \"translate\"?"));
-  EXPECT_THAT(RefusalOf({"train"}), HasSubstr("headlight train needs a command:"));
+  EXPECT_THAT(RefusalOf({"--threads", "2"}), HasSubstr("headlight needs a command:"));
   EXPECT_THAT(RefusalOf({"translate", ".", "--beam-size"}), HasSubstr("--beam-size needs a value: N"));
   EXPECT_THAT(RefusalOf({"translate", "no-such-folder"}), HasSubstr("no-such-folder: no such folder"));
 }

@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* kConfigDescription = "Read options from this file, as lines such as: beam-size = 5";
 
-// The options that every command has; a group, such as `bench`, has only its help.
+// The options that every command has. A group, such as `bench`, has only its help, which it prints by itself, too.
 void AddCommonOptions(Command& command) {
   const auto add_help = [&command](const char* names, HelpLevel level, const char* description) {
     const auto print = [&command, level] { WriteResult(HelpOf(command, level)); };
@@ -41,6 +41,7 @@ void AddCommonOptions(Command& command) {
   };
   add_help("-h,--help", HelpLevel::brief, "Print a short help");
   add_help("--help-all", HelpLevel::all, "Print a help with all options");
+  if (!command.commands.empty()) command.run = [&command] { WriteResult(HelpOf(command, HelpLevel::brief)); };
   for (const auto& one : command.commands) AddCommonOptions(*one);
   if (command.parent != nullptr && !command.commands.empty()) return;
   command
@@ -96,7 +97,7 @@ int Run(const std::vector<std::string>& arguments) {
   } catch (const EndedBySignal& signal) {  // on all ranks
     LeaveRanks();
     return 128 + signal.signal;
-  } catch (const OtherRankFailed&) {  // which reports it, and ends this one
+  } catch (const OtherRankFailed&) {  // the other rank reports it, and ends this one
     sleep(2);
     AbortRanks(2);
   } catch (...) {
@@ -114,14 +115,13 @@ std::unique_ptr<Command> MakeProgram() {
   program->AddFlag(
       "--version", [&run = program->run] { run = [] { WriteResult("headlight " HEADLIGHT_VERSION "\n"); }; },
       "Print the version");
-  program->run = [&program = *program] { WriteResult(HelpOf(program, HelpLevel::brief)); };
   AddCommandsOf("", *program);
   AddCommonOptions(*program);
   program->footer =
       "headlight COMMAND --help explains a command and gives examples.\n\n"
       "Exit codes: 0 success; 1 an internal error, or a finding of `headlight check`; 2 a mistake in the "
       "command line, a file or a text, or "
-      "too\n"
+      "too "
       "little memory or disk space; 128 + N ended by signal N, such as 130 for a training that Ctrl-C interrupted, "
       "after it is saved.";
   return program;
@@ -165,7 +165,7 @@ void RunAndExit(const std::vector<std::string>& arguments) {
   // A closed pipe and a file size limit are reported by the write that fails.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int exit_code = Run(arguments);
-  // Standard output was flushed or failed. Threads that still wait for input must not run during static destruction.
+  // Standard output has been flushed. Threads that still wait for input must not run during static destruction.
   std::fflush(stderr);
   std::_Exit(exit_code);
 }
